@@ -1,0 +1,104 @@
+"""The Typer app `nmt`: its commands, its help, and the one place where errors become exit codes.
+
+Must stay light: `nmt --help` imports this and nothing heavy (held by tests/test_architecture.py).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
+
+from nmt_cli import __version__
+from nmt_cli.cli import render
+from nmt_cli.errors import ExitCode, NmtError, from_os_error
+
+
+class PanelledCommand(TyperCommand):
+    """A command whose `--help` lists its options under headings, as plain text.
+
+    Typer's own panels need rich's Markdown, a third of the time that help may take.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                default = "Arguments" if parameter.param_type_name == "argument" else "Output"
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or default, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class NmtGroup(TyperGroup):
+    """The error boundary: what a command raises ends here as two lines on stderr and a named exit code."""
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(*args, **extra)
+        except (NmtError, TyperException, OSError) as problem:
+            if os.environ.get("NMT_DEBUG") == "1":
+                raise
+            code = explain(problem)
+        sys.exit(code or ExitCode.OK)
+
+
+def explain(problem: NmtError | TyperException | OSError) -> int:
+    """Draws the error and returns its exit code."""
+    if isinstance(problem, TyperException):
+        context = getattr(problem, "ctx", None)
+        path = context.command_path if context else "nmt"
+        render.error(problem.format_message(), f"see `{path} --help`")
+        return problem.exit_code
+    told = from_os_error(problem) if isinstance(problem, OSError) else problem
+    render.error(told.message, told.hint)
+    return told.exit_code
+
+
+app = typer.Typer(
+    cls=NmtGroup,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"nmt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def nmt(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=show_version)
+    ] = False,
+) -> None:
+    """From a file of sentence pairs to a translator: prepare, train, translate, evaluate, visualize."""
+
+
+def register_commands() -> None:
+    """Adds each command to the app, in the order in which a newcomer needs them."""
+    from nmt_cli.cli import evaluate, prepare, train, translate, visualize
+
+    for command in (prepare.prepare, train.train, translate.translate, evaluate.evaluate, visualize.visualize):
+        app.command(cls=PanelledCommand)(command)
+
+
+register_commands()
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of the console script; exits the process."""
+    typer.main.get_command(app).main(args=arguments, prog_name="nmt")
+    raise AssertionError("the group's main exits")

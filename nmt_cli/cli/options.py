@@ -1,0 +1,107 @@
+"""Typer options out of settings classes, the options that commands share, and `--config`.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nmt_cli.errors import DataError
+from nmt_cli.files import require_file
+from nmt_cli.settings import Setting, Settings, annotations, option_name, reject_unknown
+
+DataDirectory = Annotated[
+    Path, typer.Option("--data", envvar="NMT_DATA", help="Directory of the prepared corpus.", rich_help_panel="Files")
+]
+ModelDirectory = Annotated[
+    Path, typer.Option("--model", envvar="NMT_MODEL", help="Directory of the model.", rich_help_panel="Files")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.", rich_help_panel="Files")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.", rich_help_panel="Output")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.", rich_help_panel="Output")]
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command one option for each field of each parameter that is annotated with a Settings class.
+
+    The command itself is then called with the settings objects, built (and so checked) from those options.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    groups = {name: p.annotation for name, p in signature.parameters.items() if is_settings(p.annotation)}
+
+    @functools.wraps(command)
+    def called_by_typer(**values: Any) -> None:
+        for name, kind in groups.items():
+            own = {field.name: values.pop(field.name) for field in dataclasses.fields(kind)}
+            values[name] = kind(**own)
+        command(**values)
+
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        if parameter.name in groups:
+            parameters += [option(parameter.annotation, field) for field in dataclasses.fields(parameter.annotation)]
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+    called_by_typer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called_by_typer.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called_by_typer
+
+
+def is_settings(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Settings)
+
+
+def option(settings: type[Settings], field: dataclasses.Field[Any]) -> inspect.Parameter:
+    """The Typer option of one field, with its help, default and heading."""
+    described: Setting = field.metadata["setting"]
+    kind = annotations(settings)[field.name]
+    flag = f"--{option_name(field)}"
+    if kind is bool:
+        flag = f"{flag}/--no-{option_name(field)}"
+    annotation = Annotated[kind, typer.Option(flag, help=described.help, rich_help_panel=described.panel)]
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation
+    )
+
+
+def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
+    """Callback of `--config`: the file's values become the defaults of this command, so that flags win.
+
+    Keys are the names of the options, with `-` or `_`. Raises OptionError for one that does not exist.
+    """
+    if path is not None:
+        values = {key.replace("-", "_"): value for key, value in load_toml(path).items()}
+        names = {(parameter.name or ""): parameter for parameter in context.command.params}
+        reject_unknown(values, sorted(set(names) - {"config", "help"}), where=str(path))
+        context.default_map = values
+    return path
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """The top-level table of a TOML file."""
+    import tomllib  # only `--config` needs it
+
+    try:
+        return tomllib.loads(require_file(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not valid TOML: {error}") from error
+
+
+Configuration = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="TOML file with any of these options under the same names; flags win.",
+        is_eager=True,
+        callback=read_configuration,
+        rich_help_panel="Files",
+    ),
+]

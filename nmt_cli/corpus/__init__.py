@@ -1,0 +1,1 @@
+"""From text files to a prepared directory: reading, cleaning, splitting, subwords, ids, batches."""

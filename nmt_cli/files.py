@@ -1,0 +1,103 @@
+"""Files that are either the old ones or the new ones, never half of one; and their checksums.
+
+Knows nothing of what the files mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nmt_cli.errors import NotFoundError, OutputError, nearest
+
+
+def sha256(path: Path) -> str:
+    """Hexadecimal SHA-256 of the file's bytes, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def require_file(path: Path) -> Path:
+    """`path` itself if it is a file.
+
+    Raises NotFoundError that names the nearest file of the same folder, or says that it is a directory.
+    """
+    if path.is_dir():
+        raise NotFoundError(f"{path} is a directory; a file is needed here")
+    if not path.exists():
+        folder = path.parent
+        names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+        like = nearest(path.name, names)
+        raise NotFoundError(f"{path} does not exist", hint=f"did you mean {folder / like}?" if like else "")
+    return path
+
+
+@contextmanager
+def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
+    """A temporary path beside `path` to write to; it takes the name `path` when the block ends well.
+
+    `suffix` ends the temporary name, for writers that look at the suffix.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial{suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """`value` as indented UTF-8 JSON in the key order given, atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
+    """An empty directory beside `path` to fill; it takes the name `path` when the block ends well.
+
+    On any exception the staged directory is removed and `path` is as it was.
+    Raises OutputError if `path` holds anything and `replace` is false.
+    """
+    refuse_to_overwrite(path, replace=replace)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+    try:
+        staged.chmod(0o777 & ~current_umask())
+        yield staged
+        exchange(staged, path)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
+    """Raises OutputError if `path` is a file, or a directory with anything in it that `replace` does not cover."""
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path} is a file; a directory is to be written there")
+    if path.is_dir() and any(path.iterdir()) and not replace:
+        raise OutputError(f"{path}/ is there already", hint="replace it with --force, or name another directory")
+
+
+def exchange(staged: Path, path: Path) -> None:
+    """Gives `staged` the name `path`; what was at `path` is then gone."""
+    if not path.exists():
+        os.replace(staged, path)
+        return
+    old = path.with_name(f".{path.name}.{os.getpid()}.old")
+    os.replace(path, old)
+    os.replace(staged, path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def current_umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

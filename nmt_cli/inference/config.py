@@ -1,0 +1,25 @@
+"""Settings of the search. Standard library only: the command line reads its options from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nmt_cli.settings import Settings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig(Settings):
+    """How hypotheses are looked for, and how many are returned."""
+
+    beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", panel="Decoding", low=1, high=1000)
+    length_penalty: float = setting(
+        1.0,
+        "Exponent alpha of the length penalty ((5 + length) / 6)^alpha (Wu et al. 2016); 0 favours short output.",
+        panel="Decoding",
+        low=0,
+        high=10,
+    )
+    n_best: int = setting(1, "Hypotheses returned for each line, at most the beam size.", panel="Decoding", low=1)
+    max_length: int = setting(
+        200, "Target tokens at most; shorter for short sources (3 x source + 10).", panel="Decoding", low=1
+    )

@@ -1,0 +1,50 @@
+"""What search may know of a network: `encode`, `step`, and a state that can be reordered.
+
+Letters: B sentences, S source positions, N rows (hypotheses under way), C candidates of a row.
+Implementations: `onnx_engine.OnnxEngine` (from an exported model), `training.engine.KerasEngine`,
+and a probability table in the tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.integer]
+FloatArray = NDArray[np.floating]
+
+
+class State(Protocol):
+    """What a network remembers of N hypotheses. Immutable: `step` returns another."""
+
+    def select(self, rows: IntArray) -> Self:
+        """The state whose row i is row `rows[i]` of this one: reorders, repeats and drops rows."""
+        ...
+
+
+StateT = TypeVar("StateT", bound=State)
+
+
+@dataclass(frozen=True)
+class Step(Generic[StateT]):
+    """One decoding step of N rows: the C best candidates of each, best first."""
+
+    tokens: IntArray  # (N, C)
+    log_probabilities: FloatArray  # (N, C), natural logarithm
+    attention: FloatArray  # (N, S), rows sum to 1 over the true source positions
+    state: StateT
+
+
+class StepModel(Protocol[StateT]):
+    """A translation model as search sees it. Batch is axis 0; nothing is remembered between calls."""
+
+    def encode(self, source_ids: IntArray) -> StateT:
+        """The state before the first target token, one row a sentence; `source_ids` (B, S) is padded with 0."""
+        ...
+
+    def step(self, tokens: IntArray, state: StateT, candidates: int) -> Step[StateT]:
+        """Feeds the previous token of each row, (N,), and gives the `candidates` best next ones."""
+        ...

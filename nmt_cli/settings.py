@@ -1,0 +1,119 @@
+"""Frozen dataclasses of settings: one default, one help text, one range for each, in one place.
+
+The command line builds its options from them (`cli/options.py`), configuration files and model cards are
+read through `Settings.from_mapping`. Standard library only, so that `nmt --help` starts at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, Self
+
+from nmt_cli.errors import OptionError, nearest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What is known of a field beside its type and default.
+
+    `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option;
+    `flag` is the option's name where it is not the field's own.
+    """
+
+    help: str
+    panel: str
+    low: float | None = None
+    high: float | None = None
+    flag: str | None = None
+
+
+def setting(
+    default: Any, help: str, *, panel: str, low: float | None = None, high: float | None = None, flag: str | None = None
+) -> Any:
+    """A dataclass field that carries a `Setting`."""
+    metadata = {"setting": Setting(help=help, panel=panel, low=low, high=high, flag=flag)}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@cache
+def annotations(kind: type[Settings]) -> dict[str, Any]:
+    """Resolved types of the fields of a settings class."""
+    return typing.get_type_hints(kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of all settings. Raises OptionError as soon as a value is outside its type or range."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            check(field, annotations(type(self))[field.name], getattr(self, field.name))
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any], *, where: str) -> Self:
+        """Settings from a mapping such as a parsed file; `where` names it in errors.
+
+        Raises OptionError for a key that is no field, naming the nearest.
+        """
+        known = [field.name for field in dataclasses.fields(cls)]
+        reject_unknown(values, known, where=where)
+        return cls(**values)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The fields as plain values, in order of declaration."""
+        return dataclasses.asdict(self)
+
+
+def reject_unknown(values: Mapping[str, Any], known: list[str], *, where: str) -> None:
+    """Raises OptionError for the first key of `values` that is not `known`, naming the nearest one that is."""
+    for key in values:
+        if key not in known:
+            like = nearest(key, known)
+            raise OptionError(
+                f"{where}: there is no option {key!r}",
+                hint=f"did you mean {like!r}?" if like else f"the options are {', '.join(known)}",
+            )
+
+
+def check(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
+    """Raises OptionError unless `value` has the type `kind` and lies in the field's range."""
+    flag = "--" + option_name(field)
+    if not is_of(kind, value):
+        expected = ", ".join(map(str, choices(kind))) or getattr(kind, "__name__", str(kind))
+        raise OptionError(f"{flag} cannot be {value!r}", hint=f"it takes {expected}")
+    described: Setting | None = field.metadata.get("setting")
+    if described is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    if described.low is not None and value < described.low:
+        raise OptionError(f"{flag} is {value}; at least {described.low:g} is needed")
+    if described.high is not None and value > described.high:
+        raise OptionError(f"{flag} is {value}; at most {described.high:g} is possible")
+
+
+def option_name(field: dataclasses.Field[Any]) -> str:
+    """The name of a field on the command line, without the dashes before it."""
+    described: Setting | None = field.metadata.get("setting")
+    return (described.flag if described else None) or field.name.replace("_", "-")
+
+
+def choices(kind: Any) -> tuple[Any, ...]:
+    """The values of a Literal type; empty for any other."""
+    return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+
+
+def is_of(kind: Any, value: Any) -> bool:
+    """Whether `value` is of a type that a setting may have: plain, optional, or one of a few words."""
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
+        return any(is_of(part, value) for part in typing.get_args(kind))
+    if choices(kind):
+        return value in choices(kind)
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, kind)

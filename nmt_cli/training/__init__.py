@@ -1,0 +1,1 @@
+"""Fitting the network and exporting it. The only room that imports TensorFlow."""

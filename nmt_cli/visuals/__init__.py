@@ -1,0 +1,1 @@
+"""Pictures: arrays and strings in, images and lines of text out."""
