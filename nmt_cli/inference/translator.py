@@ -1,10 +1,25 @@
-"""Lines of text in, translations out: subwords, batches, search."""
+"""Lines of text in, translations out: subwords, batches of like length, search. Knows no network."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from nmt_cli.inference.protocol import FloatArray
+import numpy as np
+
+from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.inference.bundle import Bundle, ModelCard
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.protocol import FloatArray, IntArray, StepModel
+from nmt_cli.inference.search import Found, search
+
+Progress = Callable[[int], None]
+
+ROWS = 512  # rows of a step at most: where a wider batch stops paying on a processor with a few cores
+POSITIONS = 60_000  # rows x source positions at most, which bounds memory whatever the length of a line
 
 
 @dataclass(frozen=True)
@@ -17,6 +32,7 @@ class Hypothesis:
     score: float  # log_probability divided by the length penalty: what hypotheses are ranked by
     token_log_probabilities: tuple[float, ...]  # T
     attention: FloatArray  # (T, S): row t sums to 1
+    finished: bool  # false where the length limit cut it
 
 
 @dataclass(frozen=True)
@@ -26,7 +42,98 @@ class Translation:
     source: str
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
+    unseen: frozenset[str]  # characters of the line that the subword model has never seen
 
     @property
     def text(self) -> str:
         return self.hypotheses[0].text if self.hypotheses else ""
+
+    @property
+    def cut(self) -> bool:
+        """Whether the best hypothesis was cut by the length limit."""
+        return bool(self.hypotheses) and not self.hypotheses[0].finished
+
+
+class Translator:
+    """A step model with the tokenizers of its two sides; `card` is there when it came from a model directory."""
+
+    def __init__(
+        self, engine: StepModel[Any], source: Tokenizer, target: Tokenizer, card: ModelCard | None = None
+    ) -> None:
+        self.engine = engine
+        self.source = source
+        self.target = target
+        self._card = card
+
+    @classmethod
+    def load(cls, directory: Path) -> Translator:
+        """The translator in a model directory. Raises NotFoundError and DamagedError (see `bundle`)."""
+        from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
+
+        bundle = Bundle.load(directory)
+        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card)
+
+    @property
+    def card(self) -> ModelCard:
+        if self._card is None:
+            raise ValueError("this translator was not loaded from a model directory")
+        return self._card
+
+    def translate(
+        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None = None
+    ) -> list[Translation]:
+        """One translation a line, in order; `progress` is told how many lines are done."""
+        texts = [normalise(line) for line in lines]
+        ids = [[*encoded, Tokenizer.END] for encoded in self.source.encode_all(texts)]
+        found: list[list[Found]] = [[] for _ in lines]
+        done = sum(not text for text in texts)
+        for batch in batches([0 if not text else len(one) for text, one in zip(texts, ids, strict=True)], config):
+            for index, hypotheses in zip(batch, search(self.engine, padded(ids, batch), config), strict=True):
+                found[index] = hypotheses
+            done += len(batch)
+            if progress is not None:
+                progress(done)
+        return [self.translation(*one) for one in zip(lines, texts, ids, found, strict=True)]
+
+    def translation(self, line: str, text: str, ids: list[int], found: list[Found]) -> Translation:
+        if not text:
+            return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
+        return Translation(
+            source=line,
+            source_pieces=tuple(self.source.pieces(ids)),
+            hypotheses=tuple(self.hypothesis(one, len(ids)) for one in found),
+            unseen=frozenset(self.source.unseen(text)),
+        )
+
+    def hypothesis(self, found: Found, source_length: int) -> Hypothesis:
+        return Hypothesis(
+            text=self.target.decode(list(found.tokens)),
+            pieces=tuple(self.target.pieces(list(found.tokens))),
+            log_probability=found.log_probability,
+            score=found.score,
+            token_log_probabilities=found.token_log_probabilities,
+            attention=found.attention[:, :source_length],
+            finished=found.finished,
+        )
+
+
+def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:
+    """Indices of the lines with any tokens, longest first, in batches that bound the work of one step."""
+    result: list[list[int]] = []
+    width = 0
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        if lengths[index] == 0:
+            break
+        if not result or len(result[-1]) >= width:
+            result.append([])
+            width = max(1, min(ROWS, POSITIONS // lengths[index]) // config.beam_size)
+        result[-1].append(index)
+    return result
+
+
+def padded(ids: Sequence[Sequence[int]], batch: Sequence[int]) -> IntArray:
+    """(B, S): the ids of the lines in `batch`, padded with 0."""
+    rows = np.zeros((len(batch), max(len(ids[index]) for index in batch)), dtype=np.int32)
+    for row, index in zip(rows, batch, strict=True):
+        row[: len(ids[index])] = ids[index]
+    return rows

@@ -1,0 +1,130 @@
+"""The model directory: what stands in it, its card, and how it is written and checked.
+
+A directory is complete when `model.json` is there: it is written last, and lists the checksum of every other file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
+from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.files import sha256, write_json
+
+FORMAT = 1
+CARD = "model.json"
+ENCODER = "encoder.onnx"
+DECODER = "decoder.onnx"
+WEIGHTS = "model.weights.h5"
+HISTORY = "history.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    """What a model says of itself."""
+
+    format: int
+    source_language: str
+    target_language: str
+    network: dict[str, Any]  # model.config.ModelConfig
+    vocabularies: dict[str, Any]  # model.config.Vocabularies
+    training: dict[str, Any]  # training.config.TrainConfig
+    tokenizer: dict[str, Any]  # corpus.tokenizer.TokenizerSettings
+    source_tokenizer: str  # file name
+    target_tokenizer: str
+    dataset_fingerprint: str
+    epochs: int  # of which the weights are
+    development: dict[str, Any]  # scores on the development set, with their signatures
+    versions: dict[str, str]
+    checksums: dict[str, str]  # file name to SHA-256
+
+    @property
+    def development_bleu(self) -> float | None:
+        """BLEU (0-100) of greedy translations of the development set; None if training was stopped before any."""
+        score = self.development.get("bleu")
+        return None if score is None else float(score["value"])
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A model directory that was found complete and undamaged."""
+
+    directory: Path
+    card: ModelCard
+
+    @classmethod
+    def load(cls, directory: Path) -> Bundle:
+        """Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed."""
+        card = read_card(directory)
+        for name, checksum in card.checksums.items():
+            check_file(directory / name, checksum)
+        return cls(directory=directory, card=card)
+
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Of the source and of the target; one and the same where they are joint."""
+        settings = TokenizerSettings(**self.card.tokenizer)
+        source = Tokenizer.load(self.directory / self.card.source_tokenizer, settings)
+        if self.card.target_tokenizer == self.card.source_tokenizer:
+            return source, source
+        return source, Tokenizer.load(self.directory / self.card.target_tokenizer, settings)
+
+
+def read_card(directory: Path) -> ModelCard:
+    path = directory / CARD
+    if not path.is_file():
+        raise NotFoundError(
+            f"there is no model in {directory}/",
+            hint="make one with `nmt train`, or say where it is with --model",
+        )
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise damaged(path, f"is not valid JSON ({error})") from error
+    expected = {field.name for field in dataclasses.fields(ModelCard)}
+    if not isinstance(values, dict) or set(values) != expected:
+        raise damaged(path, "does not have the entries of a model card")
+    if values["format"] != FORMAT:
+        raise DamagedError(f"{path} has format {values['format']}; this nmt reads format {FORMAT}")
+    return ModelCard(**values)
+
+
+def check_file(path: Path, checksum: str) -> None:
+    if not path.is_file():
+        raise damaged(path, "is missing")
+    if sha256(path) != checksum:
+        raise damaged(path, "is damaged: its checksum is not the one in model.json")
+
+
+def damaged(path: Path, what: str) -> DamagedError:
+    return DamagedError(f"{path} {what}", hint="copy the whole directory again, or make it anew with `nmt train --force`")
+
+
+@contextmanager
+def publishing(directory: Path) -> Iterator[Path]:
+    """A staging directory inside `directory`; its files take their places when the block ends well.
+
+    The card goes last, so that a process killed before it leaves either the old model or one that is told damaged.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix=".publishing.", dir=directory))
+    try:
+        yield staged
+        for path in sorted(staged.iterdir(), key=lambda path: path.name == CARD):
+            os.replace(path, directory / path.name)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def write_card(directory: Path, card: ModelCard) -> None:
+    """Writes `card` with the checksums of all files that stand in `directory`."""
+    checksums = {path.name: sha256(path) for path in sorted(directory.iterdir()) if path.name != CARD}
+    write_json(directory / CARD, dataclasses.asdict(dataclasses.replace(card, checksums=checksums)))

@@ -1,0 +1,230 @@
+"""Greedy and beam search over any step model. Knows no network, no text and no files.
+
+Letters: B sentences, A sentences still searched, K beam size, C candidates a row, N = A * K rows, S source positions,
+T produced tokens. Log-probabilities are natural; a hypothesis of length T counts its end-of-sentence token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, Step, StepModel
+
+NEVER = -np.inf
+
+
+@dataclass(frozen=True)
+class Found:
+    """A hypothesis in ids; its last token is END where the network ended it (`finished`)."""
+
+    tokens: tuple[int, ...]  # T
+    log_probability: float
+    score: float  # log_probability over the length penalty
+    token_log_probabilities: tuple[float, ...]  # T
+    attention: FloatArray  # (T, S)
+    finished: bool
+
+
+@dataclass(frozen=True)
+class LengthPenalty:
+    """Divisor of a log-probability: ((5 + length) / 6)^alpha. Source: Wu et al. (2016), equation 14."""
+
+    alpha: float
+
+    def __call__(self, length: int | IntArray) -> FloatArray:
+        return np.asarray(((5.0 + np.asarray(length)) / 6.0) ** self.alpha)
+
+
+def search(model: StepModel[StateT], source_ids: IntArray, config: SearchConfig) -> list[list[Found]]:
+    """At most `n_best` hypotheses of each sentence, best first; `source_ids` (B, S) end with END, padded with 0.
+
+    With a beam of 1 this is greedy search: the likeliest token at every step, until it is END. With a wider beam no
+    hypothesis that the beam could still reach is lost: a sentence is searched until the best that its open rows can
+    become is worse than what it has. A sentence's result does not depend on the others of its batch.
+    """
+    return BeamSearch(model, source_ids, config).run()
+
+
+def length_limits(source_ids: IntArray, config: SearchConfig) -> NDArray[np.int64]:
+    """(B,): how many tokens each sentence may have; follows from its own length, never from its neighbours'."""
+    lengths = np.count_nonzero(source_ids, axis=1)
+    return np.minimum(config.max_length, 3 * lengths + 10)
+
+
+@dataclass
+class Trail:
+    """What every row chose at every step, so that a hypothesis can be read backwards from its last row."""
+
+    tokens: list[IntArray]  # a step: (N,)
+    log_probabilities: list[FloatArray]  # a step: (N,), of the token alone
+    parents: list[IntArray]  # a step: (N,), the row of the step before
+    attention: list[FloatArray]  # a step: (rows of the step before, S)
+
+    def read(self, length: int, row: int) -> tuple[list[int], list[float], list[int]]:
+        """Tokens, their log-probabilities and the rows that they were chosen from, of the `length` steps to `row`."""
+        tokens, log_probabilities, parents = [], [], []
+        for step in reversed(range(length)):
+            tokens.append(int(self.tokens[step][row]))
+            log_probabilities.append(float(self.log_probabilities[step][row]))
+            row = int(self.parents[step][row])
+            parents.append(row)
+        return tokens[::-1], log_probabilities[::-1], parents[::-1]
+
+    def attention_of(self, parents: list[int]) -> FloatArray:
+        """(T, S): what the rows `parents` looked at, one a step from the first on."""
+        return np.stack([self.attention[step][row] for step, row in enumerate(parents)])
+
+    def keep(self, rows: IntArray) -> None:
+        """Forgets the other rows of the last step."""
+        for column in (self.tokens, self.log_probabilities, self.parents):
+            column[-1] = column[-1][rows]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The best ended hypotheses of each sentence still searched, (A, n_best), best first."""
+
+    score: FloatArray  # NEVER where there is none yet
+    log_probability: FloatArray
+    end_log_probability: FloatArray
+    length: IntArray  # END counted
+    row: IntArray  # the row, of the step before the last, that END followed
+
+    @classmethod
+    def empty(cls, sentences: int, n_best: int) -> Pool:
+        shape = (sentences, n_best)
+        none, zero = np.full(shape, NEVER), np.zeros(shape, dtype=np.int64)
+        return cls(score=none, log_probability=none, end_log_probability=none, length=zero, row=zero)
+
+    def merged(self, offered: Pool) -> Pool:
+        """The best of both, as many as there were; earlier ones first where scores are equal."""
+        order = np.argsort(-np.concatenate([self.score, offered.score], axis=1), axis=1, kind="stable")
+        order = order[:, : self.score.shape[1]]
+        best = {
+            field.name: np.take_along_axis(
+                np.concatenate([getattr(self, field.name), getattr(offered, field.name)], axis=1), order, axis=1
+            )
+            for field in fields(self)
+        }
+        return replace(self, **best)
+
+    def keep(self, sentences: IntArray) -> Pool:
+        return replace(self, **{field.name: getattr(self, field.name)[sentences] for field in fields(self)})
+
+
+class BeamSearch(Generic[StateT]):
+    """One search under way over a batch of sentences."""
+
+    def __init__(self, model: StepModel[StateT], source_ids: IntArray, config: SearchConfig) -> None:
+        self.model = model
+        self.source_ids = source_ids
+        self.beam = config.beam_size
+        self.candidates = self.beam + 1 if self.beam > 1 else 1  # one may be END, and K are to go on
+        self.penalty = LengthPenalty(config.length_penalty)
+        self.sentences = np.arange(len(source_ids))  # (A,)
+        self.limits = length_limits(source_ids, config)  # (A,)
+        self.scores = np.full((len(source_ids), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
+        self.scores[:, 0] = 0.0
+        self.pool = Pool.empty(len(source_ids), min(config.n_best, self.beam))
+        self.trail = Trail([], [], [], [])
+        self.results: list[list[Found]] = [[] for _ in source_ids]
+
+    def run(self) -> list[list[Found]]:
+        state = self.model.encode(self.source_ids).select(np.repeat(self.sentences, self.beam))
+        previous: IntArray = np.full(len(self.sentences) * self.beam, Tokenizer.START)
+        while self.sentences.size:
+            step = self.model.step(previous, state, self.candidates)
+            self.end_rows(step)
+            self.extend_rows(step)
+            self.close_sentences()
+            previous = self.trail.tokens[-1]
+            state = step.state.select(self.trail.parents[-1])
+        return self.results
+
+    @property
+    def length(self) -> int:
+        """Steps done."""
+        return len(self.trail.tokens)
+
+    def end_rows(self, step: Step[StateT]) -> None:
+        """Offers every row to the pool as ended here, where END is among its candidates."""
+        is_end = step.tokens == Tokenizer.END
+        end = np.where(is_end, step.log_probabilities, NEVER).max(axis=1).reshape(self.scores.shape)
+        total = self.scores + end
+        length = self.length + 1
+        offered = Pool(
+            score=total / self.penalty(length),
+            log_probability=total,
+            end_log_probability=end,
+            length=np.full(total.shape, length),
+            row=np.arange(total.size).reshape(total.shape),
+        )
+        self.pool = self.pool.merged(offered)
+
+    def extend_rows(self, step: Step[StateT]) -> None:
+        """Of all open continuations of a sentence, the K best become its rows."""
+        sentences, beam = self.scores.shape
+        ended = step.tokens == Tokenizer.END
+        totals = self.scores.reshape(-1, 1) + np.where(ended, NEVER, step.log_probabilities)
+        totals = totals.reshape(sentences, -1)  # (A, K * C)
+        best = np.argsort(-totals, axis=1, kind="stable")[:, :beam]  # (A, K)
+        self.scores = np.take_along_axis(totals, best, axis=1)
+        flat = (best + np.arange(sentences)[:, None] * totals.shape[1]).ravel()  # into (N * C)
+        self.trail.tokens.append(step.tokens.ravel()[flat])
+        self.trail.log_probabilities.append(step.log_probabilities.ravel()[flat])
+        self.trail.parents.append(flat // step.tokens.shape[1])
+        self.trail.attention.append(step.attention)
+
+    def close_sentences(self) -> None:
+        """Writes down the results of sentences that no open row can improve, and goes on with the others."""
+        reachable = self.scores[:, 0] / self.penalty(self.limits)
+        over = (self.pool.score[:, -1] >= reachable) | (self.limits <= self.length)
+        for index in np.flatnonzero(over):
+            self.results[self.sentences[index]] = self.ended(index) or self.cut(index)
+        keep = np.flatnonzero(~over)
+        rows = (keep[:, None] * self.beam + np.arange(self.beam)).ravel()
+        self.trail.keep(rows)
+        self.sentences, self.limits, self.scores = self.sentences[keep], self.limits[keep], self.scores[keep]
+        self.pool = self.pool.keep(keep)
+
+    def ended(self, index: int) -> list[Found]:
+        """The hypotheses in the pool of the sentence at `index`, best first."""
+        found = []
+        for place in np.flatnonzero(np.isfinite(self.pool.score[index])):
+            length, row = int(self.pool.length[index, place]), int(self.pool.row[index, place])
+            tokens, log_probabilities, parents = self.trail.read(length - 1, row)
+            found.append(
+                Found(
+                    tokens=(*tokens, Tokenizer.END),
+                    log_probability=float(self.pool.log_probability[index, place]),
+                    score=float(self.pool.score[index, place]),
+                    token_log_probabilities=(*log_probabilities, float(self.pool.end_log_probability[index, place])),
+                    attention=self.trail.attention_of([*parents, row]),
+                    finished=True,
+                )
+            )
+        return found
+
+    def cut(self, index: int) -> list[Found]:
+        """The open hypotheses of a sentence that reached its limit before any ended."""
+        found = []
+        for place in np.flatnonzero(np.isfinite(self.scores[index]))[: self.pool.score.shape[1]]:
+            tokens, log_probabilities, parents = self.trail.read(self.length, index * self.beam + place)
+            total = float(self.scores[index, place])
+            found.append(
+                Found(
+                    tokens=tuple(tokens),
+                    log_probability=total,
+                    score=total / float(self.penalty(self.length)),
+                    token_log_probabilities=tuple(log_probabilities),
+                    attention=self.trail.attention_of(parents),
+                    finished=False,
+                )
+            )
+        return found

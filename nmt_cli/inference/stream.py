@@ -1,0 +1,74 @@
+"""Lines as they arrive: what is there is taken together, and nothing that is there waits for more.
+
+Knows bytes and lines, nothing of translation.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nmt_cli.errors import DataError
+
+
+def decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    """Text of each line without its end (LF or CR LF), read as UTF-8; `name` names the source in errors.
+
+    Raises DataError with the line's number, from 1, for bytes that are not UTF-8.
+    """
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{name}, line {number:,}: not valid UTF-8 (byte 0x{line[error.start]:02x} at column {error.start + 1})",
+                hint="convert the file to UTF-8 first, for instance with iconv",
+            ) from error
+
+
+def arriving(lines: Iterable[str], limit: int) -> Iterator[list[str]]:
+    """Batches of the lines that are there at the moment, at least 1 and at most `limit`, in order.
+
+    A thread reads ahead, at most two batches, so that reading and what is done with a batch overlap. An exception of
+    `lines` is raised here after the lines before it were given out.
+    """
+    ready: queue.Queue[str | End] = queue.Queue(maxsize=2 * limit)
+
+    def read() -> None:
+        try:
+            for line in lines:
+                ready.put(line)
+            ready.put(End())
+        except BaseException as error:  # whatever it is, it belongs to the reader of the batches
+            ready.put(End(error))
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        batch, end = take(ready, limit)
+        if batch:
+            yield batch
+        if end is not None:
+            if end.error is not None:
+                raise end.error
+            return
+
+
+@dataclass(frozen=True)
+class End:
+    """Stands behind the last line, with what ended the lines if it was an error."""
+
+    error: BaseException | None = None
+
+
+def take(ready: queue.Queue[str | End], limit: int) -> tuple[list[str], End | None]:
+    """Waits for a first item, then takes what else is there; stops at the end."""
+    batch: list[str] = []
+    item = ready.get()
+    while not isinstance(item, End):
+        batch.append(item)
+        if len(batch) == limit or ready.empty():
+            return batch, None
+        item = ready.get()
+    return batch, item

@@ -1,0 +1,148 @@
+"""The network: `encode` and `step`, and teacher forcing that runs the same step over time.
+
+Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary.
+Ids: 0 is padding, 2 starts and 3 ends a sentence (`corpus.tokenizer.Tokenizer`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import keras
+from keras import ops
+
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.model.attention import MASKED, padding_bias
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.decoders import AttentionDecoder, Source
+from nmt_cli.model.encoders import BidirectionalEncoder
+
+Tensor = Any
+State = dict[str, Tensor]
+Carry = tuple[tuple[Tensor, ...], Tensor]  # hidden states and context
+
+
+@dataclass(frozen=True)
+class NetworkStep:
+    """One decoding step of N rows."""
+
+    log_probabilities: Tensor  # (N, V), natural logarithm
+    attention: Tensor  # (N, S)
+    changed: State  # the entries of the state that this step changed
+
+
+class Seq2Seq(keras.Model):
+    """Attention encoder-decoder. The state is a flat dict of arrays with axis 0 the row; names are the same on export."""
+
+    def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.config = config
+        self.target_embedding = embedding(vocabularies.target, config.embedding, "target_embedding")
+        self.source_embedding = (
+            self.target_embedding
+            if vocabularies.joint
+            else embedding(vocabularies.source, config.embedding, "source_embedding")
+        )
+        self.encoder = BidirectionalEncoder(config)
+        self.decoder = AttentionDecoder(config)
+        self.output_layer = OutputLayer(vocabularies.target, tied_to=self.target_embedding if config.tied else None)
+        self.dropout = keras.layers.Dropout(config.dropout)
+        self.build()
+
+    def build(self, input_shape: Any = None) -> None:
+        width, units = self.config.embedding, self.config.units
+        self.target_embedding.build()
+        self.source_embedding.build()
+        self.encoder.build((None, None, width))
+        self.decoder.build((None, None, units))
+        self.output_layer.build((None, width))
+        self.built = True
+
+    def encode(self, source_ids: Tensor, training: bool = False) -> State:
+        """The state before the first target token; `source_ids` (B, S) is padded with 0."""
+        embedded = self.dropout(self.source_embedding(source_ids), training=training)
+        encoded = self.encoder(embedded, mask=ops.not_equal(source_ids, 0), training=training)
+        hidden = self.decoder.initial_hidden(encoded.final)
+        return {
+            "memory": encoded.memory,
+            "keys": self.decoder.attention.keys(encoded.memory),
+            "bias": padding_bias(source_ids),
+            **named(hidden),
+        }
+
+    def step(self, tokens: Tensor, state: State) -> NetworkStep:
+        """Feeds the previous tokens (N,) and gives the distribution of the next."""
+        embedded = self.target_embedding(tokens)
+        advance = self.decoder.advance(embedded, self.hidden_of(state), source_of(state))
+        read = self.decoder.read(advance.hidden[-1], advance.context, embedded)
+        logits = ops.cast(self.output_layer(read), "float32")
+        return NetworkStep(
+            log_probabilities=ops.log_softmax(logits + self.output_layer.forbidden(), axis=-1),
+            attention=ops.cast(advance.weights, "float32"),
+            changed=named(advance.hidden),
+        )
+
+    def call(self, source_ids: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
+        """Teacher forcing: logits (T, B, V) of every next token, given the true previous ones (B, T).
+
+        Time comes first, as the recurrence leaves it: transposing the largest tensor of all would cost time.
+        """
+        state = self.encode(source_ids, training=training)
+        source = source_of(state)
+        embedded = self.dropout(self.target_embedding(ops.transpose(previous_ids)), training=training)  # (T, B, E)
+
+        def advance(carry: Carry, token: Tensor) -> tuple[Carry, Carry]:
+            after = self.decoder.advance(token, carry[0], source)
+            return (after.hidden, after.context), (after.hidden, after.context)
+
+        hidden = self.hidden_of(state)
+        start = (hidden, ops.zeros_like(source.memory[:, 0]))  # Keras' scan gives back what it carries, no more
+        _, (hidden, context) = ops.scan(advance, start, embedded)
+        return self.output_layer(self.decoder.read(hidden[-1], context, embedded, training=training))
+
+    def hidden_of(self, state: State) -> tuple[Tensor, ...]:
+        return tuple(state[f"hidden_{index}"] for index in range(self.config.layers))
+
+
+class OutputLayer(keras.layers.Layer):
+    """Scores of the target vocabulary, with the target embeddings as weights where they are tied.
+
+    Tying is Press and Wolf (2017), "Using the Output Embedding to Improve Language Models".
+    """
+
+    def __init__(self, vocabulary: int, tied_to: keras.layers.Embedding | None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.vocabulary = vocabulary
+        self.tied_to = tied_to
+
+    def build(self, read_shape: tuple[int | None, ...]) -> None:
+        if self.tied_to is None:
+            self.kernel = self.add_weight(shape=(self.vocabulary, read_shape[-1]), name="kernel")
+        self.bias = self.add_weight(shape=(self.vocabulary,), initializer="zeros", name="bias")
+        self.built = True
+
+    def call(self, read: Tensor) -> Tensor:
+        """Logits (..., V) of `read` (..., E)."""
+        weights = self.kernel if self.tied_to is None else self.tied_to.embeddings
+        return ops.matmul(read, ops.transpose(ops.cast(weights, read.dtype))) + ops.cast(self.bias, read.dtype)
+
+    def forbidden(self) -> Tensor:
+        """(V,): MASKED for what is never a next token, the padding and the start of a sentence; 0 for the rest."""
+        ids = ops.arange(self.vocabulary)
+        never = ops.logical_or(ops.equal(ids, Tokenizer.PAD), ops.equal(ids, Tokenizer.START))
+        return ops.cast(never, "float32") * MASKED
+
+
+def embedding(vocabulary: int, width: int, name: str) -> keras.layers.Embedding:
+    """Token embeddings of variance 1 / width, so that tied output scores start with variance about 1."""
+    initializer = keras.initializers.RandomNormal(stddev=width**-0.5)
+    return keras.layers.Embedding(vocabulary, width, embeddings_initializer=initializer, name=name)
+
+
+def named(hidden: tuple[Tensor, ...]) -> State:
+    return {f"hidden_{index}": state for index, state in enumerate(hidden)}
+
+
+def source_of(state: State) -> Source:
+    return Source(memory=state["memory"], keys=state["keys"], bias=state["bias"])

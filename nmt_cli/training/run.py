@@ -1,0 +1,159 @@
+"""`train`: from a prepared directory to a model directory. Silent; tells a `Watcher` what happens."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from nmt_cli import __version__
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import DataError
+from nmt_cli.files import refuse_to_overwrite
+from nmt_cli.inference.bundle import CARD, FORMAT, WEIGHTS, ModelCard, publishing, write_card
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.checkpoint import Best, Checkpoints, save_weights
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data import TrainingBatches
+from nmt_cli.training.export import export
+from nmt_cli.training.loop import Trainer, fit
+from nmt_cli.training.schedule import optimizer
+from nmt_cli.training.validation import Validator
+from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
+
+
+@dataclass(frozen=True)
+class TrainReport:
+    """What came of a training."""
+
+    best_epoch: int
+    validation: Validation  # of the weights that were kept
+    records: tuple[EpochRecord, ...]
+
+
+def train(
+    data: Path,
+    directory: Path,
+    network_config: ModelConfig,
+    config: TrainConfig,
+    *,
+    replace: bool = False,
+    watcher: Watcher | None = None,
+) -> TrainReport:
+    """Trains a network on the corpus in `data` and leaves a complete model in `directory`.
+
+    Raises NotFoundError where there is no corpus, OutputError where there is a model already and `replace` is false,
+    TrainingError if training diverges, KeyboardInterrupt if the watcher stops it before the first step.
+    """
+    watcher = watcher or Watcher()
+    corpus = PreparedCorpus.load(data)
+    check_splits(corpus)
+    claim(directory, replace=replace)
+    keras.utils.set_random_seed(config.seed)
+    vocabularies = Vocabularies(
+        source=corpus.source_tokenizer.vocabulary_size,
+        target=corpus.target_tokenizer.vocabulary_size,
+        joint=corpus.joint,
+    )
+    network = Seq2Seq(network_config, vocabularies)
+    batches = TrainingBatches(corpus.encoded("train"), batch_size=config.batch, seed=config.seed)
+    trainer = Trainer(network, optimizer(config, batches.steps * config.epochs), config)
+    watcher.started(run_info(network, batches, config))
+    checkpoints = Checkpoints(directory)
+    fit(trainer, batches, Validator(network, corpus, batch_size=config.batch), checkpoints, watcher)
+    watcher.exporting()
+    best = publish(network, corpus, directory, checkpoints, vocabularies, config)
+    return TrainReport(best.epoch, best.validation, tuple(checkpoints.records))
+
+
+def check_splits(corpus: PreparedCorpus) -> None:
+    for split in ("train", "dev"):
+        if not len(corpus.encoded(split).source):
+            raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
+
+
+def claim(directory: Path, *, replace: bool) -> None:
+    """Makes sure, before hours are spent, that the model may be and can be written; stale history goes.
+
+    A directory with no finished model (a training that was killed) is free to be used again.
+    """
+    started = (directory / "checkpoints").exists()
+    if (directory / CARD).exists() or not started:
+        refuse_to_overwrite(directory, replace=replace and (started or (directory / CARD).exists()))
+    (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
+    probe = directory / f".writable.{os.getpid()}"
+    probe.touch()
+    probe.unlink()
+
+
+def run_info(network: Seq2Seq, batches: TrainingBatches, config: TrainConfig) -> RunInfo:
+    gpus = len(tf.config.list_logical_devices("GPU"))
+    return RunInfo(
+        weights=network.count_params(),
+        pairs=len(batches.split.source),
+        steps_per_epoch=batches.steps,
+        epochs=config.epochs,
+        devices=f"{gpus} GPU" if gpus else f"CPU, {os.cpu_count()} threads",
+    )
+
+
+def publish(
+    network: Seq2Seq,
+    corpus: PreparedCorpus,
+    directory: Path,
+    checkpoints: Checkpoints,
+    vocabularies: Vocabularies,
+    config: TrainConfig,
+) -> Best:
+    """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
+    best = checkpoints.best
+    if best is None:
+        raise ValueError("nothing was validated, so nothing can be published")
+    checkpoints.restore_best(network)
+    with publishing(directory) as staged:
+        save_weights(network, staged / WEIGHTS)
+        export(network, staged)
+        names = [path.name for path in corpus.tokenizer_files.values()]
+        for path in corpus.tokenizer_files.values():
+            copyfile(path, staged / path.name)
+        card = ModelCard(
+            format=FORMAT,
+            source_language=corpus.source_language,
+            target_language=corpus.target_language,
+            network=asdict(network.config),
+            vocabularies=asdict(vocabularies),
+            training=asdict(config),
+            tokenizer=asdict(corpus.tokenizer_settings),
+            source_tokenizer=names[0],
+            target_tokenizer=names[-1],
+            dataset_fingerprint=corpus.fingerprint,
+            epochs=best.epoch,
+            development=development(best.validation),
+            versions=versions(),
+            checksums={},
+        )
+        write_card(staged, card)
+    return best
+
+
+def development(validation: Validation) -> dict[str, Any]:
+    """The scores on the development set as they stand in the card."""
+    return {
+        "decoding": "greedy",
+        "bleu": {"value": validation.bleu, "signature": validation.bleu_signature},
+        "chrf": {"value": validation.chrf, "signature": validation.chrf_signature},
+        "loss": validation.loss,
+        "accuracy": validation.accuracy,
+    }
+
+
+def versions() -> dict[str, str]:
+    packages = ("tensorflow", "keras", "tf2onnx", "onnxruntime", "sentencepiece", "sacrebleu")
+    return {"nmt": __version__, **{name: version(name) for name in packages}}

@@ -1,0 +1,63 @@
+"""What the development set says: teacher-forced loss and accuracy, and scores of free-running greedy translation."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.evaluation.bleu import bleu
+from nmt_cli.evaluation.chrf import chrf
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Translator
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.data import Batch, batch_of
+from nmt_cli.training.engine import KerasEngine
+from nmt_cli.training.loss import token_loss
+from nmt_cli.training.watch import Validation
+
+IDS = tf.TensorSpec((None, None), tf.int32)
+GREEDY = SearchConfig(beam_size=1)
+SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this
+
+
+class Validator:
+    """Measures a network on the development set of a corpus."""
+
+    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int) -> None:
+        pairs = corpus.pairs("dev")
+        self.network = network
+        self.sources = [pair.source for pair in pairs]
+        self.references = [[pair.target] for pair in pairs]
+        self.batches = length_sorted_batches(corpus, batch_size)
+        self.translator = Translator(KerasEngine(network), corpus.source_tokenizer, corpus.target_tokenizer)
+        self.sums = tf.function(self.sums_of, input_signature=[IDS, IDS, IDS])
+        self.sample = min(range(len(pairs)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
+
+    def __call__(self) -> Validation:
+        nats, correct, tokens = np.sum(
+            [np.asarray(self.sums(batch.source, batch.previous, batch.target)) for batch in self.batches], axis=0
+        )
+        hypotheses = [translation.text for translation in self.translator.translate(self.sources, GREEDY)]
+        bleu_score, chrf_score = bleu(hypotheses, self.references), chrf(hypotheses, self.references)
+        return Validation(
+            loss=float(nats / tokens),
+            accuracy=float(100 * correct / tokens),
+            bleu=bleu_score.value,
+            chrf=chrf_score.value,
+            bleu_signature=bleu_score.signature,
+            chrf_signature=chrf_score.signature,
+            sample_source=self.sources[self.sample],
+            sample_hypothesis=hypotheses[self.sample],
+        )
+
+    def sums_of(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
+        """(3,): nats, correct tokens and tokens of a batch."""
+        loss = token_loss(self.network(source, previous, training=False), tf.transpose(target), smoothing=0.0)
+        return tf.stack([loss.nats, loss.correct, loss.tokens])
+
+
+def length_sorted_batches(corpus: PreparedCorpus, batch_size: int) -> list[Batch]:
+    split = corpus.encoded("dev")
+    order = np.argsort(split.target.lengths, kind="stable")
+    return [batch_of(split, order[start : start + batch_size]) for start in range(0, len(order), batch_size)]

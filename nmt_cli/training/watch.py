@@ -1,0 +1,84 @@
+"""What training tells whoever watches it. Knows nothing of how it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Told once, before the first step."""
+
+    weights: int  # trainable numbers
+    pairs: int
+    steps_per_epoch: int
+    epochs: int
+    devices: str
+
+
+@dataclass(frozen=True)
+class StepStatus:
+    """Told after every step."""
+
+    epoch: int  # from 1
+    epochs: int
+    step: int  # of this epoch, from 1
+    steps_per_epoch: int
+    loss: float  # nats per target token, mean of the epoch so far
+    tokens_per_second: float  # target tokens, of the epoch so far
+    seconds_left: float  # until the last step, validations not counted
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the development set says of the network as it is."""
+
+    loss: float  # nats per target token, teacher-forced
+    accuracy: float  # 0-100: share of target tokens predicted right, teacher-forced
+    bleu: float  # 0-100, of free-running greedy translation, detokenised
+    chrf: float
+    bleu_signature: str
+    chrf_signature: str
+    sample_source: str
+    sample_hypothesis: str
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """A line of `history.jsonl`."""
+
+    epoch: int
+    steps: int  # since the start of the run
+    loss: float  # nats per target token of the training set while it was learned, without label smoothing
+    dev_loss: float
+    perplexity: float  # exp(dev_loss)
+    accuracy: float
+    bleu: float
+    chrf: float
+    learning_rate: float  # at the end of the epoch
+    tokens_per_second: float
+    seconds: float  # with validation
+    best: bool  # whether this was the best dev BLEU so far
+    complete: bool  # false if training was stopped within the epoch
+
+    def to_mapping(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+class Watcher:
+    """Base of all that watch training; every method may be overridden, none need be."""
+
+    def started(self, info: RunInfo) -> None: ...
+
+    def stepped(self, status: StepStatus) -> None: ...
+
+    def validating(self, epoch: int) -> None: ...
+
+    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None: ...
+
+    def exporting(self) -> None: ...
+
+    def should_stop(self) -> bool:
+        """Asked after every step; once true, training ends well before its last epoch."""
+        return False
