@@ -11,7 +11,6 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, Self
 
 from nmt_cli.errors import OptionError, nearest
@@ -40,8 +39,7 @@ def setting(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-@cache
-def annotations(kind: type[Settings]) -> dict[str, Any]:
+def field_types(kind: type[Settings]) -> dict[str, Any]:
     """Resolved types of the fields of a settings class."""
     return typing.get_type_hints(kind)
 
@@ -52,7 +50,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            check(field, annotations(type(self))[field.name], getattr(self, field.name))
+            check(field, field_types(type(self))[field.name], getattr(self, field.name))
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], *, where: str) -> Self:

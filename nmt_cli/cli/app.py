@@ -66,7 +66,7 @@ def explain(problem: NmtError | TyperException | OSError) -> int:
 app = typer.Typer(
     cls=NmtGroup,
     rich_markup_mode=None,
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -80,11 +80,14 @@ def show_version(wanted: bool) -> None:
 
 @app.callback()
 def nmt(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=show_version)
     ] = False,
 ) -> None:
     """From a file of sentence pairs to a translator: prepare, train, translate, evaluate, visualize."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def register_commands() -> None:

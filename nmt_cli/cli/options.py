@@ -16,7 +16,7 @@ import typer
 
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.settings import Setting, Settings, annotations, option_name, reject_unknown
+from nmt_cli.settings import Setting, Settings, field_types, option_name, reject_unknown
 
 DataDirectory = Annotated[
     Path, typer.Option("--data", envvar="NMT_DATA", help="Directory of the prepared corpus.", rich_help_panel="Files")
@@ -62,14 +62,12 @@ def is_settings(annotation: Any) -> bool:
 def option(settings: type[Settings], field: dataclasses.Field[Any]) -> inspect.Parameter:
     """The Typer option of one field, with its help, default and heading."""
     described: Setting = field.metadata["setting"]
-    kind = annotations(settings)[field.name]
+    kind: Any = field_types(settings)[field.name]
     flag = f"--{option_name(field)}"
     if kind is bool:
         flag = f"{flag}/--no-{option_name(field)}"
-    annotation = Annotated[kind, typer.Option(flag, help=described.help, rich_help_panel=described.panel)]
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation
-    )
+    annotation: Any = Annotated[kind, typer.Option(flag, help=described.help, rich_help_panel=described.panel)]
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation)
 
 
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
@@ -78,11 +76,19 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     Keys are the names of the options, with `-` or `_`. Raises OptionError for one that does not exist.
     """
     if path is not None:
-        values = {key.replace("-", "_"): value for key, value in load_toml(path).items()}
-        names = {(parameter.name or ""): parameter for parameter in context.command.params}
-        reject_unknown(values, sorted(set(names) - {"config", "help"}), where=str(path))
-        context.default_map = values
+        values = {key.replace("_", "-"): value for key, value in load_toml(path).items()}
+        parameters = options_by_name(context)
+        reject_unknown(values, sorted(parameters), where=str(path))
+        context.default_map = {parameters[key]: value for key, value in values.items()}
     return path
+
+
+def options_by_name(context: typer.Context) -> dict[str, str]:
+    """From the name of every option of a command that a file may set to the name of its parameter."""
+    never = {"config", "help"}
+    flags = [(flag, parameter) for parameter in context.command.params for flag in parameter.opts]
+    names = {flag.removeprefix("--"): str(parameter.name) for flag, parameter in flags if flag.startswith("--")}
+    return {name: parameter for name, parameter in names.items() if name not in never}
 
 
 def load_toml(path: Path) -> dict[str, Any]:

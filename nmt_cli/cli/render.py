@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 import typer
 
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from nmt_cli.corpus.dataset import PrepareReport
+    from nmt_cli.corpus.manifest import Manifest
+    from nmt_cli.evaluation.report import Report
+    from nmt_cli.training.run import TrainReport
 
 
 class Screen:
@@ -45,9 +58,210 @@ class Screen:
     def warn(self, text: str) -> None:
         self.say(f"  ! {text}", style="yellow")
 
+    @contextmanager
+    def status(self, doing: str) -> Iterator[None]:
+        """Says what is being done, for as long as it is, where lines may be redrawn."""
+        if not self.live:
+            yield
+            return
+        with self.console.status(doing):
+            yield
+
 
 def error(message: str, hint: str) -> None:
     """The two lines of an error, without rich: an error must not wait for an import, nor fail in one."""
     typer.secho(f"error: {message}", err=True, fg=typer.colors.RED)
     if hint:
         typer.secho(f"hint: {hint}", err=True)
+
+
+@contextmanager
+def sentence_progress(screen: Screen, doing: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """A bar over `total` sentences while the block runs; gives a function that is told how many are finished.
+
+    Gives None where nothing may be drawn in place.
+    """
+    if not screen.live:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen.console, transient=True) as progress:
+        task = progress.add_task(doing, total=total)
+        yield lambda finished: progress.update(task, completed=finished)
+
+
+def evaluation_context(screen: Screen, report: Report, *, what: str, unseen: bool) -> None:
+    """Below the scores: how many sentences, how they were translated, and what casts doubt on the scores."""
+    parts = [f"{report.sentences:,} {what}"]
+    if report.references_per_sentence > 1:
+        parts.append(f"{report.references_per_sentence} references each")
+    if report.search is not None:
+        parts.append(f"beam {report.search.beam_size}")
+    if unseen:
+        parts.append("none of their sources seen in training")
+    screen.say(", ".join(parts) + ".")
+    for doubt in report.warnings:
+        screen.warn(doubt)
+
+
+@contextmanager
+def stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], None]]:
+    """One bar for what is being done at the moment; gives a function that is told what, how much and of how much."""
+    if not screen.live:
+        yield stage_lines(screen)
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen.console, transient=True) as progress:
+        task = progress.add_task("reading", total=None)
+        stages = ["reading"]
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage != stages[-1]:
+                stages.append(stage)
+                progress.reset(task, description=stage)
+            progress.update(task, completed=done, total=total or None)
+
+        yield advance
+
+
+def stage_lines(screen: Screen) -> Callable[[str, int, int], None]:
+    """Where there is no bar: a plain line as each stage begins, for those who asked for more."""
+    told: set[str] = set()
+
+    def advance(stage: str, done: int, total: int) -> None:
+        if stage not in told:
+            told.add(stage)
+            screen.detail(f"  {stage} ...")
+
+    return advance
+
+
+def prepared(screen: Screen, report: PrepareReport) -> None:
+    """What `nmt prepare` kept, dropped, split and learnt, and the command that comes next."""
+    manifest, directory = report.manifest, report.directory
+    counts, leak = manifest.counts, manifest.leak
+    name = next(iter(manifest.inputs))
+    languages = f"{manifest.source_language} -> {manifest.target_language}"
+    screen.say(f"{name}: {counts.read:,} pairs {languages}, prepared in {report.seconds:.1f} s")
+    dropped = ", ".join(f"{number:,} {reason}" for reason, number in counts.dropped.items() if number)
+    total = sum(counts.dropped.values())
+    why = f": {dropped}   -> {directory / 'rejected.tsv.gz'}" if total else ""
+    screen.say(f"  kept {counts.kept:,}   dropped {total:,}{why}")
+    if counts.more_columns:
+        screen.warn(f"{counts.more_columns:,} lines have more than two columns; the first two were used")
+    splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
+    leaked = leak.test_sources_by_rows
+    by_rows = f" (split by rows, {leaked:.0%} of test would have)" if leaked else ""
+    screen.say(f"  split    {splits}     no sentence stands in two splits{by_rows}")
+    screen.detail(f"           {leak.groups:,} groups of connected pairs, the largest of {leak.largest_group:,}")
+    screen.say(f"  subwords {described_subwords(manifest)}")
+    next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {directory}"
+    screen.detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
+    screen.say(f"{directory}/ is ready. Next: {next_command}")
+
+
+def described_subwords(manifest: Manifest) -> str:
+    """Size and kind of the vocabulary, and how well it fits: one line."""
+    source, target, kind = manifest.source, manifest.target, manifest.tokenizer.kind
+    joint = source.file == target.file
+    size = f"{source.vocabulary:,}, joint" if joint else f"{source.vocabulary:,} and {target.vocabulary:,},"
+    fit = f"{source.pieces_per_word:.1f} per source word, {target.pieces_per_word:.1f} per target word"
+    unknown = "nothing unencodable"
+    if source.unknown_share or target.unknown_share:
+        unknown = f"unknown in dev and test: {source.unknown_share:.1%} of source, {target.unknown_share:.1%} of target"
+    return f"{size} {kind}; {fit}; {unknown}"
+
+
+class TrainingScreen(Watcher):
+    """Draws a training: a header, a bar while it runs (on a terminal), and a line an epoch."""
+
+    HEADINGS = ("epoch", "loss", "dev loss", "ppl", "acc", "BLEU", "chrF", "tok/s", "time")
+    WIDTHS = (7, 8, 10, 9, 7, 7, 7, 9, 8)
+
+    def __init__(self, screen: Screen, network: ModelConfig, stop: Callable[[], bool]) -> None:
+        self.screen = screen
+        self.network = network
+        self.should_stop = stop  # type: ignore[method-assign]
+        self.progress: Progress | None = None
+        self.task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.progress is not None:
+            self.progress.stop()
+
+    def started(self, info: RunInfo) -> None:
+        network = self.network
+        layers = f", {network.layers} layers" if network.layers > 1 else ""
+        shape = f"GRU 2x{network.units // 2} / {network.units}{layers}"
+        weights = f"{info.weights / 1e6:.1f} M weights"
+        self.screen.say(f"rnn · additive attention · {shape} · {weights}        {info.devices}")
+        self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps an epoch, {info.epochs} epochs")
+        self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
+        if self.screen.live:
+            self.start_bar(info)
+
+    def start_bar(self, info: RunInfo) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        told = TextColumn("{task.fields[told]}")
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), told)
+        self.progress = Progress(*columns, console=self.screen.console, transient=True)
+        self.task = self.progress.add_task(f"epoch 1/{info.epochs}", total=info.steps_per_epoch, told="")
+        self.progress.start()
+
+    def stepped(self, status: StepStatus) -> None:
+        told = (
+            f"loss {status.loss:.2f}  ppl {math.exp(min(status.loss, 20)):.1f}   "
+            f"{status.tokens_per_second:,.0f} tok/s   {clock(status.seconds_left)} left"
+        )
+        self.redraw(f"epoch {status.epoch}/{status.epochs}", told, completed=status.step, total=status.steps_per_epoch)
+
+    def validating(self, epoch: int) -> None:
+        self.redraw(f"epoch {epoch}", "translating the development set")
+
+    def exporting(self) -> None:
+        self.redraw("export", "writing the model")
+
+    def redraw(self, doing: str, told: str, **numbers: float) -> None:
+        if self.progress is not None and self.task is not None:
+            self.progress.update(self.task, description=doing, told=told, **numbers)  # type: ignore[arg-type]
+
+    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+        values = (
+            f"{record.epoch}",
+            f"{record.loss:.2f}",
+            f"{record.dev_loss:.2f}",
+            f"{record.perplexity:.1f}",
+            f"{record.accuracy:.1f}",
+            f"{record.bleu:.1f}",
+            f"{record.chrf:.1f}",
+            f"{record.tokens_per_second:,.0f}",
+            clock(record.seconds),
+        )
+        note = ("   best" if record.best else "") + ("" if record.complete else "   stopped early")
+        row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
+        self.screen.say(row + note)
+        self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
+
+    def summary(self, report: TrainReport, directory: Path) -> None:
+        """What was made, how good it is, and the command that comes next."""
+        kept = report.validation
+        score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
+        self.screen.say(f"{directory}/ is ready: epoch {report.best_epoch}, {score}")
+        self.screen.detail(f"  {kept.bleu_signature}")
+        where = "" if str(directory) == "model" else f" --model {directory}"
+        self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, with hours where there are any."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -53,7 +53,8 @@ def require_tensorflow() -> None:
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
             raise MissingExtraError(
-                f"training needs {package}, which is not installed", hint="install it with `pip install 'nmt-cli[train]'`"
+                f"training needs {package}, which is not installed",
+                hint="install it with `pip install 'nmt-cli[train]'`",
             )
 
 

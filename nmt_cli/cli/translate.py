@@ -28,7 +28,7 @@ READ_AHEAD = 1024  # lines translated together at most: enough for batches of li
 def translate(
     search: SearchConfig,
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Text, a sentence a line; default: standard input.")
+        list[Path] | None, typer.Argument(metavar="FILE", help="Text, a sentence a line; default: standard input.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write to this file.", rich_help_panel="Files")

@@ -105,7 +105,9 @@ def check_file(path: Path, checksum: str) -> None:
 
 
 def damaged(path: Path, what: str) -> DamagedError:
-    return DamagedError(f"{path} {what}", hint="copy the whole directory again, or make it anew with `nmt train --force`")
+    return DamagedError(
+        f"{path} {what}", hint="copy the whole directory again, or make it anew with `nmt train --force`"
+    )
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def search(model: StepModel[StateT], source_ids: IntArray, config: SearchConfig)
 def length_limits(source_ids: IntArray, config: SearchConfig) -> NDArray[np.int64]:
     """(B,): how many tokens each sentence may have; follows from its own length, never from its neighbours'."""
     lengths = np.count_nonzero(source_ids, axis=1)
-    return np.minimum(config.max_length, 3 * lengths + 10)
+    return np.asarray(np.minimum(config.max_length, 3 * lengths + 10), dtype=np.int64)
 
 
 @dataclass
@@ -82,8 +82,9 @@ class Trail:
 
     def keep(self, rows: IntArray) -> None:
         """Forgets the other rows of the last step."""
-        for column in (self.tokens, self.log_probabilities, self.parents):
-            column[-1] = column[-1][rows]
+        self.tokens[-1] = self.tokens[-1][rows]
+        self.log_probabilities[-1] = self.log_probabilities[-1][rows]
+        self.parents[-1] = self.parents[-1][rows]
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class BeamSearch(Generic[StateT]):
         """Writes down the results of sentences that no open row can improve, and goes on with the others."""
         reachable = self.scores[:, 0] / self.penalty(self.limits)
         over = (self.pool.score[:, -1] >= reachable) | (self.limits <= self.length)
-        for index in np.flatnonzero(over):
+        for index in np.flatnonzero(over).tolist():
             self.results[self.sentences[index]] = self.ended(index) or self.cut(index)
         keep = np.flatnonzero(~over)
         rows = (keep[:, None] * self.beam + np.arange(self.beam)).ravel()

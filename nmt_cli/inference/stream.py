@@ -23,7 +23,7 @@ def decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
             yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{name}, line {number:,}: not valid UTF-8 (byte 0x{line[error.start]:02x} at column {error.start + 1})",
+                f"{name}, line {number:,}: byte 0x{line[error.start]:02x} is not valid UTF-8",
                 hint="convert the file to UTF-8 first, for instance with iconv",
             ) from error
 

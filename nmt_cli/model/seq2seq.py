@@ -33,7 +33,7 @@ class NetworkStep:
 
 
 class Seq2Seq(keras.Model):
-    """Attention encoder-decoder. The state is a flat dict of arrays with axis 0 the row; names are the same on export."""
+    """Attention encoder-decoder. Its state is a flat dict of arrays, axis 0 the row, under the names of the export."""
 
     def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -1,4 +1,4 @@
-"""The Keras network as a step model, for search while training. Runs the network's own `encode` and `step`, compiled."""
+"""The Keras network as a step model, for search while training: its own `encode` and `step`, compiled."""
 
 from __future__ import annotations
 

@@ -1,0 +1,162 @@
+"""The prepared directory: how it is made from a file of sentence pairs, and what others read from it.
+
+Silent: what happens is told through a callback, what happened is returned.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from nmt_cli import files
+from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
+from nmt_cli.corpus.manifest import NAME, Manifest, damaged
+from nmt_cli.corpus.preparation import Progress, build, read_pairs
+from nmt_cli.corpus.ragged import Ragged
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.errors import OutputError
+
+
+@dataclass(frozen=True)
+class PrepareReport:
+    """What `prepare` made."""
+
+    directory: Path
+    manifest: Manifest
+    seconds: float
+
+
+class Pair(NamedTuple):
+    """A normalised sentence and its translation."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class EncodedSplit:
+    """Ids of both sides, row for row the pairs of the split, without start and end."""
+
+    source: Ragged
+    target: Ragged
+
+
+def prepare(
+    source: Path, directory: Path, config: PrepareConfig, *, replace: bool = False, progress: Progress | None = None
+) -> PrepareReport:
+    """Makes the prepared corpus `directory` from the tab-separated file `source`: all of it, or nothing.
+
+    Raises NotFoundError, DataError, OptionError or OutputError, before anything is written wherever that can be
+    known. With `replace`, a prepared corpus that is there already is replaced; anything else never is.
+    """
+    started = time.monotonic()
+    report = progress or (lambda stage, done, total: None)
+    files.require_file(source)
+    check_place(source, directory, replace=replace)
+    pairs = read_pairs(source, config, report)
+    try:
+        with files.staged_directory(directory, replace=replace) as staged:
+            manifest = build(pairs, staged, config, report)
+    except OSError as error:
+        error.filename = str(directory)  # a full disk names none, and the staged directory's name says nothing
+        raise
+    return PrepareReport(directory, manifest, time.monotonic() - started)
+
+
+def check_place(source: Path, directory: Path, *, replace: bool) -> None:
+    """Raises OutputError if a prepared corpus cannot or must not be written at `directory`."""
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / NAME).is_file():
+        raise OutputError(
+            f"{directory}/ holds something other than a prepared corpus", hint="name another directory with --data"
+        )
+    files.refuse_to_overwrite(directory, replace=replace)
+    if directory.is_dir() and directory.resolve() in source.resolve().parents:
+        raise OutputError(f"{source} stands in {directory}/, which is to be replaced", hint="move the file out first")
+    parent = next(place for place in directory.absolute().parents if place.exists())
+    if not parent.is_dir():
+        raise OutputError(f"{directory}/ cannot be made: {parent} is a file", hint="name another place with --data")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(
+            f"{directory}/ cannot be made: no permission to write in {parent}/",
+            hint="name a place that is yours with --data",
+        )
+
+
+@dataclass(frozen=True)
+class PreparedCorpus:
+    """A prepared directory, checked. Text and ids are read when they are asked for."""
+
+    directory: Path
+    manifest: Manifest
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Raises NotFoundError when there is none, DamagedError naming the file that is not as it was written."""
+        manifest = Manifest.read(directory)
+        manifest.check(directory)
+        return cls(directory, manifest)
+
+    def verify(self) -> None:
+        """Compares every byte with the checksums. Raises DamagedError naming the file that differs."""
+        self.manifest.check(self.directory, everything=True)
+
+    @property
+    def source_language(self) -> str:
+        return self.manifest.source_language
+
+    @property
+    def target_language(self) -> str:
+        return self.manifest.target_language
+
+    @property
+    def fingerprint(self) -> str:
+        """Hexadecimal digest that identifies the data, whatever the directory's name."""
+        return self.manifest.fingerprint
+
+    @property
+    def tokenizer_settings(self) -> TokenizerSettings:
+        return self.manifest.tokenizer
+
+    @property
+    def joint(self) -> bool:
+        """Whether both languages share one vocabulary."""
+        return self.manifest.source.file == self.manifest.target.file
+
+    @property
+    def tokenizer_files(self) -> dict[str, Path]:
+        """By role: "joint", or "source" and "target"."""
+        if self.joint:
+            return {"joint": self.directory / self.manifest.source.file}
+        sides = {"source": self.manifest.source, "target": self.manifest.target}
+        return {role: self.directory / side.file for role, side in sides.items()}
+
+    @cached_property
+    def source_tokenizer(self) -> Tokenizer:
+        return Tokenizer.load(self.directory / self.manifest.source.file, self.tokenizer_settings)
+
+    @cached_property
+    def target_tokenizer(self) -> Tokenizer:
+        if self.joint:
+            return self.source_tokenizer
+        return Tokenizer.load(self.directory / self.manifest.target.file, self.tokenizer_settings)
+
+    def pairs(self, split: str) -> list[Pair]:
+        """The sentence pairs of "train", "dev" or "test", in the order of `encoded`."""
+        path = self.directory / f"{split}.tsv"
+        try:
+            with path.open(encoding="utf-8", newline="\n") as lines:
+                return [Pair(*line.rstrip("\n").split("\t")) for line in lines]
+        except (OSError, UnicodeDecodeError, TypeError) as error:
+            raise damaged(path, "cannot be read") from error
+
+    def encoded(self, split: str) -> EncodedSplit:
+        """The ids of "train", "dev" or "test", mapped into memory."""
+        try:
+            sides = (Ragged.load(self.directory / f"{split}.{side}") for side in ("source", "target"))
+            return EncodedSplit(*sides)
+        except (OSError, ValueError) as error:
+            raise damaged(self.directory / f"{split}.*.npy", "cannot be read") from error

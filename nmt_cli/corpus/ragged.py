@@ -1,0 +1,69 @@
+"""Sequences of ids of unequal length as one flat array and its offsets, on disk as two .npy files that memory-map.
+
+Letters: N sequences, T ids of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """N sequences of ids; sequence i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: IntArray  # (T,)
+    offsets: NDArray[np.int64]  # (N + 1,)
+
+    @classmethod
+    def from_sequences(cls, sequences: Iterable[Iterable[Iterable[int]]], *, vocabulary_size: int) -> Self:
+        """From chunks of sequences, so that never more than one chunk is held as Python objects."""
+        kind = np.uint16 if vocabulary_size <= 2**16 else np.int32
+        ids: list[IntArray] = [np.zeros(0, kind)]
+        lengths: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
+        for chunk in sequences:
+            rows = [list(row) for row in chunk]
+            lengths.append(np.fromiter(map(len, rows), np.int64, count=len(rows)))
+            ids.append(np.fromiter(chain.from_iterable(rows), kind))
+        return cls(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
+
+    @classmethod
+    def load(cls, stem: Path) -> Self:
+        """Maps `stem`.ids.npy into memory. Raises ValueError or OSError if the files are not what `save` wrote."""
+        ids = np.load(f"{stem}.ids.npy", mmap_mode="r", allow_pickle=False)
+        offsets = np.load(f"{stem}.offsets.npy", allow_pickle=False)
+        if ids.ndim != 1 or offsets.ndim != 1 or not len(offsets) or offsets[-1] != len(ids):
+            raise ValueError(f"{stem}: ids and offsets do not belong together")
+        return cls(ids, offsets)
+
+    def save(self, stem: Path) -> None:
+        """Writes `stem`.ids.npy (uint16 or int32) and `stem`.offsets.npy (int64)."""
+        np.save(f"{stem}.ids.npy", self.ids, allow_pickle=False)
+        np.save(f"{stem}.offsets.npy", self.offsets, allow_pickle=False)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> IntArray:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        row %= len(self)
+        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+
+    def __iter__(self) -> Iterator[IntArray]:
+        return (self[row] for row in range(len(self)))
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """(N,) ids of each sequence."""
+        return np.diff(self.offsets)

@@ -1,0 +1,66 @@
+"""The sentences that are scored: read from files of lines, or from the test split of a prepared corpus.
+
+Must not know metrics or models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.errors import DataError
+from nmt_cli.files import require_file
+from nmt_cli.inference.stream import decoded
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
+
+
+@dataclass(frozen=True)
+class ParallelText:
+    """Lines, and the references of each: sources yet to be translated, or hypotheses that are ready."""
+
+    lines: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]  # one tuple a line, all of the same length
+
+
+def read_sentences(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, split at line feeds alone; a carriage return before one is dropped.
+
+    Other characters that Unicode counts as line ends (U+2028, U+0085, ...) stay inside their sentence: to split there
+    would shift all lines after it. Raises NotFoundError, and DataError with the line that is not UTF-8.
+    """
+    with require_file(path).open("rb") as file:
+        lines = list(decoded(file, str(path)))
+    return [line.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}") for line in lines[:1]] + lines[1:]  # byte order mark
+
+
+def text_of_files(lines: Path, references: Sequence[Path]) -> ParallelText:
+    """The file's lines with those of each reference file, line for line.
+
+    Raises DataError, naming both counts, when the files differ in length, and when they are empty.
+    """
+    own = read_sentences(lines)
+    of_files = [read_sentences(path) for path in references]
+    for path, sentences in zip(references, of_files, strict=True):
+        if len(sentences) != len(own):
+            raise DataError(
+                f"{lines} has {len(own):,} lines, {path} has {len(sentences):,}",
+                hint="the files must hold one sentence a line, in the same order",
+            )
+    if not own:
+        raise DataError(f"{lines} is empty: there is no sentence to score")
+    return ParallelText(tuple(own), tuple(zip(*of_files, strict=True)))
+
+
+def text_of_test_split(corpus: PreparedCorpus) -> ParallelText:
+    """The test split: its sources, one reference each. Raises DataError when it is empty."""
+    pairs = corpus.pairs("test")
+    if not pairs:
+        raise DataError(
+            "the test split is empty: there is no sentence to score",
+            hint="prepare the corpus with a test split, or name files with --source and --reference",
+        )
+    return ParallelText(tuple(pair.source for pair in pairs), tuple((pair.target,) for pair in pairs))

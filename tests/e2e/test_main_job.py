@@ -1,0 +1,170 @@
+"""The main job through the real command line, on a toy language: five commands in a new directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.models import toy_pairs, write_pairs
+
+
+def nmt(*arguments: str, cwd: Path, text: str | bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command as a user would; standard input is `text`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nmt_cli", *arguments],
+        cwd=cwd,
+        input=text.encode() if isinstance(text, str) else text,
+        capture_output=True,
+        env={**os.environ, "COLUMNS": "100", **environment},
+        check=False,
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def succeed(*arguments: str, cwd: Path, text: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+    done = nmt(*arguments, cwd=cwd, text=text)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+TRAIN = ["--epochs", "12", "--batch", "64", "--units", "96", "--embedding", "64", "--learning-rate", "0.01"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in which the toy corpus is prepared and learned, with the defaults' paths."""
+    directory = tmp_path_factory.mktemp("main job")  # a blank in the path, as users have them
+    write_pairs(directory / "corpus.tsv", toy_pairs(3000))
+    prepared = succeed("prepare", "corpus.tsv", "--vocab-size", "330", cwd=directory)
+    assert "Next: nmt train" in prepared.stderr
+    trained = succeed("train", *TRAIN, cwd=directory)
+    assert "model/ is ready" in trained.stderr
+    assert (prepared.stdout, trained.stdout) == ("", "")
+    return directory
+
+
+def test_a_toy_language_is_learned_from_the_command_line(place: Path) -> None:
+    done = succeed("evaluate", "--metric", "bleu4", "--json", cwd=place)
+    score = json.loads(done.stdout)["scores"]["bleu4"]
+    assert score["value"] > 90
+    assert "tok:13a" in score["signature"]
+
+
+def test_the_printed_score_has_its_signature(place: Path) -> None:
+    lines = succeed("evaluate", "--metric", "bleu4", cwd=place).stdout.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("BLEU-4") and "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in lines[0]
+
+
+def test_one_line_in_gives_one_line_out(place: Path) -> None:
+    lines = ["bade giko.", "", "  ", "\u2028", "字 x", "BADE GIKO!", "lu\x00ma.", "ba" * 400]
+    text = "\n".join(lines)  # no newline at the end
+    done = succeed("translate", cwd=place, text=text)
+    out = done.stdout.split("\n")
+    assert len(out) == len(lines) + 1 and out[-1] == ""
+    assert out[1:4] == ["", "", ""]
+    assert done.stderr.count("never seen in training") == 1 and "字" in done.stderr
+
+
+def test_n_best_lists_and_scores_are_countable(place: Path) -> None:
+    out = succeed("translate", "--n-best", "3", "--scores", cwd=place, text="bade giko.\n\nlu.\n").stdout
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert len(rows) == 9
+    scores = [float(score) for score, _ in rows[:3]]
+    assert scores == sorted(scores, reverse=True)
+    assert rows[3:6] == [["0.0000", ""]] * 3
+
+
+def test_files_are_read_and_written_by_name(place: Path) -> None:
+    (place / "in.txt").write_bytes(b"bade giko.\r\nlu.\r\n")
+    done = succeed("translate", "in.txt", "-o", "out.txt", "--beam-size", "1", cwd=place)
+    assert done.stdout == ""
+    piped = succeed("translate", "--beam-size", "1", cwd=place, text="bade giko.\nlu.\n").stdout
+    assert (place / "out.txt").read_text() == piped
+
+
+def test_a_pipe_that_waits_gets_each_answer_before_it_asks_again(place: Path) -> None:
+    command = [sys.executable, "-m", "nmt_cli", "translate"]
+    with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        for _ in range(3):
+            process.stdin.write(b"bade giko.\n")
+            process.stdin.flush()
+            assert process.stdout.readline().endswith(b"\n")
+        process.stdin.close()
+        assert process.stdout.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_closed_pipe_ends_without_a_word(place: Path) -> None:
+    text = "bade giko.\n" * 3000
+    done = subprocess.run(
+        f'"{sys.executable}" -m nmt_cli translate --beam-size 1 | head -n 1',
+        shell=True,
+        cwd=place,
+        input=text.encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert (done.stdout.count(b"\n"), done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("name", ["attention.png", "attention.svg"])
+def test_a_picture_is_drawn(place: Path, name: str) -> None:
+    succeed("visualize", "bade giko lu.", "-o", name, cwd=place)
+    head = (place / name).read_bytes()[:200]
+    assert head.startswith(b"\x89PNG") if name.endswith("png") else b"<?xml" in head
+
+
+def test_without_a_file_the_picture_is_text(place: Path) -> None:
+    out = succeed("visualize", "bade giko lu.", cwd=place).stdout
+    assert "bade" in out.replace(" ", "") or "▁" not in out
+    assert len(out.splitlines()) > 4
+
+
+def test_history_has_a_line_an_epoch_and_says_which_was_best(place: Path) -> None:
+    records = [json.loads(line) for line in (place / "model" / "history.jsonl").read_text().splitlines()]
+    assert [record["epoch"] for record in records] == list(range(1, 13))
+    assert {"loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf"} <= set(records[0])
+    card = json.loads((place / "model" / "model.json").read_text())
+    best = max(record["bleu"] for record in records)
+    assert card["development"]["bleu"]["value"] == best
+    assert records[card["epochs"] - 1]["bleu"] == best
+
+
+def test_a_model_is_not_overwritten_unless_told(place: Path) -> None:
+    before = (place / "model" / "model.json").read_bytes()
+    done = nmt("train", *TRAIN, cwd=place)
+    assert done.returncode == 73
+    assert done.stderr.splitlines()[-2:] == [
+        "error: model/ is there already",
+        "hint: replace it with --force, or name another directory",
+    ]
+    assert (place / "model" / "model.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("signal_name", ["SIGINT", "SIGTERM"])
+def test_a_training_that_is_stopped_leaves_a_usable_model(place: Path, signal_name: str, tmp_path: Path) -> None:
+    import signal
+
+    number = getattr(signal, signal_name)
+    command = ["train", *TRAIN, "--epochs", "100", "--model", str(tmp_path / "model")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "nmt_cli", *command], cwd=place, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        for line in process.stderr:  # the first epoch's line
+            if line.split()[:1] == ["1"]:
+                break
+        time.sleep(0.3)
+        process.send_signal(number)
+        rest = process.stderr.read()
+    assert process.returncode == 128 + number, rest
+    assert "is ready" in rest
+    done = succeed("translate", "--model", str(tmp_path / "model"), cwd=place, text="bade giko.\n")
+    assert done.stdout.count("\n") == 1

@@ -1,0 +1,130 @@
+"""`nmt prepare` as a user meets it: what is printed, the exit code, and what is on disk afterwards."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.corpora import toy_pairs, write_tsv
+
+SAMPLE = Path(__file__).parents[2] / "data" / "eng-deu.tsv"
+
+
+def nmt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nmt_cli", *arguments]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NMT_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[2]), environment.get("PYTHONPATH", "")])
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    rows = [(*pair, "CC-BY 2.0") for pair in toy_pairs(400)]
+    return write_tsv(tmp_path / "toy.en-de.tsv", [*rows, rows[0], ("", "leer")])
+
+
+def test_a_corpus_is_prepared_and_the_next_command_named(corpus: Path) -> None:
+    done = nmt(corpus.parent, "prepare", corpus.name)
+    assert (done.returncode, done.stdout) == (0, "")
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("toy.en-de.tsv: 402 pairs en -> de")
+    assert lines[1] == "  kept 400   dropped 2: 1 empty, 1 duplicate   -> prepared/rejected.tsv.gz"
+    assert lines[2] == "  ! 401 lines have more than two columns; the first two were used"
+    assert "train 320   dev 40   test 40" in lines[3]
+    assert "no sentence stands in two splits" in lines[3]
+    assert "joint unigram" in lines[4]
+    assert "nothing unencodable" in lines[4]
+    assert lines[5] == "prepared/ is ready. Next: nmt train"
+    assert "\x1b" not in done.stderr
+
+
+def test_quiet_says_nothing_and_verbose_more(corpus: Path) -> None:
+    assert nmt(corpus.parent, "prepare", corpus.name, "-q").stderr == ""
+    verbose = nmt(corpus.parent, "prepare", corpus.name, "-v", "--force", "--data", "other").stderr
+    assert "groups of connected pairs" in verbose
+    assert verbose.endswith("other/ is ready. Next: nmt train --data other\n")
+
+
+def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> None:
+    done = nmt(tmp_path, "prepare", str(SAMPLE))
+    assert done.returncode == 0
+    assert "50,000 pairs eng -> deu" in done.stderr
+    assert "subwords 4,000, joint unigram" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code", "message"),
+    [
+        ("nothing.tsv", None, 66, "nothing.tsv does not exist"),
+        ("empty.tsv", b"", 65, "empty.tsv is empty"),
+        ("one.tsv", b"a\tb\nonly\n", 65, "one.tsv, line 2: one column"),
+        ("latin.tsv", b"a\tb\n\xe9\tb\n", 65, "latin.tsv, line 2: not UTF-8"),
+        ("nul.tsv", b"a\tb\nc\td\0\n", 65, "nul.tsv, line 2: a NUL byte"),
+        ("few.tsv", b"a\tb\n", 65, "few.tsv: 1 pair can be used, too few to split; at least 10 are needed"),
+        (".", None, 66, "is a directory"),
+    ],
+)
+def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
+    tmp_path: Path, name: str, data: bytes | None, code: int, message: str
+) -> None:
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    before = sorted(tmp_path.iterdir())
+    done = nmt(tmp_path, "prepare", name)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith("error: ") and message in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--vocab-size", "60000"], 2, "fills"),
+        (["--vocab-size", "20"], 2, "characters of this text"),
+        (["--tokenizer", "chra"], 2, "chra"),
+        (["--max-ratio", "0"], 2, "--max-ratio is 0"),
+        (["--data", "toy.en-de.tsv"], 73, "toy.en-de.tsv is a file"),
+        (["--data", ".", "--force"], 73, "something other than a prepared corpus"),
+    ],
+)
+def test_options_that_cannot_be_are_told_and_leave_nothing(
+    corpus: Path, options: list[str], code: int, message: str
+) -> None:
+    done = nmt(corpus.parent, "prepare", corpus.name, *options)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+    assert list(corpus.parent.iterdir()) == [corpus]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
+def test_a_folder_without_write_permission_is_refused(corpus: Path) -> None:
+    corpus.parent.chmod(0o500)
+    try:
+        done = nmt(corpus.parent, "prepare", corpus.name)
+    finally:
+        corpus.parent.chmod(0o700)
+    assert done.returncode == 73
+    assert "no permission to write" in done.stderr
+
+
+def test_an_interruption_leaves_no_half_directory(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "nmt_cli", "prepare", str(SAMPLE), "-v"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(SAMPLE.parents[1]), os.environ.get("PYTHONPATH", "")]),
+    }
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob(".prepared.*.partial")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "Traceback" not in told
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,80 @@
+"""A model directory without training: the smallest network, exported."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict
+from pathlib import Path
+from shutil import copyfile
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+
+SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
+WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]
+
+
+def toy_pairs(count: int) -> list[tuple[str, str]]:
+    """Sentences of two to five of 64 words, all different, each with its translation.
+
+    A word is translated by spelling it backwards, and the first word of a sentence comes last.
+    """
+    generator = random.Random(1)
+    sentences: dict[tuple[str, ...], None] = {}
+    while len(sentences) < count:
+        sentences[tuple(generator.choices(WORDS, k=generator.randint(2, 5)))] = None
+    return [(" ".join(words) + ".", " ".join(translated(words)) + ".") for words in sentences]
+
+
+def translated(words: tuple[str, ...]) -> list[str]:
+    return [word[::-1] for word in (*words[1:], words[0])]
+
+
+def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
+    return path
+
+
+def prepare_toy(directory: Path, count: int = 600, **options: object) -> PreparedCorpus:
+    """A prepared toy corpus in `directory`/prepared."""
+    corpus = write_pairs(directory / "toy.tsv", toy_pairs(count))
+    config = PrepareConfig(**{"vocab_size": 330, **options})
+    prepare(corpus, directory / "prepared", config)
+    return PreparedCorpus.load(directory / "prepared")
+
+
+def export_untrained(corpus: PreparedCorpus, directory: Path) -> Path:
+    """A complete model directory whose network has its initial weights."""
+    import keras
+
+    from nmt_cli.inference.bundle import FORMAT, ModelCard, publishing, write_card
+    from nmt_cli.model.config import ModelConfig, Vocabularies
+    from nmt_cli.model.seq2seq import Seq2Seq
+    from nmt_cli.training.export import export
+
+    keras.utils.set_random_seed(4)
+    size = corpus.source_tokenizer.vocabulary_size
+    vocabularies = Vocabularies(source=size, target=size, joint=True)
+    network = Seq2Seq(ModelConfig(embedding=8, units=8, attention_units=4), vocabularies)
+    with publishing(directory) as staged:
+        export(network, staged)
+        for path in corpus.tokenizer_files.values():
+            copyfile(path, staged / path.name)
+        card = ModelCard(
+            format=FORMAT,
+            source_language="xx",
+            target_language="yy",
+            network=asdict(network.config),
+            vocabularies=asdict(vocabularies),
+            training={},
+            tokenizer=asdict(corpus.tokenizer_settings),
+            source_tokenizer="joint.spm",
+            target_tokenizer="joint.spm",
+            dataset_fingerprint=corpus.fingerprint,
+            epochs=0,
+            development={},
+            versions={},
+            checksums={},
+        )
+        write_card(staged, card)
+    return directory

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from nmt_cli import __version__
+from nmt_cli.cli.app import NmtGroup, app
+from nmt_cli.errors import DataError, ExitCode
+
+runner = CliRunner()
+COMMANDS = ["prepare", "train", "translate", "evaluate", "visualize"]
+
+
+def test_help_lists_the_five_commands_in_the_order_of_use() -> None:
+    out = runner.invoke(app, ["--help"]).stdout
+    places = [out.index(f"\n  {command} ") for command in COMMANDS]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_a_help_text_and_a_heading(command: str) -> None:
+    result = runner.invoke(app, [command, "--help"])
+    assert result.exit_code == 0
+    registered = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined]
+    assert [one.name for one in registered.params if not one.help] == []
+    assert "Files:" in result.stdout
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert runner.invoke(app, ["--version"]).stdout == f"nmt {__version__}\n"
+
+
+def test_a_mistyped_command_or_option_names_the_nearest() -> None:
+    command = runner.invoke(app, ["trian"])
+    assert "train" in command.stderr and command.exit_code == ExitCode.USAGE
+    option = runner.invoke(app, ["train", "--epoch", "3"])
+    assert "--epochs" in option.stderr and option.exit_code == ExitCode.USAGE
+
+
+def failing(problem: BaseException) -> typer.Typer:
+    small = typer.Typer(cls=NmtGroup)
+
+    @small.callback()
+    def main() -> None: ...
+
+    @small.command()
+    def fail() -> None:
+        raise problem
+
+    return small
+
+
+def test_an_error_is_two_lines_on_stderr_and_a_named_exit_code() -> None:
+    result = runner.invoke(failing(DataError("that is wrong", hint="do this")), ["fail"])
+    assert result.stderr == "error: that is wrong\nhint: do this\n"
+    assert (result.stdout, result.exit_code) == ("", ExitCode.DATA)
+
+
+def test_a_full_disk_is_told_in_plain_words() -> None:
+    problem = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "model/encoder.onnx")
+    result = runner.invoke(failing(problem), ["fail"])
+    assert result.stderr.startswith("error: the disk is full: model/encoder.onnx could not be written\nhint: ")
+    assert result.exit_code == ExitCode.CANNOT_WRITE
+
+
+def test_an_interruption_exits_as_shells_expect() -> None:
+    result = runner.invoke(failing(KeyboardInterrupt()), ["fail"])
+    assert (result.exit_code, result.stdout) == (ExitCode.INTERRUPTED, "")
+
+
+def test_a_traceback_is_shown_only_to_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NMT_DEBUG", "1")
+    result = runner.invoke(failing(DataError("that is wrong")), ["fail"])
+    assert isinstance(result.exception, DataError)
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "nmt_cli", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"nmt {__version__}\n"

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from nmt_cli.cli.app import NmtGroup
+from nmt_cli.cli.options import Configuration, with_settings
+from nmt_cli.settings import Settings, setting
+
+runner = CliRunner()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Oven(Settings):
+    heat: int = setting(180, "Degrees.", panel="Baking", low=50)
+    way: Literal["fan", "grill"] = setting("fan", "Way of heating.", panel="Baking")
+    door_open: bool = setting(False, "Waste heat.", panel="Baking", flag="open")
+
+
+def app_with(seen: list[Any]) -> typer.Typer:
+    app = typer.Typer(cls=NmtGroup, rich_markup_mode=None)
+
+    @app.callback()
+    def main() -> None: ...
+
+    @app.command()
+    @with_settings
+    def bake(oven: Oven, config: Configuration = None, name: str = "cake") -> None:
+        seen.append((oven, name))
+
+    return app
+
+
+def run(*arguments: str) -> tuple[Any, list[Any]]:
+    seen: list[Any] = []
+    return runner.invoke(app_with(seen), ["bake", *arguments]), seen
+
+
+def test_a_field_is_an_option_with_its_default() -> None:
+    assert run()[1] == [(Oven(), "cake")]
+    assert run("--heat", "200", "--way", "grill", "--open", "--name", "pie")[1] == [
+        (Oven(heat=200, way="grill", door_open=True), "pie")
+    ]
+
+
+def test_a_file_sets_defaults_and_flags_win(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text('heat = 90\nway = "grill"\nopen = true\nname = "bread"\n')
+    assert run("--config", str(file), "--heat", "100")[1] == [
+        (Oven(heat=100, way="grill", door_open=True), "bread")
+    ]
+    assert run("--heat", "100", "--config", str(file))[1][0][0].heat == 100
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("haet = 1", "there is no option 'haet'"),
+        ("config = 'x'", "there is no option 'config'"),
+        ("heat =", "not valid TOML"),
+        ("heat = 'hot'", "--heat"),
+        ("heat = 3", "--heat is 3; at least 50 is needed"),
+        ("way = 'steam'", "--way"),
+    ],
+)
+def test_a_file_with_a_mistake_is_an_error_that_names_it(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(content)
+    result, seen = run("--config", str(file))
+    assert (seen, result.stdout) == ([], "")
+    assert message in result.stderr
+    assert result.exit_code != 0
+
+
+def test_the_nearest_option_is_named(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("haet = 1")
+    assert "did you mean 'heat'?" in run("--config", str(tmp_path / "c.toml"))[0].stderr
+    assert "--heat" in run("--haet", "1")[0].stderr
+
+
+def test_a_configuration_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    (tmp_path / "oven.toml").touch()
+    result, _ = run("--config", str(tmp_path / "ovne.toml"))
+    assert "did you mean" in result.stderr
+    assert result.exit_code == 66

@@ -1,0 +1,70 @@
+"""`nmt visualize` with a translator that needs no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from nmt_cli.cli.app import app
+from nmt_cli.errors import ExitCode
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Hypothesis, Translation, Translator
+
+runner = CliRunner()
+HYPOTHESIS = Hypothesis(
+    text="Wo ist er?",
+    pieces=("▁Wo", "▁ist", "▁er", "?", "</s>"),
+    log_probability=-1.0,
+    score=-1.0,
+    token_log_probabilities=(-0.2,) * 5,
+    attention=np.eye(5, 4),
+    finished=True,
+)
+
+
+class Fixed:
+    """Gives one translation, whatever the line; none for a line of dots, as of one that normalises to nothing."""
+
+    def translate(self, lines: Sequence[str], config: SearchConfig) -> list[Translation]:
+        found = () if lines == ["..."] else (HYPOTHESIS,)
+        pieces = ("▁where", "▁is", "▁he", "</s>")
+        return [Translation(source=line, source_pieces=pieces, hypotheses=found, unseen=frozenset()) for line in lines]
+
+
+@pytest.fixture(autouse=True)
+def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Translator, "load", lambda directory: Fixed())
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_picture_is_written_and_the_translation_told(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"attention.{suffix}"
+    result = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)])
+    assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
+    assert result.stderr == f"{path}: Wo ist er?\n"
+    assert path.stat().st_size > 1000
+
+
+def test_without_an_output_the_drawing_is_on_stdout() -> None:
+    result = runner.invoke(app, ["visualize", "where is he?"], env={"COLUMNS": "60"})
+    lines = result.stdout.splitlines()
+    assert lines[:3] == ["where is he?", "Wo ist er?", ""]
+    assert lines[3].split() == ["Wo", "ist", "er", "?", "</s>"]
+    assert result.stderr == ""
+
+
+def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path) -> None:
+    result = runner.invoke(app, ["visualize", "where is he?", "-o", str(tmp_path / "a.jpg")])
+    assert result.exit_code == ExitCode.USAGE
+    assert ".png or .svg" in result.stderr
+
+
+@pytest.mark.parametrize("sentence", ["", " \n ", "..."])
+def test_a_sentence_without_text_is_refused(sentence: str) -> None:
+    result = runner.invoke(app, ["visualize", sentence])
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert "hint: " in result.stderr

@@ -1,0 +1,93 @@
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.corpus.batching import bucketed_batches, pad, padding_share
+from nmt_cli.corpus.ragged import Ragged
+
+RAGGED = Ragged.from_sequences([[[5, 6, 7], [8], [], [9, 4]]], vocabulary_size=10)
+
+
+def lengths(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    source = 1 + generator.poisson(9, rows)
+    return source, np.maximum(1, source + generator.integers(-3, 4, rows))
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=70), st.integers(1, 9), st.integers(0, 3))
+def test_batches_hold_every_row_once(pairs: list[tuple[int, int]], batch_size: int, epoch: int) -> None:
+    source, target = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in range(2))
+    batches = bucketed_batches(source, target, batch_size=batch_size, seed=1, epoch=epoch)
+    assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(pairs)))
+    assert sum(len(batch) != batch_size for batch in batches) <= 1
+
+
+def test_batches_depend_on_seed_and_epoch_and_nothing_else() -> None:
+    def batches(seed: int, epoch: int) -> list[list[int]]:
+        found = bucketed_batches(*lengths(1000), batch_size=32, seed=seed, epoch=epoch)
+        return [batch.tolist() for batch in found]
+
+    assert batches(1, 1) == batches(1, 1)
+    assert batches(1, 1) != batches(1, 2)
+    assert batches(1, 1) != batches(2, 1)
+
+
+def test_another_epoch_puts_other_rows_together() -> None:
+    one, two = (bucketed_batches(*lengths(20_000), batch_size=64, seed=1, epoch=epoch) for epoch in (1, 2))
+    together = {frozenset(batch.tolist()) for batch in one} & {frozenset(batch.tolist()) for batch in two}
+    assert len(together) < len(one) / 20
+
+
+def test_batches_come_in_no_order_of_length() -> None:
+    source, target = lengths(20_000)
+    means = [source[batch].mean() for batch in bucketed_batches(source, target, batch_size=64, seed=1, epoch=1)]
+    rises = sum(a < b for a, b in pairwise(means))
+    assert 0.4 < rises / len(means) < 0.6
+
+
+def test_little_of_a_batch_is_padding() -> None:
+    source, target = lengths(50_000)
+    batches = bucketed_batches(source, target, batch_size=128, seed=1, epoch=1)
+    assert padding_share(batches, source, target) < 0.05
+
+
+def test_a_million_rows_are_batched_in_about_a_second() -> None:
+    source, target = lengths(1_000_000)
+    started = time.process_time()
+    bucketed_batches(source, target, batch_size=128, seed=1, epoch=1)
+    assert time.process_time() - started < 3
+
+
+def test_lengths_of_different_corpora_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 source lengths, 2 target lengths"):
+        bucketed_batches(np.ones(3, dtype=int), np.ones(2, dtype=int), batch_size=2, seed=1, epoch=1)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (None, None, [[8, 0, 0], [5, 6, 7], [0, 0, 0]]),
+        (2, None, [[2, 8, 0, 0], [2, 5, 6, 7], [2, 0, 0, 0]]),
+        (None, 3, [[8, 3, 0, 0], [5, 6, 7, 3], [3, 0, 0, 0]]),
+        (2, 3, [[2, 8, 3, 0, 0], [2, 5, 6, 7, 3], [2, 3, 0, 0, 0]]),
+    ],
+)
+def test_rows_are_padded_after_their_end(start: int | None, end: int | None, expected: list[list[int]]) -> None:
+    padded = pad(RAGGED, np.array([1, 0, 2]), start=start, end=end)
+    assert padded.dtype == np.int32
+    assert padded.tolist() == expected
+
+
+def test_no_rows_make_an_empty_array() -> None:
+    assert pad(RAGGED, np.array([], dtype=np.int64), end=3).shape == (0, 1)
+
+
+def test_padding_share_by_hand() -> None:
+    # Widths 3 and 2: six cells for four tokens, and two for two.
+    batches = [np.array([0, 1]), np.array([3])]
+    assert padding_share(batches, RAGGED.lengths) == 1 - 6 / 8
+    assert padding_share([], RAGGED.lengths) == 0

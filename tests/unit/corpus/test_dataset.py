@@ -1,0 +1,240 @@
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus import dataset, preparation
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.errors import DamagedError, DataError, NmtError, NotFoundError, OptionError, OutputError, from_os_error
+from support.corpora import toy_pairs, write_tsv
+
+SPLITS = ("train", "dev", "test")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_tsv(tmp_path / "toy.en-de.tsv", toy_pairs(400))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A prepared directory that tests only read."""
+    folder = tmp_path_factory.mktemp("made")
+    rows = [*toy_pairs(400), ("", "leer"), *toy_pairs(3), ("a b c d e f g", "x"), ("w " * 101, "w " * 101)]
+    prepare(write_tsv(folder / "toy.en-de.tsv", rows), folder / "prepared", PrepareConfig())
+    return folder / "prepared"
+
+
+@pytest.fixture
+def copy(made: Path, tmp_path: Path) -> Path:
+    """A copy of it to damage."""
+    return Path(shutil.copytree(made, tmp_path / "copy"))
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+def test_counts_add_up_exactly(made: Path) -> None:
+    counts = PreparedCorpus.load(made).manifest.counts
+    assert counts.dropped == {"empty": 1, "too long": 1, "length ratio": 1, "duplicate": 3}
+    assert (counts.read, counts.kept) == (406, 400)
+    assert counts.splits == {"train": 320, "dev": 40, "test": 40}
+
+
+def test_all_pairs_are_in_the_splits_once(made: Path) -> None:
+    prepared = PreparedCorpus.load(made)
+    assert sorted(tuple(pair) for split in SPLITS for pair in prepared.pairs(split)) == sorted(toy_pairs(400))
+
+
+def test_ids_are_those_of_the_text_row_for_row(made: Path) -> None:
+    prepared = PreparedCorpus.load(made)
+    for split in SPLITS:
+        encoded, pairs = prepared.encoded(split), prepared.pairs(split)
+        assert [prepared.source_tokenizer.decode(row) for row in encoded.source] == [pair.source for pair in pairs]
+        assert [prepared.target_tokenizer.decode(row) for row in encoded.target] == [pair.target for pair in pairs]
+
+
+def test_languages_come_from_the_name_unless_given(corpus: Path, made: Path, tmp_path: Path) -> None:
+    prepared = PreparedCorpus.load(made)
+    assert (prepared.source_language, prepared.target_language) == ("en", "de")
+    prepare(corpus, tmp_path / "given", PrepareConfig(target_language="bar"))
+    assert PreparedCorpus.load(tmp_path / "given").target_language == "bar"
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "char", "word"])
+@pytest.mark.parametrize("separate", [False, True])
+def test_same_input_options_and_seed_give_equal_bytes(corpus: Path, tmp_path: Path, kind: str, separate: bool) -> None:
+    config = PrepareConfig(tokenizer=kind, separate_vocabularies=separate, lowercase=separate)  # type: ignore[arg-type]
+    moved = Path(shutil.copy(corpus, tmp_path / "elsewhere.tsv")).parent / "folder" / corpus.name
+    moved.parent.mkdir()
+    shutil.copy(corpus, moved)
+    prepare(corpus, tmp_path / "one", config)
+    prepare(moved, tmp_path / "two", config)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    PreparedCorpus.load(tmp_path / "one").verify()
+
+
+def test_another_seed_gives_another_split(corpus: Path, tmp_path: Path) -> None:
+    one = prepare(corpus, tmp_path / "one", PrepareConfig(seed=1))
+    two = prepare(corpus, tmp_path / "two", PrepareConfig(seed=2))
+    assert one.manifest.fingerprint != two.manifest.fingerprint
+
+
+def test_no_path_of_the_machine_is_written(made: Path) -> None:
+    for name, data in contents(made).items():
+        assert str(made.parent).encode() not in data, name
+
+
+def test_vocabularies_are_joint_or_one_a_side(corpus: Path, made: Path, tmp_path: Path) -> None:
+    joint = PreparedCorpus.load(made)
+    assert joint.joint and joint.source_tokenizer is joint.target_tokenizer
+    assert joint.tokenizer_files == {"joint": made / "joint.spm"}
+    prepare(corpus, tmp_path / "two", PrepareConfig(separate_vocabularies=True, tokenizer="word"))
+    apart = PreparedCorpus.load(tmp_path / "two")
+    assert not apart.joint and apart.source_tokenizer.unseen("ü") == {"ü"}
+    assert apart.tokenizer_files == {role: tmp_path / "two" / f"{role}.spm" for role in ("source", "target")}
+
+
+def test_subwords_are_learnt_from_train_only(tmp_path: Path) -> None:
+    pairs = [*toy_pairs(40), *((f"{chr(0x400 + i)} one", f"{chr(0x400 + i)} eins") for i in range(40))]
+    prepare(write_tsv(tmp_path / "a.tsv", pairs), tmp_path / "out", PrepareConfig(tokenizer="char"))
+    prepared = PreparedCorpus.load(tmp_path / "out")
+    unseen = {c for split in ("dev", "test") for pair in prepared.pairs(split) for c in pair.source if c >= "\u0400"}
+    assert unseen and unseen <= prepared.source_tokenizer.unseen("".join(unseen))
+    assert prepared.manifest.source.unknown_share > 0
+
+
+def test_the_callback_hears_of_every_stage(corpus: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    prepare(corpus, tmp_path / "out", PrepareConfig(), progress=lambda stage, done, total: told.append(stage))
+    assert list(dict.fromkeys(told)) == ["reading", "splitting", "learning subwords", "encoding"]
+
+
+def test_the_directory_holds_the_files_of_the_manifest_and_no_others(made: Path) -> None:
+    assert set(contents(made)) == {*PreparedCorpus.load(made).manifest.outputs, "dataset.json"}
+
+
+def test_a_corpus_that_is_there_is_replaced_only_when_asked(corpus: Path, tmp_path: Path) -> None:
+    prepare(corpus, tmp_path / "out", PrepareConfig())
+    before = contents(tmp_path / "out")
+    with pytest.raises(OutputError, match="is there already"):
+        prepare(corpus, tmp_path / "out", PrepareConfig(seed=2))
+    assert contents(tmp_path / "out") == before
+    prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)
+    assert contents(tmp_path / "out") != before
+
+
+def test_what_is_no_prepared_corpus_is_never_replaced(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="something other"):
+        prepare(corpus, corpus.parent, PrepareConfig(), replace=True)
+    prepare(corpus, tmp_path / "out", PrepareConfig())
+    inside = Path(shutil.copy(corpus, tmp_path / "out" / "corpus.tsv"))
+    with pytest.raises(OutputError, match="which is to be replaced"):
+        prepare(inside, tmp_path / "out", PrepareConfig(), replace=True)
+    assert corpus.exists() and inside.exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "error"),
+    [
+        (b"", {}, DataError),
+        (b"one column\n", {}, DataError),
+        (b"a\tb\n\xff\tb\n", {}, DataError),
+        (b"a\tb\0\n", {}, DataError),
+        (b"a\tb\nc\td\n", {}, DataError),
+        (b"\n\n\n", {}, DataError),
+        (None, {"vocab_size": 60_000}, OptionError),
+        (None, {"vocab_size": 20}, OptionError),
+        (None, {"test_size": 300}, DataError),
+    ],
+)
+def test_bad_input_leaves_nothing_on_disk(
+    corpus: Path, tmp_path: Path, data: bytes | None, options: dict[str, int], error: type[NmtError]
+) -> None:
+    if data is not None:
+        corpus.write_bytes(data)
+    with pytest.raises(error):
+        prepare(corpus, tmp_path / "out", PrepareConfig(**options))  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == [corpus]
+
+
+def test_a_missing_file_and_a_directory_are_not_found(corpus: Path, tmp_path: Path) -> None:
+    for path in (tmp_path / "nothing.tsv", tmp_path):
+        with pytest.raises(NotFoundError):
+            prepare(path, tmp_path / "out", PrepareConfig())
+    assert list(tmp_path.iterdir()) == [corpus]
+
+
+@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_a_full_disk_or_an_interruption_leaves_what_was_there(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException
+) -> None:
+    prepare(corpus, tmp_path / "out", PrepareConfig())
+    before = contents(tmp_path / "out")
+
+    def fail(*_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(preparation, "encode_splits", fail)
+    with pytest.raises(type(problem)) as caught:
+        prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)
+    if isinstance(caught.value, OSError):
+        assert from_os_error(caught.value).message == f"the disk is full: {tmp_path / 'out'} could not be written"
+    assert contents(tmp_path / "out") == before
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "out", corpus]
+
+
+def test_a_place_without_permission_is_refused_before_the_work(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # permissions do not bind root, as whom tests may run
+    monkeypatch.setattr(dataset, "read_pairs", lambda *_: pytest.fail("the corpus was read"))
+    with pytest.raises(OutputError, match="no permission to write"):
+        prepare(corpus, tmp_path / "new" / "out", PrepareConfig())
+    assert list(tmp_path.iterdir()) == [corpus]
+
+
+def test_a_directory_below_a_file_is_refused(corpus: Path) -> None:
+    with pytest.raises(OutputError, match="is a file"):
+        prepare(corpus, corpus / "out", PrepareConfig())
+
+
+def test_where_nothing_was_prepared_the_way_to_it_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="there is no prepared corpus in"):
+        PreparedCorpus.load(tmp_path / "prepared")
+
+
+@pytest.mark.parametrize("name", ["train.tsv", "joint.spm", "dev.source.ids.npy", "test.target.offsets.npy"])
+def test_a_missing_or_changed_file_is_named(copy: Path, name: str) -> None:
+    path = copy / name
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DamagedError, match=f"{name} was changed"):
+        PreparedCorpus.load(copy)
+    path.unlink()
+    with pytest.raises(DamagedError, match=f"{name} is missing"):
+        PreparedCorpus.load(copy)
+
+
+def test_large_files_are_compared_byte_for_byte_only_by_verify(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt_cli.corpus.manifest.CHECKED_AT_LOAD", 100)
+    data = (copy / "train.tsv").read_bytes()
+    (copy / "train.tsv").write_bytes(data.replace(b"dog", b"god"))
+    prepared = PreparedCorpus.load(copy)
+    with pytest.raises(DamagedError, match=r"train\.tsv was changed"):
+        prepared.verify()
+
+
+def test_files_that_break_after_loading_are_damaged_too(copy: Path) -> None:
+    prepared = PreparedCorpus.load(copy)
+    (copy / "dev.tsv").write_bytes(b"one column\n")
+    (copy / "dev.source.ids.npy").write_bytes(b"no array")
+    with pytest.raises(DamagedError, match=r"dev\.tsv"):
+        prepared.pairs("dev")
+    with pytest.raises(DamagedError, match=r"dev\."):
+        prepared.encoded("dev")

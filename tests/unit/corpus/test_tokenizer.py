@@ -1,0 +1,158 @@
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
+from nmt_cli.corpus.tokenizer import Tokenizer, mark_words, train_tokenizer, unmark_words
+from nmt_cli.errors import DamagedError, DataError, OptionError
+from support.corpora import toy_pairs
+
+KINDS: tuple[TokenizerKind, ...] = ("unigram", "bpe", "char", "word")
+TEXTS = [sentence for pair in toy_pairs(300) for sentence in pair] + ["¿Qué?", "don't well-known ￭ a￭b", "3.14 नमस्ते"]
+
+
+@cache
+def trained(kind: TokenizerKind, lowercase: bool = False) -> Tokenizer:
+    settings = TokenizerSettings(kind=kind, lowercase=lowercase)
+    return Tokenizer(train_tokenizer(TEXTS, settings), settings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_text_survives_encoding(kind: TokenizerKind) -> None:
+    tokenizer = trained(kind)
+    texts = TEXTS if kind != "word" else TEXTS[:600]  # words that occur once may be left out
+    assert [tokenizer.decode(ids) for ids in tokenizer.encode_all(texts)] == texts
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])
+@given(data=st.data())
+def test_text_of_seen_characters_survives_encoding(kind: TokenizerKind, data: st.DataObject) -> None:
+    tokenizer = trained(kind)
+    text = normalise(data.draw(st.text(alphabet=sorted(tokenizer.characters))))
+    assert tokenizer.decode(tokenizer.encode(text)) == text or tokenizer.unseen(text)
+    assert Tokenizer.UNKNOWN not in tokenizer.encode(text) or tokenizer.unseen(text)
+
+
+@given(st.lists(st.sampled_from(["The", "dog", "￭.", "sieht", "￭￭", "fünf"]), min_size=1))
+def test_text_of_seen_words_survives_encoding(words: list[str]) -> None:
+    tokenizer, text = trained("word"), unmark_words(" ".join(words))
+    assert tokenizer.decode(tokenizer.encode(text)) == text or Tokenizer.UNKNOWN in tokenizer.encode(text)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@given(text=st.text().map(normalise))
+def test_nothing_is_unencodable_in_byte_fallback_kinds(kind: TokenizerKind, text: str) -> None:
+    ids = trained(kind).encode(text)
+    assert Tokenizer.UNKNOWN not in ids
+    assert trained(kind).decode(ids) == text
+
+
+@given(st.text().map(normalise))
+def test_marked_words_join_to_the_text_they_came_from(text: str) -> None:
+    assert unmark_words(mark_words(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("Don't go, Tom!", "Don't go ￭, Tom ￭!"),
+        ("“Well-known”", "“ ￭Well-known ￭”"),
+        ("नमस्ते दुनिया।", "नमस्ते दुनिया ￭।"),
+        ("a￭ ￭", "a ￭￭ ￭"),
+        ("", ""),
+    ],
+)
+def test_words_by_example(text: str, marked: str) -> None:
+    assert mark_words(text) == marked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_special_ids_are_fixed_and_never_come_from_text(kind: TokenizerKind) -> None:
+    tokenizer = trained(kind)
+    ids = tokenizer.encode("<pad> <s> </s> <unk> The dog")
+    assert not {Tokenizer.PAD, Tokenizer.START, Tokenizer.END} & set(ids)
+    with_specials = [Tokenizer.START, *tokenizer.encode("The dog"), Tokenizer.END, Tokenizer.PAD]
+    assert tokenizer.decode(with_specials) == "The dog"
+    assert tokenizer.pieces([0, 1, 2, 3]) == ["<pad>", "<unk>", "<s>", "</s>"]
+
+
+def test_lower_case_is_applied_when_encoding() -> None:
+    tokenizer = trained("unigram", lowercase=True)
+    assert tokenizer.encode("THE DOG") == tokenizer.encode("the dog")
+    assert tokenizer.decode(tokenizer.encode("THE DOG")) == "the dog"
+    assert tokenizer.unseen("THE DOG") == set()
+
+
+def test_unseen_names_the_characters_that_no_piece_holds() -> None:
+    assert trained("char").unseen("The dög жил") == {"ö", "ж", "и", "л"}
+    assert Tokenizer.UNKNOWN in trained("char").encode("ж")
+
+
+def test_decoded_text_is_one_line_whatever_bytes_are_predicted() -> None:
+    tokenizer = trained("unigram")
+    line_feed = next(i for i, piece in enumerate(tokenizer.pieces(range(300))) if piece == "<0x0A>")
+    assert tokenizer.decode([*tokenizer.encode("The"), line_feed, *tokenizer.encode("dog")]) == "The dog"
+
+
+def test_pieces_of_a_word_tokenizer_show_the_joiner_only() -> None:
+    tokenizer = trained("word")
+    assert tokenizer.pieces(tokenizer.encode("The dog.")) == ["The", "dog", "￭."]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    with pytest.raises(OptionError, match="fills") as caught:
+        train_tokenizer(TEXTS, settings, vocabulary_size=20_000)
+    largest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
+    model = train_tokenizer(TEXTS, settings, vocabulary_size=largest)
+    assert Tokenizer(model, settings).vocabulary_size == largest
+    with pytest.raises(OptionError, match=f"fills {largest:,} at most"):
+        train_tokenizer(TEXTS, settings, vocabulary_size=largest + 1)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_the_smallest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    with pytest.raises(OptionError, match="characters") as caught:
+        train_tokenizer(TEXTS, settings, vocabulary_size=50)
+    smallest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
+    assert Tokenizer(train_tokenizer(TEXTS, settings, vocabulary_size=smallest), settings).vocabulary_size == smallest
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_text_gives_an_equal_model(kind: TokenizerKind) -> None:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    assert train_tokenizer(TEXTS, settings) == train_tokenizer(TEXTS, settings)
+
+
+def test_a_script_of_thousands_of_characters_needs_no_option() -> None:
+    texts = ["".join(chr(0x4E00 + (7 * start + 13 * i) % 3000) for i in range(12)) for start in range(3000)]
+    settings = TokenizerSettings(kind="unigram", lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, settings), settings)
+    assert tokenizer.decode(tokenizer.encode(texts[0])) == texts[0]
+
+
+def test_text_without_sentences_is_refused() -> None:
+    with pytest.raises(DataError, match="no subwords"):
+        train_tokenizer([], TokenizerSettings(kind="unigram", lowercase=False))
+
+
+def test_a_loaded_tokenizer_is_the_one_saved(tmp_path: Path) -> None:
+    path = tmp_path / "joint.spm"
+    path.write_bytes(train_tokenizer(TEXTS, trained("bpe").settings))
+    loaded = Tokenizer.load(path, trained("bpe").settings)
+    assert loaded.encode_all(TEXTS) == trained("bpe").encode_all(TEXTS)
+
+
+def test_a_missing_or_foreign_model_is_damaged_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "joint.spm"
+    with pytest.raises(DamagedError, match=r"joint\.spm is missing"):
+        Tokenizer.load(path, trained("bpe").settings)
+    path.write_bytes(b"no model")
+    with pytest.raises(DamagedError, match=r"joint\.spm is not a SentencePiece model"):
+        Tokenizer.load(path, trained("bpe").settings)

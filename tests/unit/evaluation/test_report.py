@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from nmt_cli.evaluation.report import as_json, as_lines, report_of_hypotheses, report_of_translations
+from nmt_cli.evaluation.scores import Score
+from nmt_cli.evaluation.texts import ParallelText
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Translation, Translator
+
+
+class Shouting:
+    """Translates a line into its upper case, and remembers how it was asked."""
+
+    def translate(
+        self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None
+    ) -> list[Translation]:
+        self.config = config
+        if progress:
+            progress(len(lines))
+        return [cast(Translation, Said(line.upper())) for line in lines]
+
+
+class Said:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.cut = text.endswith("CUT")
+
+
+def shouted(text: ParallelText, search: SearchConfig, **extra: Any) -> Any:
+    translator = Shouting()
+    return report_of_translations(["bleu1"], text, cast(Translator, translator), search, **extra), translator
+
+
+def of(*lines: str) -> ParallelText:
+    return ParallelText(lines, tuple((line,) for line in lines))
+
+
+def test_the_translation_is_scored_not_the_source() -> None:
+    report, _ = shouted(ParallelText(("a", "b"), (("A",), ("b",))), SearchConfig())
+    assert report.scores["bleu1"].sentence_values == (100, 0)
+
+
+def test_one_hypothesis_a_line_is_asked_for_and_progress_is_passed_on() -> None:
+    told: list[int] = []
+    report, translator = shouted(of("a", "b"), SearchConfig(beam_size=7, n_best=3), progress=told.append)
+    assert (translator.config.n_best, translator.config.beam_size, report.search.beam_size) == (1, 7, 7)
+    assert told == [2]
+
+
+def test_translations_that_were_cut_are_told() -> None:
+    report, _ = shouted(of("cut", "whole"), SearchConfig())
+    assert any("1 translations were cut" in warning for warning in report.warnings)
+
+
+def test_few_sentences_are_called_unreliable_and_enough_are_not() -> None:
+    few = report_of_hypotheses(["chrf"], of("a"))
+    enough = report_of_hypotheses(["chrf"], of(*"a" * 100))
+    assert "not reliable" in few.warnings[0]
+    assert enough.warnings == ()
+
+
+def test_tokenised_hypotheses_are_told_where_bleu_is_asked_for() -> None:
+    text = of(*["Das ist so ."] * 100)
+    assert "look tokenised" in report_of_hypotheses(["bleu4"], text).warnings[0]
+    assert report_of_hypotheses(["chrf"], text).warnings == ()
+
+
+def test_bleu_of_a_language_without_spaces_is_warned_of() -> None:
+    assert "chrF" in report_of_hypotheses(["bleu"], of(*["車站在哪裡？"] * 100)).warnings[0]
+    assert report_of_hypotheses(["bleu"], of(*["역은 어디에 있어요?"] * 100)).warnings == ()
+
+
+def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
+    report, _ = shouted(of("a"), SearchConfig(beam_size=3))
+    told = json.loads(json.dumps(as_json(report, {"split": "test"})))
+    assert told["scored"] == {"split": "test"}
+    assert (told["sentences"], told["references_per_sentence"], told["beam_size"]) == (1, 1, 3)
+    assert told["scores"]["bleu1"]["value"] == 0
+    assert told["scores"]["bleu1"]["signature"].startswith("nrefs:1|")
+    assert as_json(report_of_hypotheses(["chrf"], of("a")), {})["beam_size"] is None
+
+
+def test_lines_are_aligned_with_two_digits() -> None:
+    lines = as_lines([Score("BLEU", 100.0, "s1", ()), Score("ROUGE-L", 7.126, "s2", ())])
+    assert lines == ["BLEU     100.00  s1", "ROUGE-L    7.13  s2"]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.evaluation.texts import read_sentences, text_of_files
+
+
+def write(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
+    content = "a\u2028b\x85c\x0bd\r\ne\rf\n\ng"
+    assert read_sentences(write(tmp_path / "x", content.encode())) == ["a\u2028b\x85c\x0bd", "e\rf", "", "g"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_sentence(tmp_path: Path) -> None:
+    assert read_sentences(write(tmp_path / "x", b"\xef\xbb\xbfa\nb\n")) == ["a", "b"]
+
+
+def test_bytes_that_are_not_utf8_are_told_with_file_and_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"x, line 2: .*0xe4"):
+        read_sentences(write(tmp_path / "x", "a\nä\n".encode("latin-1")))
+
+
+def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
+    write(tmp_path / "reference.txt", b"a\n")
+    with pytest.raises(NotFoundError) as caught:
+        read_sentences(tmp_path / "refrence.txt")
+    assert "reference.txt" in caught.value.hint
+
+
+def test_references_of_several_files_come_sentence_by_sentence(tmp_path: Path) -> None:
+    one, two, own = (
+        write(tmp_path / name, text) for name, text in (("1", b"a\nb\n"), ("2", b"c\nd"), ("h", b"e\nf\n"))
+    )
+    text = text_of_files(own, [one, two])
+    assert text.lines == ("e", "f")
+    assert text.references == (("a", "c"), ("b", "d"))
+
+
+def test_files_of_different_lengths_are_refused_with_both_counts(tmp_path: Path) -> None:
+    own, reference = write(tmp_path / "h", b"a\nb\n"), write(tmp_path / "r", b"a\n")
+    with pytest.raises(DataError, match=r"h has 2 lines, .*r has 1"):
+        text_of_files(own, [reference])
+
+
+def test_empty_files_are_refused(tmp_path: Path) -> None:
+    empty = write(tmp_path / "empty", b"")
+    with pytest.raises(DataError, match="empty"):
+        text_of_files(empty, [empty])

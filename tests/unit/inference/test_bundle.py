@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from support.models import export_untrained, prepare_toy
+
+from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.inference.bundle import Bundle, publishing
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Translator
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("bundle")
+    return export_untrained(prepare_toy(directory), directory / "model")
+
+
+@pytest.fixture
+def model(original: Path, tmp_path: Path) -> Path:
+    return copytree(original, tmp_path / "model")
+
+
+def test_a_copied_model_translates_as_the_original_does(original: Path, model: Path) -> None:
+    config, lines = SearchConfig(beam_size=2), ["bade giko.", "lu."]
+    first, second = (Translator.load(place).translate(lines, config) for place in (original, model))
+    assert [one.text for one in first] == [one.text for one in second]
+    assert [one.hypotheses[0].score for one in first] == [one.hypotheses[0].score for one in second]
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "joint.spm"])
+def test_a_missing_file_is_named(model: Path, name: str) -> None:
+    (model / name).unlink()
+    with pytest.raises(DamagedError, match=f"{name} is missing"):
+        Bundle.load(model)
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "joint.spm"])
+def test_one_changed_byte_is_noticed(model: Path, name: str) -> None:
+    content = bytearray((model / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (model / name).write_bytes(content)
+    with pytest.raises(DamagedError, match=f"{name} is damaged"):
+        Bundle.load(model)
+
+
+def test_no_model_is_told_with_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        Bundle.load(tmp_path / "model")
+    assert "nmt train" in caught.value.hint
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"x"'])
+def test_a_card_that_is_no_card_is_damaged(model: Path, content: str) -> None:
+    (model / "model.json").write_text(content)
+    with pytest.raises(DamagedError, match="model.json"):
+        Bundle.load(model)
+
+
+def test_a_card_of_another_format_is_told(model: Path) -> None:
+    card = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({**card, "format": 99}))
+    with pytest.raises(DamagedError, match="format 99"):
+        Bundle.load(model)
+
+
+def test_a_failed_publication_leaves_the_old_model_as_it_was(model: Path) -> None:
+    before = {path.name: path.read_bytes() for path in model.iterdir()}
+    with pytest.raises(OSError), publishing(model) as staged:
+        (staged / "encoder.onnx").write_text("half")
+        raise OSError
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == before
+    Bundle.load(model)
+
+
+def test_a_card_names_no_place_on_this_machine(model: Path) -> None:
+    assert str(model.parent) not in (model / "model.json").read_text()
+    assert "/" not in "".join(json.loads((model / "model.json").read_text())["checksums"])

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+
+SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
+PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
+
+KINDS = [
+    pytest.param({}, id="default"),
+    pytest.param({"layers": 2}, id="stacked"),
+    pytest.param({"tied": False}, id="untied"),
+]
+
+
+def network(joint: bool = True, **options: object) -> Seq2Seq:
+    keras.utils.set_random_seed(3)
+    config = ModelConfig(embedding=6, units=8, attention_units=5, **options)
+    return Seq2Seq(config, Vocabularies(source=14 if joint else 10, target=14, joint=joint))
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_teacher_forcing_gives_what_the_steps_give_one_by_one(options: dict) -> None:
+    model = network(**options)
+    forced = np.asarray(keras.ops.log_softmax(model(SOURCE, PREVIOUS)))  # (T, B, V)
+    state = model.encode(SOURCE)
+    for position in range(PREVIOUS.shape[1]):
+        step = model.step(PREVIOUS[:, position], state)
+        state |= step.changed
+        stepped = np.asarray(step.log_probabilities)
+        # `step` leaves out padding and start of sentence, so the rest is compared after renormalising.
+        renormalised = forced[position] - np.logaddexp.reduce(np.delete(forced[position], [0, 2], axis=1), axis=1)[:, None]
+        np.testing.assert_allclose(np.delete(stepped, [0, 2], axis=1), np.delete(renormalised, [0, 2], axis=1), atol=1e-5)
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_a_sentence_gives_the_same_alone_and_padded_beside_a_longer_one(options: dict) -> None:
+    model = network(**options)
+    together, alone = model.encode(SOURCE), model.encode(SOURCE[1:, :2])
+    np.testing.assert_allclose(np.asarray(together["hidden_0"])[1], np.asarray(alone["hidden_0"])[0], atol=1e-6)
+    step, step_alone = model.step(np.array([2, 2]), together), model.step(np.array([2]), alone)
+    np.testing.assert_allclose(
+        np.asarray(step.log_probabilities)[1], np.asarray(step_alone.log_probabilities)[0], atol=1e-5
+    )
+    assert np.asarray(step.attention)[1, 2:].tolist() == [0.0, 0.0]
+
+
+def test_padding_and_start_of_sentence_are_never_a_next_token() -> None:
+    model = network()
+    step = model.step(np.array([2, 2]), model.encode(SOURCE))
+    assert (np.asarray(step.log_probabilities)[:, [0, 2]] < -1e8).all()
+    np.testing.assert_allclose(np.exp(np.asarray(step.log_probabilities)).sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_a_gradient_reaches_every_weight(options: dict) -> None:
+    model = network(joint=False, **options)
+    with tf.GradientTape() as tape:
+        loss = keras.ops.mean(keras.ops.log_softmax(model(SOURCE, PREVIOUS, training=True))[..., 5])
+    gradients = tape.gradient(loss, [variable.value for variable in model.trainable_variables])
+    without = [
+        variable.path
+        for variable, gradient in zip(model.trainable_variables, gradients, strict=True)
+        if gradient is None or not np.asarray(tf.convert_to_tensor(gradient)).any()
+    ]
+    assert not without
+
+
+def test_tied_and_joint_embeddings_are_one_matrix() -> None:
+    wide, narrow = network(tied=False).count_params(), network().count_params()
+    assert wide - narrow == 14 * 6
+    assert network(joint=False).count_params() - narrow == 10 * 6
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_saved_and_loaded_weights_give_the_same_output(options: dict, tmp_path: Path) -> None:
+    model = network(**options)
+    expected = np.asarray(model(SOURCE, PREVIOUS))
+    model.save_weights(tmp_path / "a.weights.h5")
+    keras.utils.set_random_seed(99)
+    other = Seq2Seq(model.config, Vocabularies(source=14, target=14, joint=True))
+    assert not np.allclose(np.asarray(other(SOURCE, PREVIOUS)), expected)
+    other.load_weights(tmp_path / "a.weights.h5")
+    np.testing.assert_array_equal(np.asarray(other(SOURCE, PREVIOUS)), expected)

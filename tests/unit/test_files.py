@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import errno
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import ExitCode, NotFoundError, OutputError, from_os_error
+from nmt_cli.files import atomic_path, require_file, sha256, staged_directory, write_json
+
+
+def test_a_file_takes_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "a.txt"
+    with atomic_path(path) as temporary:
+        temporary.write_text("new")
+        assert not path.exists()
+    assert path.read_text() == "new"
+    assert [entry.name for entry in path.parent.iterdir()] == ["a.txt"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), atomic_path(path) as temporary:
+        temporary.write_text("ha")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    with staged_directory(path, replace=False) as staged:
+        (staged / "one").touch()
+    with pytest.raises(OutputError, match="is there already"), staged_directory(path, replace=False):
+        pass
+    with staged_directory(path, replace=True) as staged:
+        (staged / "two").touch()
+    assert [entry.name for entry in path.iterdir()] == ["two"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError])
+def test_an_interrupted_directory_leaves_nothing(tmp_path: Path, interruption: type[BaseException]) -> None:
+    with pytest.raises(interruption), staged_directory(tmp_path / "d", replace=False) as staged:
+        (staged / "half").touch()
+        raise interruption
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_file_names_the_nearest_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "corpus.tsv").touch()
+    with pytest.raises(NotFoundError) as caught:
+        require_file(tmp_path / "corpsu.tsv")
+    assert caught.value.hint == f"did you mean {tmp_path / 'corpus.tsv'}?"
+    with pytest.raises(NotFoundError, match="is a directory"):
+        require_file(tmp_path)
+
+
+def test_the_checksum_is_that_of_the_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc" * 1000)
+    assert sha256(tmp_path / "a") == hashlib.sha256(b"abc" * 1000).hexdigest()
+
+
+def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"z": "ß", "a": 1})
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "z": "ß",\n  "a": 1\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [
+        (errno.ENOSPC, ExitCode.CANNOT_WRITE, "the disk is full: f could not be written"),
+        (errno.EACCES, ExitCode.CANNOT_WRITE, "f: permission denied"),
+        (errno.EROFS, ExitCode.CANNOT_WRITE, "f: read-only file system"),
+        (errno.ENOENT, ExitCode.NO_INPUT, "f does not exist"),
+        (errno.EISDIR, ExitCode.NO_INPUT, "f is a directory"),
+        (errno.EIO, ExitCode.FAILURE, "f: input/output error"),
+    ],
+)
+def test_what_the_system_refuses_is_said_in_plain_words(number: int, code: ExitCode, words: str) -> None:
+    import os
+
+    told = from_os_error(OSError(number, os.strerror(number), "f"))
+    assert told.exit_code == code
+    assert told.message.startswith(words)

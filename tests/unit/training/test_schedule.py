@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.schedule import optimizer
+
+
+def rate(config: TrainConfig, steps: int, step: int) -> float:
+    return float(optimizer(config, steps)._learning_rate(step))
+
+
+def test_the_rate_rises_to_its_peak_and_falls_to_zero_over_the_run() -> None:
+    config = TrainConfig(learning_rate=1e-3, warmup=0.1)
+    assert rate(config, 100, 0) == 0
+    assert rate(config, 100, 5) == pytest.approx(5e-4)
+    assert rate(config, 100, 10) == pytest.approx(1e-3)
+    assert rate(config, 100, 55) == pytest.approx(5e-4)  # half of the cosine
+    assert rate(config, 100, 100) == pytest.approx(0, abs=1e-9)
+
+
+def test_without_warm_up_the_first_step_has_the_peak_rate() -> None:
+    assert rate(TrainConfig(learning_rate=1e-3, warmup=0.0), 100, 0) == pytest.approx(1e-3)
+
+
+def test_a_run_of_one_step_learns_something() -> None:
+    assert rate(TrainConfig(warmup=0.5), 1, 0) > 0
