@@ -43,13 +43,17 @@ def require_file(path: Path) -> Path:
 def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     """A temporary path beside `path` to write to; it takes the name `path` when the block ends well.
 
-    `suffix` ends the temporary name, for writers that look at the suffix.
+    `suffix` ends the temporary name, for writers that look at the suffix. What the system refuses is told of `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial{suffix}")
     try:
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        if error.filename in (None, str(temporary)):
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

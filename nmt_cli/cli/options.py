@@ -30,7 +30,7 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.", rich
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option for each field of each parameter that is annotated with a Settings class.
+    """Gives a command one option for each described field of each parameter annotated with a Settings class.
 
     The command itself is then called with the settings objects, built (and so checked) from those options.
     """
@@ -40,14 +40,14 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def called_by_typer(**values: Any) -> None:
         for name, kind in groups.items():
-            own = {field.name: values.pop(field.name) for field in dataclasses.fields(kind)}
+            own = {field.name: values.pop(field.name) for field in described(kind)}
             values[name] = kind(**own)
         command(**values)
 
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():
         if parameter.name in groups:
-            parameters += [option(parameter.annotation, field) for field in dataclasses.fields(parameter.annotation)]
+            parameters += [option(parameter.annotation, field) for field in described(parameter.annotation)]
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     called_by_typer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -59,14 +59,19 @@ def is_settings(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Settings)
 
 
+def described(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
+    """The fields that are options; one without a `Setting` is for programs alone."""
+    return [field for field in dataclasses.fields(settings) if "setting" in field.metadata]
+
+
 def option(settings: type[Settings], field: dataclasses.Field[Any]) -> inspect.Parameter:
     """The Typer option of one field, with its help, default and heading."""
-    described: Setting = field.metadata["setting"]
+    setting: Setting = field.metadata["setting"]
     kind: Any = field_types(settings)[field.name]
     flag = f"--{option_name(field)}"
     if kind is bool:
         flag = f"{flag}/--no-{option_name(field)}"
-    annotation: Any = Annotated[kind, typer.Option(flag, help=described.help, rich_help_panel=described.panel)]
+    annotation: Any = Annotated[kind, typer.Option(flag, help=setting.help, rich_help_panel=setting.panel)]
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -159,7 +160,7 @@ def prepared(screen: Screen, report: PrepareReport) -> None:
     screen.say(f"  split    {splits}     no sentence stands in two splits{by_rows}")
     screen.detail(f"           {leak.groups:,} groups of connected pairs, the largest of {leak.largest_group:,}")
     screen.say(f"  subwords {described_subwords(manifest)}")
-    next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {directory}"
+    next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
     screen.detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
     screen.say(f"{directory}/ is ready. Next: {next_command}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,9 @@ def translate(
         Path | None, typer.Option("-o", "--output", help="Write to this file.", rich_help_panel="Files")
     ] = None,
     model: ModelDirectory = Path("model"),
+    n_best: Annotated[
+        int, typer.Option("--n-best", min=1, help="Lines written for each line, best first.", rich_help_panel="Output")
+    ] = 1,
     scores: Annotated[
         bool,
         typer.Option("--scores", help="Before each line its score (log-probability over length penalty) and a tab."),
@@ -41,12 +45,10 @@ def translate(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Translate lines of text: a line in, a line out; blank lines stay blank.
-
-    With --n-best N there are N lines for each line, best first.
-    """
-    if search.n_best > search.beam_size:
-        raise OptionError(f"--n-best {search.n_best} needs a --beam-size of at least {search.n_best}")
+    """Translate lines of text: a line in, a line out; blank lines stay blank."""
+    if n_best > search.beam_size:
+        raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
+    search = dataclasses.replace(search, n_best=n_best)
     paths = [require_file(path) for path in files or []]
     from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
 
@@ -55,7 +57,7 @@ def translate(
     tally = Tally()
     with destination(output) as stream:
         for line in translated(translator, lines_of(paths, translator, screen), search, tally):
-            stream.write(output_lines(line, search.n_best, scores=scores).encode("utf-8"))
+            stream.write(output_lines(line, n_best, scores=scores).encode("utf-8"))
             stream.flush()
     tally.tell(screen, search)
 

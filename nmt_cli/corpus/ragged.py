@@ -48,8 +48,8 @@ class Ragged:
 
     def save(self, stem: Path) -> None:
         """Writes `stem`.ids.npy (uint16 or int32) and `stem`.offsets.npy (int64)."""
-        np.save(f"{stem}.ids.npy", self.ids, allow_pickle=False)
-        np.save(f"{stem}.offsets.npy", self.offsets, allow_pickle=False)
+        write_array(Path(f"{stem}.ids.npy"), self.ids)
+        write_array(Path(f"{stem}.offsets.npy"), self.offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -67,3 +67,11 @@ class Ragged:
     def lengths(self) -> NDArray[np.int64]:
         """(N,) ids of each sequence."""
         return np.diff(self.offsets)
+
+
+def write_array(path: Path, array: IntArray) -> None:
+    """What `np.save` writes; but its error for a full disk has no error number, and could not be told from others."""
+    header = np.lib.format.header_data_from_array_1_0(array)
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(np.ascontiguousarray(array).data)

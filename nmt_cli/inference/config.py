@@ -19,7 +19,7 @@ class SearchConfig(Settings):
         low=0,
         high=10,
     )
-    n_best: int = setting(1, "Hypotheses returned for each line, at most the beam size.", panel="Decoding", low=1)
     max_length: int = setting(
         200, "Target tokens at most; shorter for short sources (3 x source + 10).", panel="Decoding", low=1
     )
+    n_best: int = 1  # hypotheses returned for each sentence, at most the beam size

@@ -39,12 +39,14 @@ CELLS_AS_VECTORS = 10_000  # beyond, an SVG of one path a cell is slow to open
 
 
 def check_suffix(path: Path) -> None:
-    """Raises OptionError unless the file's suffix is one that `draw` can write."""
+    """Raises OptionError unless `draw` can write such a file: by its suffix, and where no directory has the name."""
     if path.suffix.lower() not in SUFFIXES:
         raise OptionError(
             f"{path} does not say which kind of picture is wanted",
             hint=f"end the name with {' or '.join(SUFFIXES)}, such as {path.stem or 'attention'}{SUFFIXES[0]}",
         )
+    if path.is_dir():
+        raise OptionError(f"{path} is a directory; the name of a file is needed")
 
 
 def draw(

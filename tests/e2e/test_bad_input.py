@@ -1,4 +1,4 @@
-"""What a careless person does, through the real command line: two lines that help, an exit code, nothing half-written."""
+"""What a careless person does, through the real command line: two lines of help, an exit code, nothing half-done."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from support.models import export_untrained, prepare_toy
 
 

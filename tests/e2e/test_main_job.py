@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from support.models import toy_pairs, write_pairs
 
 

@@ -51,9 +51,7 @@ def test_a_field_is_an_option_with_its_default() -> None:
 def test_a_file_sets_defaults_and_flags_win(tmp_path: Path) -> None:
     file = tmp_path / "c.toml"
     file.write_text('heat = 90\nway = "grill"\nopen = true\nname = "bread"\n')
-    assert run("--config", str(file), "--heat", "100")[1] == [
-        (Oven(heat=100, way="grill", door_open=True), "bread")
-    ]
+    assert run("--config", str(file), "--heat", "100")[1] == [(Oven(heat=100, way="grill", door_open=True), "bread")]
     assert run("--heat", "100", "--config", str(file))[1][0][0].heat == 100
 
 

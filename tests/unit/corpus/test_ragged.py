@@ -1,3 +1,4 @@
+import errno
 from pathlib import Path
 
 import numpy as np
@@ -46,3 +47,18 @@ def test_ids_and_offsets_of_different_data_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.ids.npy").replace(tmp_path / "a.ids.npy")
     with pytest.raises(ValueError, match="do not belong together"):
         Ragged.load(tmp_path / "a")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "train.ids.npy").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as caught:
+        Ragged.from_sequences([[[1] * 100_000]], vocabulary_size=10).save(tmp_path / "train")
+    assert caught.value.errno == errno.ENOSPC
+
+
+def test_files_are_those_of_numpy(tmp_path: Path) -> None:
+    ragged = Ragged.from_sequences([[[4, 5], [6]]], vocabulary_size=10)
+    ragged.save(tmp_path / "train")
+    np.save(tmp_path / "ids.npy", ragged.ids)
+    assert (tmp_path / "ids.npy").read_bytes() == (tmp_path / "train.ids.npy").read_bytes()

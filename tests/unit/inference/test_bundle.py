@@ -5,12 +5,12 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from support.models import export_untrained, prepare_toy
 
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.inference.bundle import Bundle, publishing
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
+from support.models import export_untrained, prepare_toy
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_no_model_is_told_with_the_command_that_makes_one(tmp_path: Path) -> Non
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"x"'])
 def test_a_card_that_is_no_card_is_damaged(model: Path, content: str) -> None:
     (model / "model.json").write_text(content)
-    with pytest.raises(DamagedError, match="model.json"):
+    with pytest.raises(DamagedError, match=r"model\.json"):
         Bundle.load(model)
 
 

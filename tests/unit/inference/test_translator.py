@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.models import export_untrained, prepare_toy
 
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator, batches
+from support.models import export_untrained, prepare_toy
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
 

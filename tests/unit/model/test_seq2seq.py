@@ -36,8 +36,12 @@ def test_teacher_forcing_gives_what_the_steps_give_one_by_one(options: dict) -> 
         state |= step.changed
         stepped = np.asarray(step.log_probabilities)
         # `step` leaves out padding and start of sentence, so the rest is compared after renormalising.
-        renormalised = forced[position] - np.logaddexp.reduce(np.delete(forced[position], [0, 2], axis=1), axis=1)[:, None]
-        np.testing.assert_allclose(np.delete(stepped, [0, 2], axis=1), np.delete(renormalised, [0, 2], axis=1), atol=1e-5)
+        renormalised = (
+            forced[position] - np.logaddexp.reduce(np.delete(forced[position], [0, 2], axis=1), axis=1)[:, None]
+        )
+        np.testing.assert_allclose(
+            np.delete(stepped, [0, 2], axis=1), np.delete(renormalised, [0, 2], axis=1), atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("options", KINDS)
