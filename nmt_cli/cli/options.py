@@ -69,7 +69,7 @@ def option(settings: type[Settings], field: dataclasses.Field[Any]) -> inspect.P
     setting: Setting = field.metadata["setting"]
     kind: Any = field_types(settings)[field.name]
     flag = f"--{option_name(field)}"
-    if kind is bool:
+    if kind in (bool, bool | None):
         flag = f"{flag}/--no-{option_name(field)}"
     annotation: Any = Annotated[kind, typer.Option(flag, help=setting.help, rich_help_panel=setting.panel)]
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation)

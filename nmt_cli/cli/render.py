@@ -202,7 +202,8 @@ class TrainingScreen(Watcher):
         layers = f", {network.layers} layers" if network.layers > 1 else ""
         shape = f"GRU 2x{network.units // 2} / {network.units}{layers}"
         weights = f"{info.weights / 1e6:.1f} M weights"
-        self.screen.say(f"rnn · additive attention · {shape} · {weights}        {info.devices}")
+        devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
+        self.screen.say(f"rnn · additive attention · {shape} · {weights}        {devices}")
         self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps an epoch, {info.epochs} epochs")
         self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
         if self.screen.live:

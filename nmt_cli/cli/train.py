@@ -37,13 +37,19 @@ def train(
     the development set is translated; the best weights are exported to the model directory. Ctrl-C ends training
     early with a model that works, a second Ctrl-C at once.
     """
+    from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.inference.bundle import claim
+
     require_tensorflow()
     screen = Screen(quiet=quiet, verbose=verbose)
+    corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
+    claim(model, replace=force)
+    screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
     with stop_signals() as stop:
         with screen.status("starting TensorFlow"), silent_tensorflow():
-            from nmt_cli.training.run import train as run  # TensorFlow takes seconds to load
+            from nmt_cli.training.run import train as run
         with TrainingScreen(screen, network, stop) as watcher:
-            report = run(data, model, network, training, replace=force, watcher=watcher)
+            report = run(corpus, model, network, training, watcher=watcher)
     watcher.summary(report, model)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)

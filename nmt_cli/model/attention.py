@@ -24,7 +24,7 @@ class AdditiveAttention(keras.layers.Layer):
     """
 
     def __init__(self, units: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)  # the bias is no number to be rounded
         self.query_projection = keras.layers.Dense(units, use_bias=False, name="query")
         self.key_projection = keras.layers.Dense(units, name="key")
         self.energy = keras.layers.Dense(1, use_bias=False, name="energy")
@@ -40,15 +40,15 @@ class AdditiveAttention(keras.layers.Layer):
         return self.key_projection(memory)
 
     def distribute(self, query: Tensor, keys: Tensor, bias: Tensor) -> Tensor:
-        """Attention weights (N, S); `query` (N, U), `keys` (N, S, A), `bias` (N, S) is 0 or MASKED."""
+        """Attention weights (N, S) in float32; `query` (N, U), `keys` (N, S, A), `bias` (N, S) is 0 or MASKED."""
         compared = ops.tanh(ops.expand_dims(self.query_projection(query), 1) + keys)  # (N, S, A)
         energies = ops.squeeze(self.energy(compared), -1)
-        return ops.softmax(energies + ops.cast(bias, energies.dtype), axis=-1)
+        return ops.softmax(ops.cast(energies, "float32") + bias, axis=-1)
 
     def call(self, query: Tensor, memory: Tensor, keys: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
         """Context (N, M) and weights (N, S)."""
         weights = self.distribute(query, keys, bias)
-        context = ops.squeeze(ops.matmul(ops.expand_dims(weights, 1), memory), 1)
+        context = ops.squeeze(ops.matmul(ops.expand_dims(ops.cast(weights, memory.dtype), 1), memory), 1)
         return context, weights
 
 

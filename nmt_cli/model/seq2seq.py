@@ -79,7 +79,7 @@ class Seq2Seq(keras.Model):
         logits = ops.cast(self.output_layer(read), "float32")
         return NetworkStep(
             log_probabilities=ops.log_softmax(logits + self.output_layer.forbidden(), axis=-1),
-            attention=ops.cast(advance.weights, "float32"),
+            attention=advance.weights,
             changed=named(advance.hidden),
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt_cli.files import atomic_path
-from nmt_cli.inference.bundle import HISTORY
+from nmt_cli.inference.bundle import CHECKPOINTS, HISTORY
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.watch import EpochRecord, Validation
 
@@ -32,7 +32,7 @@ class Checkpoints:
 
     @property
     def best_path(self) -> Path:
-        return self.directory / "checkpoints" / f"best{SUFFIX}"
+        return self.directory / CHECKPOINTS / f"best{SUFFIX}"
 
     def is_better(self, validation: Validation) -> bool:
         if self.best is None:

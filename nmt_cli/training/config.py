@@ -22,11 +22,23 @@ class TrainConfig(Settings):
     label_smoothing: float = setting(
         0.1, "Share of the target probability spread over the vocabulary.", panel="Optimisation", low=0, high=0.9
     )
+    careless: float = setting(
+        0.1,
+        "Share of source sentences that are learned in lower case and without their final mark, as people type.",
+        panel="Optimisation",
+        low=0,
+        high=1,
+    )
     clip: float = setting(1.0, "Largest norm of the whole gradient.", panel="Optimisation", low=1e-6)
     patience: int | None = setting(
         None,
         "Stop after so many epochs without a better dev BLEU.  [default: never: the learning rate falls to 0]",
         panel="Optimisation",
         low=1,
+    )
+    mixed_precision: bool | None = setting(
+        None,
+        "Multiply in bfloat16, keep weights in float32.  [default: where the processor or GPU has bfloat16]",
+        panel="Optimisation",
     )
     seed: int = setting(1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0)

@@ -96,7 +96,7 @@ def fit(
                 raise KeyboardInterrupt
             return
         watcher.validating(epoch)
-        validation = validate()
+        validation = validate(trainer.network)
         keep_epoch(trainer, epoch, meter, meter.steps == batches.steps, validation, checkpoints, watcher)
         if watcher.should_stop() or out_of_patience(checkpoints, epoch, trainer.config.patience):
             return

@@ -15,8 +15,7 @@ import tensorflow as tf
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError
-from nmt_cli.files import refuse_to_overwrite
-from nmt_cli.inference.bundle import CARD, FORMAT, WEIGHTS, ModelCard, publishing, write_card
+from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.checkpoint import Best, Checkpoints, save_weights
@@ -24,6 +23,7 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.export import export
 from nmt_cli.training.loop import Trainer, fit
+from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.schedule import optimizer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
@@ -39,37 +39,36 @@ class TrainReport:
 
 
 def train(
-    data: Path,
+    corpus: PreparedCorpus,
     directory: Path,
     network_config: ModelConfig,
     config: TrainConfig,
     *,
-    replace: bool = False,
     watcher: Watcher | None = None,
 ) -> TrainReport:
-    """Trains a network on the corpus in `data` and leaves a complete model in `directory`.
+    """Trains a network and leaves a complete model in `directory`, which `bundle.claim` has made sure of.
 
-    Raises NotFoundError where there is no corpus, OutputError where there is a model already and `replace` is false,
-    TrainingError if training diverges, KeyboardInterrupt if the watcher stops it before the first step.
+    Raises TrainingError if training diverges, KeyboardInterrupt if the watcher stops it before the first step.
     """
     watcher = watcher or Watcher()
-    corpus = PreparedCorpus.load(data)
     check_splits(corpus)
-    claim(directory, replace=replace)
     keras.utils.set_random_seed(config.seed)
     vocabularies = Vocabularies(
         source=corpus.source_tokenizer.vocabulary_size,
         target=corpus.target_tokenizer.vocabulary_size,
         joint=corpus.joint,
     )
-    network = Seq2Seq(network_config, vocabularies)
-    batches = TrainingBatches(corpus.encoded("train"), batch_size=config.batch, seed=config.seed)
+    policy = policy_name(config.mixed_precision)
+    with dtype_policy(policy):
+        network = Seq2Seq(network_config, vocabularies)
+    twin = Seq2Seq(network_config, vocabularies)
+    batches = TrainingBatches(corpus, config)
     trainer = Trainer(network, optimizer(config, batches.steps * config.epochs), config)
-    watcher.started(run_info(network, batches, config))
+    watcher.started(run_info(network, batches, config, policy))
     checkpoints = Checkpoints(directory)
-    fit(trainer, batches, Validator(network, corpus, batch_size=config.batch), checkpoints, watcher)
+    fit(trainer, batches, Validator(twin, corpus, batch_size=config.batch), checkpoints, watcher)
     watcher.exporting()
-    best = publish(network, corpus, directory, checkpoints, vocabularies, config)
+    best = publish(twin, corpus, directory, checkpoints, vocabularies, config)
     return TrainReport(best.epoch, best.validation, tuple(checkpoints.records))
 
 
@@ -79,27 +78,14 @@ def check_splits(corpus: PreparedCorpus) -> None:
             raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
 
 
-def claim(directory: Path, *, replace: bool) -> None:
-    """Makes sure, before hours are spent, that the model may be and can be written; stale history goes.
-
-    A directory with no finished model (a training that was killed) is free to be used again.
-    """
-    started = (directory / "checkpoints").exists()
-    if (directory / CARD).exists() or not started:
-        refuse_to_overwrite(directory, replace=replace and (started or (directory / CARD).exists()))
-    (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
-    probe = directory / f".writable.{os.getpid()}"
-    probe.touch()
-    probe.unlink()
-
-
-def run_info(network: Seq2Seq, batches: TrainingBatches, config: TrainConfig) -> RunInfo:
+def run_info(network: Seq2Seq, batches: TrainingBatches, config: TrainConfig, policy: str) -> RunInfo:
     gpus = len(tf.config.list_logical_devices("GPU"))
     return RunInfo(
         weights=network.count_params(),
         pairs=len(batches.split.source),
         steps_per_epoch=batches.steps,
         epochs=config.epochs,
+        precision=policy,
         devices=f"{gpus} GPU" if gpus else f"CPU, {os.cpu_count()} threads",
     )
 
@@ -112,7 +98,10 @@ def publish(
     vocabularies: Vocabularies,
     config: TrainConfig,
 ) -> Best:
-    """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
+    """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are.
+
+    `network` is any of the right shape, in float32: it is given the best weights.
+    """
     best = checkpoints.best
     if best is None:
         raise ValueError("nothing was validated, so nothing can be published")

@@ -22,7 +22,10 @@ SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this
 
 
 class Validator:
-    """Measures a network on the development set of a corpus."""
+    """Measures a network on the development set of a corpus.
+
+    `network` is a float32 twin of the one that is trained: what is measured is what will be exported.
+    """
 
     def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int) -> None:
         pairs = corpus.pairs("dev")
@@ -34,7 +37,9 @@ class Validator:
         self.sums = tf.function(self.sums_of, input_signature=[IDS, IDS, IDS])
         self.sample = min(range(len(pairs)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
-    def __call__(self) -> Validation:
+    def __call__(self, trained: Seq2Seq) -> Validation:
+        """Measures the weights that `trained` has now."""
+        copy_weights(trained, self.network)
         nats, correct, tokens = np.sum(
             [np.asarray(self.sums(batch.source, batch.previous, batch.target)) for batch in self.batches], axis=0
         )
@@ -55,6 +60,11 @@ class Validator:
         """(3,): nats, correct tokens and tokens of a batch."""
         loss = token_loss(self.network(source, previous, training=False), tf.transpose(target), smoothing=0.0)
         return tf.stack([loss.nats, loss.correct, loss.tokens])
+
+
+def copy_weights(source: Seq2Seq, target: Seq2Seq) -> None:
+    for old, new in zip(target.variables, source.variables, strict=True):
+        old.assign(new)
 
 
 def length_sorted_batches(corpus: PreparedCorpus, batch_size: int) -> list[Batch]:

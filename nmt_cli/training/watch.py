@@ -15,6 +15,7 @@ class RunInfo:
     steps_per_epoch: int
     epochs: int
     devices: str
+    precision: str  # name of the dtype policy
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,46 @@
+"""Which numbers the network computes with: float32, or bfloat16 where the machine multiplies those faster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+FLOAT32 = "float32"
+MIXED = "mixed_bfloat16"  # products in bfloat16, weights in float32
+
+PROCESSOR = Path("/proc/cpuinfo")
+INSTRUCTIONS = {"avx512_bf16", "amx_bf16"}  # without these TensorFlow emulates bfloat16, many times slower
+FIRST_GPU = (8, 0)  # compute capability of the first NVIDIA GPUs with bfloat16
+
+
+def policy_name(mixed: bool | None) -> str:
+    """The name of the Keras dtype policy; with None, bfloat16 exactly where the machine has instructions for it."""
+    fast = machine_has_bfloat16() if mixed is None else mixed
+    return MIXED if fast else FLOAT32
+
+
+def machine_has_bfloat16() -> bool:
+    """Looks at what the device says of itself, not at a stopwatch: equal machines must train equal models."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        details = [tf.config.experimental.get_device_details(gpu) for gpu in gpus]
+        return all(detail.get("compute_capability", (0, 0)) >= FIRST_GPU for detail in details)
+    if not PROCESSOR.exists():
+        return False
+    flags = next((line for line in PROCESSOR.read_text().splitlines() if line.startswith("flags")), "")
+    return bool(INSTRUCTIONS & set(flags.split()))
+
+
+@contextmanager
+def dtype_policy(name: str) -> Iterator[None]:
+    """Layers made within the block have this dtype policy."""
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(name)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.models import prepare_toy
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data import TrainingBatches, carelessly, with_careless
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
+
+
+def test_an_epoch_holds_every_pair_once_with_its_marks(corpus: PreparedCorpus) -> None:
+    batches = TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0))
+    seen = []
+    for batch in batches.epoch(1):
+        assert (batch.previous[:, 0] == Tokenizer.START).all()
+        for source, previous, target in zip(batch.source, batch.previous, batch.target, strict=True):
+            assert source[source != 0][-1] == target[target != 0][-1] == Tokenizer.END
+            np.testing.assert_array_equal(previous[previous != 0][1:], target[target != 0][:-1])
+            seen.append((corpus.source_tokenizer.decode(source), corpus.target_tokenizer.decode(target)))
+    assert sorted(seen) == sorted((pair.source, pair.target) for pair in corpus.pairs("train"))
+    assert batches.steps == -(-len(seen) // 32)
+
+
+def test_epochs_follow_from_the_seed_and_differ(corpus: PreparedCorpus) -> None:
+    def first(seed: int, epoch: int) -> list[int]:
+        return next(TrainingBatches(corpus, TrainConfig(seed=seed, batch=32)).epoch(epoch)).source.ravel().tolist()
+
+    assert first(1, 1) == first(1, 1)
+    assert first(1, 1) != first(1, 2)
+    assert first(1, 1) != first(2, 1)
+
+
+def test_only_the_chosen_rows_are_typed_carelessly(corpus: PreparedCorpus) -> None:
+    tokenizer = corpus.source_tokenizer
+    batch = next(TrainingBatches(corpus, TrainConfig(batch=8, careless=0.0)).epoch(1)).source
+    chosen = np.array([True, False] * 4)
+    before = [tokenizer.decode(row) for row in batch]
+    after = [tokenizer.decode(row) for row in with_careless(batch, chosen, tokenizer)]
+    assert after == [text.rstrip(".") if one else text for text, one in zip(before, chosen, strict=True)]
+    np.testing.assert_array_equal(with_careless(batch, np.zeros(8, dtype=bool), tokenizer), batch)
+
+
+def test_all_sentences_can_be_careless_and_targets_stay(corpus: PreparedCorpus) -> None:
+    careful = next(TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0)).epoch(1))
+    careless = next(TrainingBatches(corpus, TrainConfig(batch=32, careless=1.0)).epoch(1))
+    np.testing.assert_array_equal(careless.target, careful.target)
+    assert all("." not in corpus.source_tokenizer.decode(row) for row in careless.source)
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [("Hello!", "hello"), ("Where is Tom?", "where is tom"), ("Really?!", "really"), ("?", "?"), ("Mr. X.", "mr. x")],
+)
+def test_people_in_a_hurry_leave_out_capitals_and_the_last_mark(text: str, typed: str) -> None:
+    assert carelessly(text) == typed

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training import precision
+from nmt_cli.training.loss import token_loss
+from nmt_cli.training.precision import FLOAT32, MIXED, dtype_policy, policy_name
+
+SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
+PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
+
+
+def network(policy: str) -> Seq2Seq:
+    keras.utils.set_random_seed(3)
+    with dtype_policy(policy):
+        return Seq2Seq(ModelConfig(embedding=8, units=8), Vocabularies(source=14, target=14, joint=True))
+
+
+def test_the_policy_holds_within_its_block_alone() -> None:
+    with dtype_policy(MIXED):
+        assert keras.config.dtype_policy().name == MIXED
+    assert keras.config.dtype_policy().name == FLOAT32
+
+
+@pytest.mark.parametrize(("flags", "name"), [("fpu avx512_bf16 sse", MIXED), ("amx_bf16", MIXED), ("avx512f", FLOAT32)])
+def test_bfloat16_is_chosen_where_the_processor_has_it(
+    flags: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"processor : 0\nflags\t\t: {flags}\n")
+    monkeypatch.setattr(precision, "PROCESSOR", tmp_path / "cpuinfo")
+    assert policy_name(None) == name
+    assert (policy_name(True), policy_name(False)) == (MIXED, FLOAT32)
+
+
+def test_attention_stays_a_distribution_in_mixed_precision() -> None:
+    model = network(MIXED)
+    step = model.step(np.array([2, 2]), model.encode(SOURCE))
+    np.testing.assert_allclose(np.asarray(step.attention).sum(axis=1), 1, atol=1e-6)
+    assert np.asarray(step.attention)[1, 2:].tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(np.exp(np.asarray(step.log_probabilities)).sum(axis=1), 1, atol=1e-5)
+
+
+def test_mixed_precision_keeps_float32_weights_and_nearly_the_same_gradient() -> None:
+    def gradients(policy: str) -> np.ndarray:
+        model = network(policy)
+        assert {variable.dtype for variable in model.trainable_variables} == {"float32"}
+        with tf.GradientTape() as tape:
+            loss = token_loss(model(SOURCE, PREVIOUS), tf.constant([[9, 12], [10, 3], [11, 0], [3, 0]]), 0.1)
+        found = tape.gradient(loss.objective, [variable.value for variable in model.trainable_variables])
+        return np.concatenate([np.ravel(tf.convert_to_tensor(gradient)) for gradient in found])
+
+    exact, mixed = gradients(FLOAT32), gradients(MIXED)
+    assert mixed.dtype == np.float32
+    cosine = exact @ mixed / np.linalg.norm(exact) / np.linalg.norm(mixed)
+    assert cosine > 0.999
