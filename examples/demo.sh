@@ -15,14 +15,16 @@ mkdir -p "$demo"
 step nmt prepare data/eng-deu.tsv --force
 step nmt train --config examples/demo.toml --force
 
-printf '\n$ nmt translate < examples/sentences.txt\n' >&2
+printf '\n$ nmt translate examples/sentences.txt\n' >&2
 nmt translate examples/sentences.txt -o "$demo/translations.txt"
 paste examples/sentences.txt "$demo/translations.txt" | while IFS="$(printf '\t')" read -r source target; do
     printf '  %s\n      %s\n' "$source" "$target"
 done
 
 step nmt evaluate
-step nmt visualize "Where is the station?" -o "$demo/attention.png"
+
+printf '\n$ nmt visualize "Where is the station?" -o %s\n' "$demo/attention.png" >&2
+nmt visualize "Where is the station?" -o "$demo/attention.png"
 
 cat <<EOF
 

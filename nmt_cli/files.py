@@ -51,7 +51,7 @@ def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
-        if error.filename in (None, str(temporary)):
+        if error.filename is None or str(error.filename) == str(temporary):
             error.filename = str(path)
         raise
     finally:

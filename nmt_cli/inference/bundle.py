@@ -24,7 +24,7 @@ FORMAT = 1
 CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
-WEIGHTS = "model.weights.h5"
+WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"  # what training keeps for itself
 
@@ -137,6 +137,10 @@ def publishing(directory: Path) -> Iterator[Path]:
         yield staged
         for path in sorted(staged.iterdir(), key=lambda path: path.name == CARD):
             os.replace(path, directory / path.name)
+    except OSError as error:  # told of the place that the user knows
+        staged_name = Path(str(error.filename or staged)).name
+        error.filename = str(directory if staged_name == staged.name else directory / staged_name)
+        raise
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 

@@ -44,9 +44,10 @@ class AttentionDecoder(keras.layers.Layer):
     def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.config = config
-        self.bridges = [keras.layers.Dense(config.units, activation="tanh") for _ in range(config.layers)]
-        self.attention = AdditiveAttention(config.attention_units)
-        self.cells = [keras.layers.GRUCell(config.units) for _ in range(config.layers)]
+        layers = range(config.layers)
+        self.bridges = [keras.layers.Dense(config.units, activation="tanh", name=f"bridge_{i}") for i in layers]
+        self.attention = AdditiveAttention(config.attention_units, name="attention")
+        self.cells = [keras.layers.GRUCell(config.units, name=f"cell_{i}") for i in layers]
         self.readout = keras.layers.Dense(config.embedding, activation="tanh", name="readout")
         self.dropout = keras.layers.Dropout(config.dropout)
 

@@ -52,4 +52,5 @@ class BidirectionalEncoder(keras.layers.Layer):
 
 
 def bidirectional_gru(units: int, name: str) -> keras.layers.Bidirectional:
-    return keras.layers.Bidirectional(keras.layers.GRU(units, return_sequences=True, return_state=True), name=name)
+    gru = keras.layers.GRU(units, return_sequences=True, return_state=True, name="gru")
+    return keras.layers.Bidirectional(gru, name=name)

@@ -36,7 +36,7 @@ class Seq2Seq(keras.Model):
     """Attention encoder-decoder. Its state is a flat dict of arrays, axis 0 the row, under the names of the export."""
 
     def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**{"name": "network", **kwargs})  # names of layers are the names of the saved weights
         self.config = config
         self.target_embedding = embedding(vocabularies.target, config.embedding, "target_embedding")
         self.source_embedding = (
@@ -44,9 +44,10 @@ class Seq2Seq(keras.Model):
             if vocabularies.joint
             else embedding(vocabularies.source, config.embedding, "source_embedding")
         )
-        self.encoder = BidirectionalEncoder(config)
-        self.decoder = AttentionDecoder(config)
-        self.output_layer = OutputLayer(vocabularies.target, tied_to=self.target_embedding if config.tied else None)
+        self.encoder = BidirectionalEncoder(config, name="encoder")
+        self.decoder = AttentionDecoder(config, name="decoder")
+        tied_to = self.target_embedding if config.tied else None
+        self.output_layer = OutputLayer(vocabularies.target, tied_to=tied_to, name="output")
         self.dropout = keras.layers.Dropout(config.dropout)
         self.build()
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,17 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
         raise RuntimeError
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_what_the_system_refuses_is_told_of_the_file_that_was_meant(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with pytest.raises(OSError) as caught, atomic_path(path) as temporary:
+        temporary.mkdir()  # stands in the way of the file
+        try:
+            temporary.open("w")
+        finally:
+            temporary.rmdir()
+    assert caught.value.filename == str(path)
 
 
 def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path: Path) -> None:
@@ -80,8 +92,6 @@ def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_system_refuses_is_said_in_plain_words(number: int, code: ExitCode, words: str) -> None:
-    import os
-
     told = from_os_error(OSError(number, os.strerror(number), "f"))
     assert told.exit_code == code
     assert told.message.startswith(words)

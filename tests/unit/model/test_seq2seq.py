@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import keras
 import numpy as np
 import pytest
@@ -84,12 +82,7 @@ def test_tied_and_joint_embeddings_are_one_matrix() -> None:
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_saved_and_loaded_weights_give_the_same_output(options: dict, tmp_path: Path) -> None:
-    model = network(**options)
-    expected = np.asarray(model(SOURCE, PREVIOUS))
-    model.save_weights(tmp_path / "a.weights.h5")
-    keras.utils.set_random_seed(99)
-    other = Seq2Seq(model.config, Vocabularies(source=14, target=14, joint=True))
-    assert not np.allclose(np.asarray(other(SOURCE, PREVIOUS)), expected)
-    other.load_weights(tmp_path / "a.weights.h5")
-    np.testing.assert_array_equal(np.asarray(other(SOURCE, PREVIOUS)), expected)
+def test_every_weight_has_a_name_that_does_not_depend_on_what_was_made_before(options: dict) -> None:
+    names = [weight.path for weight in network(**options).weights]
+    assert names == [weight.path for weight in network(**options).weights]
+    assert len(set(names)) == len(names)

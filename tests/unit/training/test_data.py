@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from support.models import prepare_toy
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import TrainingBatches, carelessly, with_careless
+from support.models import prepare_toy
 
 
 @pytest.fixture(scope="module")
