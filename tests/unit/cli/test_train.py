@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nmt_cli.cli import train as module
+from nmt_cli.cli.app import app
+from nmt_cli.cli.render import Screen, TrainingScreen, clock
+from nmt_cli.cli.train import Stop, stop_signals
+from nmt_cli.errors import ExitCode
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.watch import EpochRecord, RunInfo, Validation
+
+
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["train"])
+    assert result.exit_code == ExitCode.UNAVAILABLE
+    assert result.stderr.splitlines() == [
+        "error: training needs tensorflow, which is not installed",
+        "hint: install it with `pip install 'nmt-cli[train]'`",
+    ]
+
+
+def test_the_first_signal_asks_and_the_second_ends() -> None:
+    stop = Stop()
+    assert not stop()
+    stop.request(signal.SIGTERM, None)
+    assert stop() and stop.signal == signal.SIGTERM
+    with pytest.raises(KeyboardInterrupt):
+        stop.request(signal.SIGINT, None)
+
+
+def test_signals_are_given_back_after_training() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with stop_signals() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert stop()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0, "0:00"), (59.6, "1:00"), (161, "2:41"), (3 * 3600 + 61, "3:01:01")])
+def test_time_is_told_in_minutes_and_seconds(seconds: float, told: str) -> None:
+    assert clock(seconds) == told
+
+
+def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.CaptureFixture[str]) -> None:
+    with TrainingScreen(Screen(), ModelConfig(layers=2), lambda: False) as watcher:
+        watcher.started(RunInfo(4_639_904, 47_997, 375, 5, "CPU, 2 threads", "mixed_bfloat16"))
+        validation = Validation(2.74, 53.8, 13.9, 30.3, "b", "c", "The dog sleeps.", "Der Hund schläft.")
+        record = EpochRecord(2, 750, 3.09, 2.74, 15.5, 53.8, 13.9, 30.3, 1e-3, 6940.0, 61.0, True, True)
+        watcher.epoch_ended(record, validation)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert lines[0].startswith("rnn · additive attention · GRU 2x256 / 512, 2 layers · 4.6 M weights")
+    assert lines[3].split() == ["2", "3.09", "2.74", "15.5", "53.8", "13.9", "30.3", "6,940", "1:01", "best"]
+    assert lines[4].strip() == "The dog sleeps. -> Der Hund schläft."
+
+
+def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with TrainingScreen(Screen(quiet=True), ModelConfig(), lambda: False) as watcher:
+        watcher.started(RunInfo(1, 1, 1, 1, "CPU", "float32"))
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,164 @@
+"""Training as a function: what is kept, when it ends, what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import OutputError, TrainingError
+from nmt_cli.evaluation.chrf import chrf
+from nmt_cli.inference.bundle import Bundle, claim
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Translator
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.loop import Trainer
+from nmt_cli.training.run import TrainReport, train
+from nmt_cli.training.validation import Validator
+from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from support.models import prepare_toy
+
+SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
+QUICK = TrainConfig(epochs=2, batch=64, learning_rate=0.01, mixed_precision=False)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("run"), count=300)
+
+
+class Recorder(Watcher):
+    """Remembers what it was told; asks for an end after `steps` steps."""
+
+    def __init__(self, steps: int | None = None) -> None:
+        self.steps = steps
+        self.info: RunInfo | None = None
+        self.statuses: list[StepStatus] = []
+        self.records: list[EpochRecord] = []
+
+    def started(self, info: RunInfo) -> None:
+        self.info = info
+
+    def stepped(self, status: StepStatus) -> None:
+        self.statuses.append(status)
+
+    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+        self.records.append(record)
+
+    def should_stop(self) -> bool:
+        return self.steps is not None and len(self.statuses) >= self.steps
+
+
+@dataclass(frozen=True)
+class Trained:
+    directory: Path
+    watcher: Recorder
+    report: TrainReport
+
+
+@pytest.fixture(scope="module")
+def trained(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """A training of two epochs, watched."""
+    directory, watcher = tmp_path_factory.mktemp("trained") / "model", Recorder()
+    return Trained(directory, watcher, train(corpus, directory, SMALL, QUICK, watcher=watcher))
+
+
+def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: PreparedCorpus, trained: Trained) -> None:
+    watcher, report = trained.watcher, trained.report
+    assert watcher.info is not None
+    assert [(one.epoch, one.step) for one in watcher.statuses] == [
+        (epoch, step + 1) for epoch in (1, 2) for step in range(watcher.info.steps_per_epoch)
+    ]
+    assert watcher.statuses[-1].seconds_left == pytest.approx(0, abs=1e-6)
+    assert tuple(watcher.records) == report.records
+    assert report.records[1].loss < report.records[0].loss
+    card = Bundle.load(trained.directory).card
+    assert card.dataset_fingerprint == corpus.fingerprint
+    assert card.epochs == report.best_epoch
+    assert (card.network["units"], card.training["batch"]) == (8, 64)
+
+
+def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
+    train(corpus, tmp_path / "again", SMALL, QUICK)
+    first, second = (dict(np.load(place / "weights.npz")) for place in (trained.directory, tmp_path / "again"))
+    assert first.keys() == second.keys()
+    for weight in first:
+        np.testing.assert_array_equal(first[weight], second[weight])
+
+
+def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained) -> None:
+    pairs = corpus.pairs("dev")
+    found = Translator.load(trained.directory).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
+    score = chrf([one.text for one in found], [[pair.target] for pair in pairs])
+    assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
+
+
+def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    report = train(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2))
+    assert [(one.steps, one.complete) for one in report.records] == [(2, False)]
+    Bundle.load(tmp_path / "model")
+
+
+def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        train(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=0))
+    assert not (tmp_path / "model" / "model.json").exists()
+
+
+def test_patience_ends_a_training_that_no_longer_improves(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores: Iterator[float] = iter([1.0, 3.0, 2.0, 2.5, 9.0])
+
+    def validate(self: Validator, trained: object) -> Validation:
+        return Validation(1.0, 50.0, next(scores), 0.0, "b", "c", "a source", "a hypothesis")
+
+    monkeypatch.setattr(Validator, "__call__", validate)
+    config = TrainConfig(epochs=5, batch=64, patience=2, mixed_precision=False)
+    report = train(corpus, tmp_path / "model", SMALL, config)
+    assert [one.bleu for one in report.records] == [1.0, 3.0, 2.0, 2.5]
+    assert [one.best for one in report.records] == [True, True, False, False]
+    assert report.best_epoch == 2
+
+
+def test_a_loss_that_is_no_number_ends_training_with_advice(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trainer, "step", lambda self, *batch: (np.float32("nan"), np.float32(1)))
+    monkeypatch.setattr(Trainer, "__init__", with_uncompiled_step(Trainer.__init__))
+    with pytest.raises(TrainingError) as caught:
+        train(corpus, tmp_path / "model", SMALL, QUICK)
+    assert "--learning-rate" in caught.value.hint
+
+
+def with_uncompiled_step(initialise: object) -> object:
+    def replaced(self: Trainer, *arguments: object) -> None:
+        initialise(self, *arguments)  # type: ignore[operator]
+        self.compiled_step = self.step
+
+    return replaced
+
+
+def test_history_on_disk_is_what_was_told(trained: Trained) -> None:
+    lines = (trained.directory / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [one.to_mapping() for one in trained.report.records]
+
+
+def test_a_directory_is_claimed_only_if_nothing_in_it_is_lost(tmp_path: Path) -> None:
+    claim(tmp_path / "new", replace=False)
+    claim(tmp_path / "new", replace=False)  # what a killed training left
+    (tmp_path / "new" / "model.json").touch()
+    with pytest.raises(OutputError):
+        claim(tmp_path / "new", replace=False)
+    claim(tmp_path / "new", replace=True)
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "dear.txt").touch()
+    for replace in (False, True):
+        with pytest.raises(OutputError):
+            claim(tmp_path / "letters", replace=replace)
