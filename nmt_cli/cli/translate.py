@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -20,6 +20,7 @@ from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.stream import arriving, decoded
 
 if TYPE_CHECKING:
+    from nmt_cli.inference.bundle import ModelCard
     from nmt_cli.inference.translator import Translation, Translator
 
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
@@ -55,9 +56,11 @@ def translate(
     screen = Screen(quiet=quiet, verbose=verbose)
     translator = Translator.load(model)
     tally = Tally()
+    talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
+    batches = typed(translator.card, screen) if talk else arriving(lines_of(paths), READ_AHEAD)
     with destination(output) as stream:
-        for line in translated(translator, lines_of(paths, translator, screen), search, tally):
-            stream.write(output_lines(line, n_best, scores=scores).encode("utf-8"))
+        for translation in translated(translator, batches, search, tally):
+            stream.write(output_lines(translation, n_best, scores=scores, indent="  " if talk else "").encode("utf-8"))
             stream.flush()
     tally.tell(screen, search)
 
@@ -84,39 +87,44 @@ class Tally:
 
 
 def translated(
-    translator: Translator, lines: Iterable[str], search: SearchConfig, tally: Tally
+    translator: Translator, batches: Iterable[list[str]], search: SearchConfig, tally: Tally
 ) -> Iterator[Translation]:
-    """The translations in order; lines that are there at the same time are translated together."""
-    for batch in arriving(lines, READ_AHEAD):
+    """The translations in order; the lines of a batch are translated together."""
+    for batch in batches:
         for translation in translator.translate(batch, search):
             tally.add(translation)
             yield translation
 
 
-def output_lines(translation: Translation, n_best: int, *, scores: bool) -> str:
+def output_lines(translation: Translation, n_best: int, *, scores: bool, indent: str = "") -> str:
     """`n_best` lines with their ends; blank ones where there are fewer hypotheses, so that lines can be counted."""
     found = [(one.text, one.score) for one in translation.hypotheses[:n_best]]
     found += [("", 0.0)] * (n_best - len(found))
-    return "".join(f"{score:.4f}\t{text}\n" if scores else f"{text}\n" for text, score in found)
+    return "".join(f"{indent}{score:.4f}\t{text}\n" if scores else f"{indent}{text}\n" for text, score in found)
 
 
-def lines_of(paths: list[Path], translator: Translator, screen: Screen) -> Iterator[str]:
-    """All lines of the files, or of standard input; on a terminal after a prompt."""
+def lines_of(paths: list[Path]) -> Iterator[str]:
+    """All lines of the files, or of standard input."""
     for path in paths:
         with path.open("rb") as file:
             yield from decoded(file, str(path))
-    if not paths and sys.stdin.isatty():
-        yield from prompted(translator, screen)
-    elif not paths:
+    if not paths:
         yield from decoded(sys.stdin.buffer, "standard input")
 
 
-def prompted(translator: Translator, screen: Screen) -> Iterator[str]:
-    """Lines typed on a terminal."""
-    card = translator.card
+def typed(card: ModelCard, screen: Screen) -> Iterator[list[str]]:
+    """Lines typed on a terminal, one at a time after a prompt, with editing and history where the system has them."""
+    with suppress(ImportError):
+        import readline  # noqa: F401 (its import gives `input` a history)
+
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
     screen.say(f"{card.source_language} -> {card.target_language}{bleu}. One sentence a line; Ctrl-D ends.")
-    yield from decoded(sys.stdin.buffer, "standard input")
+    while True:
+        try:
+            yield [input("› ")]
+        except EOFError:
+            typer.echo()
+            return
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,28 @@ def test_a_pipe_that_waits_gets_each_answer_before_it_asks_again(place: Path) ->
         process.stdin.close()
         assert process.stdout.read() == b""
     assert process.returncode == 0
+
+
+def test_on_a_terminal_there_is_a_prompt_and_the_translation_stands_below(place: Path) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "nmt_cli", "translate"]
+    with subprocess.Popen(command, cwd=place, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
+        os.close(theirs)
+        shown = b""
+        for awaited, answer in (("› ", b"bade giko.\n"), ("› ", b"\x04")):
+            while not shown.endswith(awaited.encode()):
+                shown += os.read(ours, 1000)
+            os.write(ours, answer)
+            shown += b"|"
+        with suppress(OSError):  # Linux tells the end of a terminal as an error
+            while more := os.read(ours, 1000):
+                shown += more
+    os.close(ours)
+    lines = shown.decode().replace("\r", "").split("\n")
+    assert process.returncode == 0
+    assert "One sentence a line; Ctrl-D ends." in lines[0]
+    assert lines[2].startswith("  ") and lines[2].strip()
 
 
 def test_a_closed_pipe_ends_without_a_word(place: Path) -> None:
