@@ -198,12 +198,9 @@ class TrainingScreen(Watcher):
             self.progress.stop()
 
     def started(self, info: RunInfo) -> None:
-        network = self.network
-        layers = f", {network.layers} layers" if network.layers > 1 else ""
-        shape = f"GRU 2x{network.units // 2} / {network.units}{layers}"
         weights = f"{info.weights / 1e6:.1f} M weights"
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
-        self.screen.say(f"rnn · additive attention · {shape} · {weights}        {devices}")
+        self.screen.say(f"{described_network(self.network)} · {weights}        {devices}")
         self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps an epoch, {info.epochs} epochs")
         self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
         if self.screen.live:
@@ -260,6 +257,16 @@ class TrainingScreen(Watcher):
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
         self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+
+
+def described_network(network: ModelConfig) -> str:
+    """Kind and widths of the network, in a few words."""
+    attention = "no attention" if network.attention == "none" else f"{network.attention} attention"
+    heads = f", {network.heads} heads" if network.heads > 1 else ""
+    encoder = f"2x{network.units // 2}" if network.bidirectional else f"{network.units}"
+    layers = f", {network.layers} layers" if network.layers > 1 else ""
+    fed = ", input feeding" if network.input_feeding else ""
+    return f"rnn · {attention}{heads}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
 
 
 def clock(seconds: float) -> str:

@@ -33,9 +33,9 @@ def train(
 ) -> None:
     """Train a translator on a prepared corpus.
 
-    An attention encoder-decoder with a bidirectional GRU encoder and Bahdanau's additive attention. After each epoch
-    the development set is translated; the best weights are exported to the model directory. Ctrl-C ends training
-    early with a model that works, a second Ctrl-C at once.
+    By default the network is a bidirectional GRU encoder and a GRU decoder with Bahdanau's additive attention. After
+    each epoch the development set is translated; the best weights are exported to the model directory. Ctrl-C ends
+    training early with a model that works, a second Ctrl-C at once.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.inference.bundle import claim

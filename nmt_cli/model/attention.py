@@ -1,7 +1,10 @@
 """How a decoder state looks back at the source.
 
 Letters: N rows (sentences or hypotheses), S source positions, M width of the memory, A width of the comparison,
-U width of the query.
+U width of the query, H heads. Queries may have further axes in front, as (T, N, U): all steps at once.
+
+An attention remembers what it needs of the source under names of its own (`remember`), and reads it again (`call`).
+Weights are float32, 0 on padding, and sum to 1.
 """
 
 from __future__ import annotations
@@ -11,45 +14,141 @@ from typing import Any
 import keras
 from keras import ops
 
+from nmt_cli.model.encoders import Encoded
+
 Tensor = Any
+State = dict[str, Tensor]
 
 MASKED = -1e9  # exp(MASKED - anything the network produces) is exactly 0 in float32
 
 
-class AdditiveAttention(keras.layers.Layer):
-    """Bahdanau's attention: weights softmax_s(v . tanh(W q + K m_s)), context sum_s w_s m_s.
+class Attention(keras.layers.Layer):
+    """Base of all: weights are the softmax of energies over true positions, the context is their sum of memory."""
 
-    Source: Bahdanau, Cho, Bengio (2015), "Neural Machine Translation by Jointly Learning to Align and Translate",
-    section A.1.2.
-    """
-
-    def __init__(self, units: int, **kwargs: Any) -> None:
+    def __init__(self, units: int, heads: int = 1, **kwargs: Any) -> None:
         super().__init__(autocast=False, **kwargs)  # the bias is no number to be rounded
-        self.query_projection = keras.layers.Dense(units, use_bias=False, name="query")
-        self.key_projection = keras.layers.Dense(units, name="key")
-        self.energy = keras.layers.Dense(1, use_bias=False, name="energy")
+        self.units = units
+        self.heads = heads
 
     def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
-        self.query_projection.build(query_shape)
-        self.key_projection.build(memory_shape)
-        self.energy.build((None, None, self.key_projection.units))
         self.built = True
 
-    def keys(self, memory: Tensor) -> Tensor:
-        """What of the memory (N, S, M) does not depend on the query: (N, S, A)."""
-        return self.key_projection(memory)
+    def remember(self, encoded: Encoded, bias: Tensor) -> State:
+        """What of the source every step reads: memory (N, S, M), bias (N, S), 0 or MASKED, and what is made of them."""
+        return {"memory": encoded.memory, "bias": bias}
 
-    def distribute(self, query: Tensor, keys: Tensor, bias: Tensor) -> Tensor:
-        """Attention weights (N, S) in float32; `query` (N, U), `keys` (N, S, A), `bias` (N, S) is 0 or MASKED."""
-        compared = ops.tanh(ops.expand_dims(self.query_projection(query), 1) + keys)  # (N, S, A)
-        energies = ops.squeeze(self.energy(compared), -1)
-        return ops.softmax(ops.cast(energies, "float32") + bias, axis=-1)
+    def energies(self, query: Tensor, state: State) -> Tensor:
+        """How well each position answers the query, (..., N, S)."""
+        raise NotImplementedError
 
-    def call(self, query: Tensor, memory: Tensor, keys: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-        """Context (N, M) and weights (N, S)."""
-        weights = self.distribute(query, keys, bias)
-        context = ops.squeeze(ops.matmul(ops.expand_dims(ops.cast(weights, memory.dtype), 1), memory), 1)
-        return context, weights
+    def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
+        """Context (..., N, M) and weights (..., N, S) of `query` (..., N, U)."""
+        energies = ops.cast(self.energies(query, state), "float32")
+        weights = ops.softmax(energies + state["bias"], axis=-1)
+        return mix(weights, state["memory"]), weights
+
+
+class AdditiveAttention(Attention):
+    """Bahdanau's: v . tanh(W q + K m), which is also Luong's `concat`.
+
+    Sources: Bahdanau, Cho, Bengio (2015), "Neural Machine Translation by Jointly Learning to Align and Translate",
+    section A.1.2; Luong, Pham, Manning (2015), equation 8.
+    """
+
+    def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
+        self.query_projection = dense(self.units, query_shape, "query")
+        self.key_projection = dense(self.units, memory_shape, "key", use_bias=True)
+        self.energy = dense(1, (None, None, self.units), "energy")
+        self.built = True
+
+    def remember(self, encoded: Encoded, bias: Tensor) -> State:
+        return {**super().remember(encoded, bias), "keys": self.key_projection(encoded.memory)}
+
+    def energies(self, query: Tensor, state: State) -> Tensor:
+        compared = ops.tanh(ops.expand_dims(self.query_projection(query), -2) + state["keys"])  # (..., N, S, A)
+        return ops.squeeze(self.energy(compared), -1)
+
+
+class DotAttention(Attention):
+    """Luong's `dot`: q . m. Source: Luong, Pham, Manning (2015), "Effective Approaches to Attention", equation 8."""
+
+    def energies(self, query: Tensor, state: State) -> Tensor:
+        return compare(query, state["memory"])
+
+
+class GeneralAttention(Attention):
+    """Luong's `general`: q . W m (2015, equation 8)."""
+
+    def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
+        self.key_projection = dense(query_shape[-1] or 0, memory_shape, "key")
+        self.built = True
+
+    def remember(self, encoded: Encoded, bias: Tensor) -> State:
+        return {**super().remember(encoded, bias), "keys": self.key_projection(encoded.memory)}
+
+    def energies(self, query: Tensor, state: State) -> Tensor:
+        return compare(query, state["keys"])
+
+
+class ScaledDotAttention(Attention):
+    """q W_Q . m W_K / sqrt(A / H), with H heads that each weigh their own part of the memory.
+
+    Source: Vaswani et al. (2017), "Attention Is All You Need", equation 1. The weights told are the heads' mean.
+    """
+
+    def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
+        self.query_projection = dense(self.units, query_shape, "query")
+        self.key_projection = dense(self.units, memory_shape, "key")
+        self.built = True
+
+    def remember(self, encoded: Encoded, bias: Tensor) -> State:
+        return {**super().remember(encoded, bias), "keys": self.key_projection(encoded.memory)}
+
+    def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
+        scale = (self.units // self.heads) ** -0.5
+        parts = zip(
+            ops.split(self.query_projection(query), self.heads, axis=-1),
+            ops.split(state["keys"], self.heads, axis=-1),
+            ops.split(state["memory"], self.heads, axis=-1),
+            strict=True,
+        )
+        contexts, weights = [], []
+        for queries, keys, memory in parts:
+            energies = ops.cast(compare(queries, keys), "float32") * scale
+            weights.append(ops.softmax(energies + state["bias"], axis=-1))
+            contexts.append(mix(weights[-1], memory))
+        return ops.concatenate(contexts, axis=-1), sum(weights) / self.heads
+
+
+class NoAttention(Attention):
+    """The plain encoder-decoder: the context is the encoder's last state, whatever is asked. No weights: all are 0.
+
+    Sources: Cho et al. (2014); Sutskever, Vinyals, Le (2014), "Sequence to Sequence Learning with Neural Networks".
+    """
+
+    def remember(self, encoded: Encoded, bias: Tensor) -> State:
+        return {"memory": encoded.final[-1][0], "bias": bias}
+
+    def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
+        nothing = ops.zeros_like(query[..., :1])
+        return state["memory"] + nothing, ops.zeros_like(state["bias"]) + ops.cast(nothing, "float32")
+
+
+def dense(units: int, input_shape: tuple[int | None, ...], name: str, *, use_bias: bool = False) -> keras.layers.Dense:
+    layer = keras.layers.Dense(units, use_bias=use_bias, name=name)
+    layer.build(input_shape)
+    return layer
+
+
+def compare(query: Tensor, keys: Tensor) -> Tensor:
+    """Dot products (..., N, S) of `query` (..., N, U) with `keys` (N, S, U)."""
+    query = ops.expand_dims(ops.cast(query, keys.dtype), -2)
+    return ops.squeeze(ops.matmul(query, ops.transpose(keys, (0, 2, 1))), -2)
+
+
+def mix(weights: Tensor, memory: Tensor) -> Tensor:
+    """The sum (..., N, M) of `memory` (N, S, M) with `weights` (..., N, S)."""
+    return ops.squeeze(ops.matmul(ops.expand_dims(ops.cast(weights, memory.dtype), -2), memory), -2)
 
 
 def padding_bias(source_ids: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """One decoding step: previous token and state in, next state and what the output layer reads out.
 
-Letters: N rows, S source positions, E embedding width, U units, M width of the memory.
+Letters: T target positions, N rows, E embedding width, U units, M width of the context.
 """
 
 from __future__ import annotations
@@ -11,71 +11,186 @@ from typing import Any
 import keras
 from keras import ops
 
-from nmt_cli.model.attention import AdditiveAttention
+from nmt_cli.model.attention import (
+    AdditiveAttention,
+    Attention,
+    DotAttention,
+    GeneralAttention,
+    NoAttention,
+    ScaledDotAttention,
+    State,
+)
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.encoders import Encoded
 
 Tensor = Any
 
-
-@dataclass(frozen=True)
-class Source:
-    """What every step reads of the source and none changes."""
-
-    memory: Tensor  # (N, S, M)
-    keys: Tensor  # (N, S, A)
-    bias: Tensor  # (N, S), 0 or MASKED
+CELLS = {"gru": keras.layers.GRUCell, "lstm": keras.layers.LSTMCell}
+STATES = {"gru": ("hidden",), "lstm": ("hidden", "cell")}  # of a layer, in Keras' order
 
 
 @dataclass(frozen=True)
 class Advance:
-    """What one step of the recurrence gives."""
+    """What one step gives."""
 
-    hidden: tuple[Tensor, ...]  # one (N, U) a layer
-    context: Tensor  # (N, M)
+    changed: State  # the entries of the state that changed
+    read: Tensor  # (N, E): what the output layer sees
     weights: Tensor  # (N, S)
 
 
-class AttentionDecoder(keras.layers.Layer):
-    """Bahdanau's decoder: the previous state asks, the context feeds the recurrence (2015, equations 4 to 6).
+class RecurrentDecoder(keras.layers.Layer):
+    """Stacked cells, from the second on with a residual, started from the encoder's last states.
 
-    Stacked cells, from the second on with a residual; the readout sees state, context and previous token.
+    What is the same for all decoders with attention; when they ask, and what the context feeds, is theirs.
     """
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    def __init__(self, config: ModelConfig, attention: Attention, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.config = config
-        layers = range(config.layers)
-        self.bridges = [keras.layers.Dense(config.units, activation="tanh", name=f"bridge_{i}") for i in layers]
-        self.attention = AdditiveAttention(config.attention_units, name="attention")
-        self.cells = [keras.layers.GRUCell(config.units, name=f"cell_{i}") for i in layers]
+        self.attention = attention
+        self.names = [[f"{kind}_{index}" for kind in STATES[config.cell]] for index in range(config.layers)]
+        self.bridges = [
+            [keras.layers.Dense(config.units, activation="tanh", name=f"bridge_{name}") for name in of_layer]
+            for of_layer in self.names
+        ]
+        self.cells = [CELLS[config.cell](config.units, name=f"cell_{index}") for index in range(config.layers)]
         self.readout = keras.layers.Dense(config.embedding, activation="tanh", name="readout")
         self.dropout = keras.layers.Dropout(config.dropout)
 
-    def build(self, memory_shape: tuple[int | None, ...]) -> None:
-        units, embedding, memory = self.config.units, self.config.embedding, memory_shape[-1] or 0
-        self.attention.build((None, units), memory_shape)
-        for index, (bridge, cell) in enumerate(zip(self.bridges, self.cells, strict=True)):
-            bridge.build((None, memory))
-            cell.build((None, units if index else embedding + memory))
-        self.readout.build((None, units + memory + embedding))
+    def build_parts(self, memory_width: int, *, input_width: int, read_width: int) -> None:
+        units = self.config.units
+        self.attention.build((None, units), (None, None, memory_width))
+        for index, (bridges, cell) in enumerate(zip(self.bridges, self.cells, strict=True)):
+            for bridge in bridges:
+                bridge.build((None, memory_width))
+            cell.build((None, units if index else input_width))
+        self.readout.build((None, read_width))
         self.built = True
 
-    def initial_hidden(self, final: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The first state of each layer from the encoder's last state of that layer."""
-        return tuple(bridge(state) for bridge, state in zip(self.bridges, final, strict=True))
+    def initial(self, encoded: Encoded) -> State:
+        """The first state of each layer, each kind from the same kind of the encoder's last state of that layer."""
+        return {
+            name: bridge(state)
+            for names, bridges, states in zip(self.names, self.bridges, encoded.final, strict=True)
+            for name, bridge, state in zip(names, bridges, states, strict=True)
+        }
 
-    def advance(self, embedded: Tensor, hidden: tuple[Tensor, ...], source: Source) -> Advance:
-        """One step of the recurrence; `embedded` (N, E) is the previous token."""
-        context, weights = self.attention(hidden[-1], source.memory, source.keys, source.bias)
-        value = ops.concatenate([embedded, context], axis=-1)
-        states = []
-        for index, (cell, state) in enumerate(zip(self.cells, hidden, strict=True)):
-            output, _ = cell(value, state)
-            states.append(output)
+    @property
+    def top(self) -> str:
+        """Name of the state that attention is asked with."""
+        return self.names[-1][0]
+
+    def recur(self, value: Tensor, state: State) -> State:
+        """One step of all layers on the input `value`."""
+        changed: State = {}
+        for index, (cell, names) in enumerate(zip(self.cells, self.names, strict=True)):
+            output, states = cell(value, [state[name] for name in names])
+            states = states if isinstance(states, list | tuple) else [states]
+            changed |= dict(zip(names, states, strict=True))
             value = value + output if index else output
-        return Advance(hidden=tuple(states), context=context, weights=weights)
+        return changed
 
-    def read(self, hidden: Tensor, context: Tensor, embedded: Tensor, training: bool = False) -> Tensor:
-        """What the output layer sees, (..., E): of one step, or of all steps of teacher forcing at once."""
-        read = self.readout(ops.concatenate([hidden, context, embedded], axis=-1))
+    def advance(self, embedded: Tensor, state: State) -> Advance:
+        """One step; `embedded` (N, E) is the previous token, `state` has the source's entries and the decoder's."""
+        raise NotImplementedError
+
+    def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
+        """What the output layer sees (T, N, E) of all steps, given all previous tokens (T, N, E)."""
+        raise NotImplementedError
+
+
+class BahdanauDecoder(RecurrentDecoder):
+    """The previous state asks, the context feeds the recurrence; the readout sees state, context and token.
+
+    Source: Bahdanau, Cho, Bengio (2015), equations 4 to 6.
+    """
+
+    def build(self, memory_shape: tuple[int | None, ...]) -> None:
+        memory, embedding = memory_shape[-1] or 0, self.config.embedding
+        read = self.config.units + memory + embedding
+        self.build_parts(memory, input_width=embedding + memory, read_width=read)
+
+    def advance(self, embedded: Tensor, state: State) -> Advance:
+        changed, context, weights = self.attend_and_recur(embedded, state)
+        return Advance(changed, self.read(changed[self.top], context, embedded), weights)
+
+    def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
+        own = {name: state[name] for names in self.names for name in names}
+
+        def step(carry: State, token: Tensor) -> tuple[State, State]:
+            changed, context, _ = self.attend_and_recur(token, {**state, **carry})
+            carry = {**changed, "context": context}
+            return carry, carry
+
+        # Keras' scan gives back what it carries, no more: so the context is carried, though nothing reads it.
+        start = {**own, "context": ops.zeros_like(self.attention(own[self.top], state)[0])}
+        _, states = ops.scan(step, start, embedded)
+        return self.dropout(self.read(states[self.top], states["context"], embedded), training=training)
+
+    def attend_and_recur(self, embedded: Tensor, state: State) -> tuple[State, Tensor, Tensor]:
+        context, weights = self.attention(state[self.top], state)
+        return self.recur(ops.concatenate([embedded, context], axis=-1), state), context, weights
+
+    def read(self, hidden: Tensor, context: Tensor, embedded: Tensor) -> Tensor:
+        return self.readout(ops.concatenate([hidden, context, embedded], axis=-1))
+
+
+class LuongDecoder(RecurrentDecoder):
+    """The current state asks; the readout is Luong's attentional vector tanh(W [context; state]).
+
+    With input feeding the next step sees it beside the token. Without, no step needs the attention of another, and
+    teacher forcing asks for all steps at once. Source: Luong, Pham, Manning (2015), section 3.
+    """
+
+    def build(self, memory_shape: tuple[int | None, ...]) -> None:
+        memory, embedding = memory_shape[-1] or 0, self.config.embedding
+        fed = embedding if self.config.input_feeding else 0
+        self.build_parts(memory, input_width=embedding + fed, read_width=self.config.units + memory)
+
+    def initial(self, encoded: Encoded) -> State:
+        state = super().initial(encoded)
+        if self.config.input_feeding:
+            nothing = ops.zeros_like(state[self.top][:, :1])
+            state["fed"] = ops.repeat(nothing, self.config.embedding, axis=1)
+        return state
+
+    def advance(self, embedded: Tensor, state: State) -> Advance:
+        value = ops.concatenate([embedded, state["fed"]], axis=-1) if "fed" in state else embedded
+        changed = self.recur(value, state)
+        read, weights = self.read(changed[self.top], state)
+        if "fed" in state:
+            changed["fed"] = read
+        return Advance(changed, read, weights)
+
+    def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
+        own = {name: state[name] for names in (*self.names, ["fed"]) for name in names if name in state}
+
+        def step(carry: State, token: Tensor) -> tuple[State, State]:
+            fed = "fed" in carry
+            carry = self.advance(token, {**state, **carry}).changed if fed else self.recur(token, carry)
+            return carry, carry
+
+        _, states = ops.scan(step, own, embedded)
+        read = states["fed"] if "fed" in states else self.read(states[self.top], state)[0]
         return self.dropout(read, training=training)
+
+    def read(self, hidden: Tensor, state: State) -> tuple[Tensor, Tensor]:
+        context, weights = self.attention(hidden, state)
+        return self.readout(ops.concatenate([context, ops.cast(hidden, context.dtype)], axis=-1)), weights
+
+
+# Every attention of the textbooks: what is compared, and when it is asked.
+SYSTEMS: dict[str, tuple[type[Attention], type[RecurrentDecoder]]] = {
+    "none": (NoAttention, BahdanauDecoder),
+    "additive": (AdditiveAttention, BahdanauDecoder),
+    "dot": (DotAttention, LuongDecoder),
+    "general": (GeneralAttention, LuongDecoder),
+    "concat": (AdditiveAttention, LuongDecoder),
+    "scaled-dot": (ScaledDotAttention, LuongDecoder),
+}
+
+
+def decoder_of(config: ModelConfig, name: str) -> RecurrentDecoder:
+    """The decoder with the attention that the settings name."""
+    attention, decoder = SYSTEMS[config.attention]
+    return decoder(config, attention(config.attention_units, config.heads, name="attention"), name=name)

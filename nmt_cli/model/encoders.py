@@ -1,6 +1,6 @@
-"""From source ids to the memory that attention reads and the state that the decoder starts from.
+"""From embedded source tokens to the memory that attention reads and the states that the decoder starts from.
 
-Letters: B sentences, S source positions, E embedding width, U decoder units (half for each direction).
+Letters: B sentences, S source positions, E embedding width, U units (of both directions together).
 """
 
 from __future__ import annotations
@@ -9,28 +9,35 @@ from dataclasses import dataclass
 from typing import Any
 
 import keras
+from keras import ops
 
 from nmt_cli.model.config import ModelConfig
 
 Tensor = Any
 
+LAYERS = {"gru": keras.layers.GRU, "lstm": keras.layers.LSTM}
+
 
 @dataclass(frozen=True)
 class Encoded:
-    """What the encoder made of a batch of sentences."""
+    """What the encoder made of a batch of sentences.
+
+    `final` has, for each layer, its last states (B, U): the hidden state, and for an LSTM the cell state after it.
+    """
 
     memory: Tensor  # (B, S, U)
-    final: tuple[Tensor, ...]  # one (B, U) a layer: the last forward state beside the last backward state
+    final: tuple[tuple[Tensor, ...], ...]
 
 
-class BidirectionalEncoder(keras.layers.Layer):
-    """Stacked bidirectional GRUs; from the second layer on, a layer's input is added to its output."""
+class RecurrentEncoder(keras.layers.Layer):
+    """Stacked recurrent layers, in both directions or one; from the second on with a residual."""
 
     def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.layers = [bidirectional_gru(config.units // 2, f"layer_{index}") for index in range(config.layers)]
+        self.layers = [recurrent_layer(config, f"layer_{index}") for index in range(config.layers)]
         self.dropout = keras.layers.Dropout(config.dropout)
         self.units = config.units
+        self.bidirectional = config.bidirectional
         self.supports_masking = True
 
     def build(self, embedded_shape: tuple[int | None, ...]) -> None:
@@ -45,12 +52,25 @@ class BidirectionalEncoder(keras.layers.Layer):
         final = []
         memory = embedded
         for index, layer in enumerate(self.layers):
-            output, forward, backward = layer(self.dropout(memory, training=training), mask=mask)
+            output, *states = layer(self.dropout(memory, training=training), mask=mask)
             memory = memory + output if index else output
-            final.append(keras.ops.concatenate([forward, backward], axis=-1))
+            final.append(beside_each_other(states) if self.bidirectional else tuple(states))
         return Encoded(memory=self.dropout(memory, training=training), final=tuple(final))
 
 
-def bidirectional_gru(units: int, name: str) -> keras.layers.Bidirectional:
-    gru = keras.layers.GRU(units, return_sequences=True, return_state=True, name="gru")
-    return keras.layers.Bidirectional(gru, name=name)
+def beside_each_other(states: list[Tensor]) -> tuple[Tensor, ...]:
+    """Each kind of state of the forward direction beside the same kind of the backward one.
+
+    Keras gives all states of the forward direction first: for an LSTM hidden and cell, then hidden and cell backward.
+    """
+    half = len(states) // 2
+    pairs = zip(states[:half], states[half:], strict=True)
+    return tuple(ops.concatenate([forward, backward], axis=-1) for forward, backward in pairs)
+
+
+def recurrent_layer(config: ModelConfig, name: str) -> keras.layers.Layer:
+    kind = LAYERS[config.cell]
+    if not config.bidirectional:
+        return kind(config.units, return_sequences=True, return_state=True, name=name)
+    one_direction = kind(config.units // 2, return_sequences=True, return_state=True, name=config.cell)
+    return keras.layers.Bidirectional(one_direction, name=name)

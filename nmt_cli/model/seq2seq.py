@@ -13,14 +13,12 @@ import keras
 from keras import ops
 
 from nmt_cli.corpus.tokenizer import Tokenizer
-from nmt_cli.model.attention import MASKED, padding_bias
+from nmt_cli.model.attention import MASKED, State, padding_bias
 from nmt_cli.model.config import ModelConfig, Vocabularies
-from nmt_cli.model.decoders import AttentionDecoder, Source
-from nmt_cli.model.encoders import BidirectionalEncoder
+from nmt_cli.model.decoders import decoder_of
+from nmt_cli.model.encoders import RecurrentEncoder
 
 Tensor = Any
-State = dict[str, Tensor]
-Carry = tuple[tuple[Tensor, ...], Tensor]  # hidden states and context
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ class Seq2Seq(keras.Model):
             if vocabularies.joint
             else embedding(vocabularies.source, config.embedding, "source_embedding")
         )
-        self.encoder = BidirectionalEncoder(config, name="encoder")
-        self.decoder = AttentionDecoder(config, name="decoder")
+        self.encoder = RecurrentEncoder(config, name="encoder")
+        self.decoder = decoder_of(config, name="decoder")
         tied_to = self.target_embedding if config.tied else None
         self.output_layer = OutputLayer(vocabularies.target, tied_to=tied_to, name="output")
         self.dropout = keras.layers.Dropout(config.dropout)
@@ -64,24 +62,19 @@ class Seq2Seq(keras.Model):
         """The state before the first target token; `source_ids` (B, S) is padded with 0."""
         embedded = self.dropout(self.source_embedding(source_ids), training=training)
         encoded = self.encoder(embedded, mask=ops.not_equal(source_ids, 0), training=training)
-        hidden = self.decoder.initial_hidden(encoded.final)
         return {
-            "memory": encoded.memory,
-            "keys": self.decoder.attention.keys(encoded.memory),
-            "bias": padding_bias(source_ids),
-            **named(hidden),
+            **self.decoder.attention.remember(encoded, padding_bias(source_ids)),
+            **self.decoder.initial(encoded),
         }
 
     def step(self, tokens: Tensor, state: State) -> NetworkStep:
         """Feeds the previous tokens (N,) and gives the distribution of the next."""
-        embedded = self.target_embedding(tokens)
-        advance = self.decoder.advance(embedded, self.hidden_of(state), source_of(state))
-        read = self.decoder.read(advance.hidden[-1], advance.context, embedded)
-        logits = ops.cast(self.output_layer(read), "float32")
+        advance = self.decoder.advance(self.target_embedding(tokens), state)
+        logits = ops.cast(self.output_layer(advance.read), "float32")
         return NetworkStep(
             log_probabilities=ops.log_softmax(logits + self.output_layer.forbidden(), axis=-1),
             attention=advance.weights,
-            changed=named(advance.hidden),
+            changed=advance.changed,
         )
 
     def call(self, source_ids: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
@@ -90,20 +83,8 @@ class Seq2Seq(keras.Model):
         Time comes first, as the recurrence leaves it: transposing the largest tensor of all would cost time.
         """
         state = self.encode(source_ids, training=training)
-        source = source_of(state)
         embedded = self.dropout(self.target_embedding(ops.transpose(previous_ids)), training=training)  # (T, B, E)
-
-        def advance(carry: Carry, token: Tensor) -> tuple[Carry, Carry]:
-            after = self.decoder.advance(token, carry[0], source)
-            return (after.hidden, after.context), (after.hidden, after.context)
-
-        hidden = self.hidden_of(state)
-        start = (hidden, ops.zeros_like(source.memory[:, 0]))  # Keras' scan gives back what it carries, no more
-        _, (hidden, context) = ops.scan(advance, start, embedded)
-        return self.output_layer(self.decoder.read(hidden[-1], context, embedded, training=training))
-
-    def hidden_of(self, state: State) -> tuple[Tensor, ...]:
-        return tuple(state[f"hidden_{index}"] for index in range(self.config.layers))
+        return self.output_layer(self.decoder.force(embedded, state, training))
 
 
 class OutputLayer(keras.layers.Layer):
@@ -139,11 +120,3 @@ def embedding(vocabulary: int, width: int, name: str) -> keras.layers.Embedding:
     """Token embeddings of variance 1 / width, so that tied output scores start with variance about 1."""
     initializer = keras.initializers.RandomNormal(stddev=width**-0.5)
     return keras.layers.Embedding(vocabulary, width, embeddings_initializer=initializer, name=name)
-
-
-def named(hidden: tuple[Tensor, ...]) -> State:
-    return {f"hidden_{index}": state for index, state in enumerate(hidden)}
-
-
-def source_of(state: State) -> Source:
-    return Source(memory=state["memory"], keys=state["keys"], bias=state["bias"])

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from nmt_cli.cli import train as module
 from nmt_cli.cli.app import app
-from nmt_cli.cli.render import Screen, TrainingScreen, clock
+from nmt_cli.cli.render import Screen, TrainingScreen, clock, described_network
 from nmt_cli.cli.train import Stop, stop_signals
 from nmt_cli.errors import ExitCode
 from nmt_cli.model.config import ModelConfig
@@ -60,6 +60,21 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
     assert lines[0].startswith("rnn · additive attention · GRU 2x256 / 512, 2 layers · 4.6 M weights")
     assert lines[3].split() == ["2", "3.09", "2.74", "15.5", "53.8", "13.9", "30.3", "6,940", "1:01", "best"]
     assert lines[4].strip() == "The dog sleeps. -> Der Hund schläft."
+
+
+@pytest.mark.parametrize(
+    ("network", "told"),
+    [
+        (ModelConfig(), "rnn · additive attention · GRU 2x256 / 512"),
+        (ModelConfig(attention="none", bidirectional=False, units=50), "rnn · no attention · GRU 50 / 50"),
+        (
+            ModelConfig(attention="scaled-dot", heads=4, cell="lstm", input_feeding=True),
+            "rnn · scaled-dot attention, 4 heads, input feeding · LSTM 2x256 / 512",
+        ),
+    ],
+)
+def test_a_network_is_described_in_a_few_words(network: ModelConfig, told: str) -> None:
+    assert described_network(network) == told
 
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

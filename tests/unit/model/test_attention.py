@@ -1,51 +1,120 @@
 from __future__ import annotations
 
-import keras
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from nmt_cli.model.attention import MASKED, AdditiveAttention, padding_bias
+from nmt_cli.model.attention import (
+    MASKED,
+    AdditiveAttention,
+    Attention,
+    DotAttention,
+    GeneralAttention,
+    NoAttention,
+    ScaledDotAttention,
+    padding_bias,
+)
+from nmt_cli.model.encoders import Encoded
 
 rng = np.random.default_rng(7)
 
 
-@pytest.fixture
-def attention() -> AdditiveAttention:
-    layer = AdditiveAttention(units=5)
-    layer.build((None, 4), (None, None, 6))
+BIAS = padding_bias(np.array([[5, 6, 3], [5, 3, 0]]))
+LENGTHS = [3, 2]
+QUERY, MEMORY = rng.normal(size=(2, 4)).astype(np.float32), rng.normal(size=(2, 3, 4)).astype(np.float32)
+
+
+def made(kind: type[Attention], **options: int) -> Attention:
+    layer = kind(**{"units": 6, **options})
+    layer.build((None, 4), (None, None, 4))
     for weight in layer.weights:
         weight.assign(rng.normal(size=weight.shape))
     return layer
 
 
-def by_hand(layer: AdditiveAttention, query: np.ndarray, memory: np.ndarray, lengths: list[int]) -> tuple:
-    """Bahdanau et al. (2015), A.1.2, a loop for every sum."""
-    w, k, b, v = (np.asarray(weight) for weight in layer.weights)
-    weights = np.zeros(memory.shape[:2])
-    context = np.zeros((len(memory), memory.shape[2]))
-    for n, length in enumerate(lengths):
-        energies = [float(v[:, 0] @ np.tanh(query[n] @ w + memory[n, s] @ k + b)) for s in range(length)]
-        weights[n, :length] = np.exp(energies) / np.exp(energies).sum()
-        context[n] = sum(weights[n, s] * memory[n, s] for s in range(length))
-    return context, weights
+def asked(layer: Attention, query: np.ndarray, memory: np.ndarray, bias: object) -> tuple[np.ndarray, np.ndarray]:
+    final = ((memory[:, -1],),)
+    context, weights = layer(query, layer.remember(Encoded(memory=memory, final=final), bias))
+    return np.asarray(context), np.asarray(weights)
 
 
-def test_weights_and_context_are_those_worked_by_hand(attention: AdditiveAttention) -> None:
-    query, memory = rng.normal(size=(2, 4)), rng.normal(size=(2, 3, 6))
-    bias = padding_bias(np.array([[5, 6, 3], [5, 3, 0]]))
-    context, weights = attention(query, memory, attention.keys(memory), bias)
-    expected_context, expected_weights = by_hand(attention, query, memory, [3, 2])
-    np.testing.assert_allclose(np.asarray(weights), expected_weights, atol=1e-6)
-    np.testing.assert_allclose(np.asarray(context), expected_context, atol=1e-6)
+def softmax(energies: list[float]) -> np.ndarray:
+    return np.exp(energies) / np.exp(energies).sum()
 
 
-def test_padding_gets_weight_exactly_zero_and_the_rest_sums_to_one(attention: AdditiveAttention) -> None:
-    memory = 50 * rng.normal(size=(2, 4, 6))
-    bias = padding_bias(np.array([[5, 3, 0, 0], [5, 6, 7, 3]]))
-    _, weights = attention(50 * rng.normal(size=(2, 4)), memory, attention.keys(memory), bias)
-    assert np.asarray(weights)[0, 2:].tolist() == [0.0, 0.0]
-    np.testing.assert_allclose(np.asarray(weights).sum(axis=1), 1, atol=1e-6)
+def additive_energy(layer: Attention, query: np.ndarray, position: np.ndarray) -> float:
+    """Bahdanau et al. (2015), A.1.2."""
+    w, k, b, v = (np.asarray(weight.value) for weight in layer.weights)
+    return float(v[:, 0] @ np.tanh(query @ w + position @ k + b))
+
+
+def dot_energy(layer: Attention, query: np.ndarray, position: np.ndarray) -> float:
+    return float(query @ position)
+
+
+def general_energy(layer: Attention, query: np.ndarray, position: np.ndarray) -> float:
+    return float(query @ (position @ np.asarray(layer.weights[0].value)))
+
+
+def scaled_energy(layer: Attention, query: np.ndarray, position: np.ndarray) -> float:
+    w, k = (np.asarray(weight.value) for weight in layer.weights)
+    return float((query @ w) @ (position @ k) / np.sqrt(6))
+
+
+KINDS = [
+    (AdditiveAttention, additive_energy),
+    (DotAttention, dot_energy),
+    (GeneralAttention, general_energy),
+    (ScaledDotAttention, scaled_energy),
+]
+
+
+@pytest.mark.parametrize(("kind", "energy"), KINDS)
+def test_weights_and_context_are_those_worked_by_hand(kind: type[Attention], energy: Callable[..., float]) -> None:
+    layer = made(kind)
+    context, weights = asked(layer, QUERY, MEMORY, BIAS)
+    for n, length in enumerate(LENGTHS):
+        expected = softmax([energy(layer, QUERY[n], MEMORY[n, s]) for s in range(length)])
+        np.testing.assert_allclose(weights[n, :length], expected, atol=1e-6)
+        np.testing.assert_allclose(context[n], sum(expected[s] * MEMORY[n, s] for s in range(length)), atol=1e-6)
+
+
+def test_each_head_weighs_its_own_part_of_the_memory() -> None:
+    layer = made(ScaledDotAttention, heads=2)
+    context, weights = asked(layer, QUERY, MEMORY, BIAS)
+    w, k = (np.asarray(weight.value) for weight in layer.weights)
+    by_head = []
+    for part, of_memory in ((slice(0, 3), slice(0, 2)), (slice(3, 6), slice(2, 4))):
+        energies = [(QUERY[0] @ w)[part] @ (MEMORY[0, s] @ k)[part] / np.sqrt(3) for s in range(3)]
+        by_head.append(softmax(energies))
+        np.testing.assert_allclose(context[0, of_memory], by_head[-1] @ MEMORY[0, :, of_memory], atol=1e-6)
+    np.testing.assert_allclose(weights[0], np.mean(by_head, axis=0), atol=1e-6)
+
+
+def test_without_attention_the_context_is_the_encoders_last_state() -> None:
+    context, weights = asked(made(NoAttention), QUERY, MEMORY, BIAS)
+    np.testing.assert_array_equal(context, MEMORY[:, -1])
+    assert weights.shape == (2, 3) and not weights.any()
+
+
+@pytest.mark.parametrize("kind", [kind for kind, _ in KINDS])
+def test_padding_gets_weight_exactly_zero_and_the_rest_sums_to_one(kind: type[Attention]) -> None:
+    _, weights = asked(made(kind), 5 * QUERY, 5 * MEMORY, BIAS)
+    assert weights[1, 2] == 0.0
+    np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [*(kind for kind, _ in KINDS), NoAttention])
+def test_all_steps_at_once_are_asked_as_one_by_one(kind: type[Attention]) -> None:
+    layer = made(kind)
+    queries = rng.normal(size=(5, 2, 4)).astype(np.float32)  # (T, N, U)
+    contexts, weights = asked(layer, queries, MEMORY, BIAS)
+    for query, context, weight in zip(queries, contexts, weights, strict=True):
+        alone = asked(layer, query, MEMORY, BIAS)
+        np.testing.assert_allclose(context, alone[0], atol=1e-6)
+        np.testing.assert_allclose(weight, alone[1], atol=1e-6)
 
 
 def test_the_padding_bias_is_zero_on_tokens_alone() -> None:
-    assert np.asarray(padding_bias(np.array([[4, 3, 0]]))).tolist() == [[0.0, 0.0, keras.ops.cast(MASKED, "float32")]]
+    assert np.asarray(padding_bias(np.array([[4, 3, 0]]))).tolist() == [[0.0, 0.0, np.float32(MASKED)]]

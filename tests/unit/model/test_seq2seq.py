@@ -15,12 +15,23 @@ KINDS = [
     pytest.param({}, id="default"),
     pytest.param({"layers": 2}, id="stacked"),
     pytest.param({"tied": False}, id="untied"),
+    pytest.param({"cell": "lstm"}, id="lstm"),
+    pytest.param({"cell": "lstm", "layers": 2, "bidirectional": False}, id="stacked one-way lstm"),
+    pytest.param({"attention": "none"}, id="none"),
+    pytest.param({"attention": "dot"}, id="dot"),
+    pytest.param({"attention": "dot", "bidirectional": False}, id="one-way dot"),
+    pytest.param({"attention": "general", "cell": "lstm"}, id="general lstm"),
+    pytest.param({"attention": "concat"}, id="concat"),
+    pytest.param({"attention": "general", "input_feeding": True}, id="input feeding"),
+    pytest.param({"attention": "dot", "input_feeding": True, "layers": 2, "cell": "lstm"}, id="stacked, fed, lstm"),
+    pytest.param({"attention": "scaled-dot"}, id="scaled-dot"),
+    pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads"),
 ]
 
 
 def network(joint: bool = True, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(3)
-    config = ModelConfig(embedding=6, units=8, attention_units=5, **options)
+    config = ModelConfig(embedding=6, units=8, attention_units=4, **options)
     return Seq2Seq(config, Vocabularies(source=14 if joint else 10, target=14, joint=joint))
 
 

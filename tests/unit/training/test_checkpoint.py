@@ -20,7 +20,7 @@ PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
 
 def network(seed: int = 3, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(seed)
-    config = ModelConfig(embedding=6, units=8, attention_units=5, **options)
+    config = ModelConfig(embedding=6, units=8, attention_units=4, **options)
     return Seq2Seq(config, Vocabularies(source=14, target=14, joint=True))
 
 

@@ -17,10 +17,21 @@ SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
 PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
 
 
-def network(policy: str) -> Seq2Seq:
+KINDS = [
+    {},
+    {"cell": "lstm", "layers": 2},
+    {"attention": "none"},
+    {"attention": "dot"},
+    {"attention": "general", "input_feeding": True},
+    {"attention": "concat"},
+    {"attention": "scaled-dot", "heads": 2},
+]
+
+
+def network(policy: str, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(3)
     with dtype_policy(policy):
-        return Seq2Seq(ModelConfig(embedding=8, units=8), Vocabularies(source=14, target=14, joint=True))
+        return Seq2Seq(ModelConfig(embedding=8, units=8, **options), Vocabularies(source=14, target=14, joint=True))
 
 
 def test_the_policy_holds_within_its_block_alone() -> None:
@@ -39,17 +50,20 @@ def test_bfloat16_is_chosen_where_the_processor_has_it(
     assert (policy_name(True), policy_name(False)) == (MIXED, FLOAT32)
 
 
-def test_attention_stays_a_distribution_in_mixed_precision() -> None:
-    model = network(MIXED)
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_attention_stays_a_distribution_in_mixed_precision(options: dict) -> None:
+    model = network(MIXED, **options)
     step = model.step(np.array([2, 2]), model.encode(SOURCE))
-    np.testing.assert_allclose(np.asarray(step.attention).sum(axis=1), 1, atol=1e-6)
+    total = 0 if options.get("attention") == "none" else 1
+    np.testing.assert_allclose(np.asarray(step.attention).sum(axis=1), total, atol=1e-6)
     assert np.asarray(step.attention)[1, 2:].tolist() == [0.0, 0.0]
     np.testing.assert_allclose(np.exp(np.asarray(step.log_probabilities)).sum(axis=1), 1, atol=1e-5)
 
 
-def test_mixed_precision_keeps_float32_weights_and_nearly_the_same_gradient() -> None:
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_mixed_precision_keeps_float32_weights_and_nearly_the_same_gradient(options: dict) -> None:
     def gradients(policy: str) -> np.ndarray:
-        model = network(policy)
+        model = network(policy, **options)
         assert {variable.dtype for variable in model.trainable_variables} == {"float32"}
         with tf.GradientTape() as tape:
             loss = token_loss(model(SOURCE, PREVIOUS), tf.constant([[9, 12], [10, 3], [11, 0], [3, 0]]), 0.1)

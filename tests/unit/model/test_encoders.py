@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.encoders import RecurrentEncoder
+
+EMBEDDED = np.random.default_rng(2).normal(size=(2, 4, 6)).astype(np.float32)
+MASK = np.array([[True, True, True, True], [True, True, False, False]])
+
+
+def encoder(**options: object) -> RecurrentEncoder:
+    keras.utils.set_random_seed(4)
+    made = RecurrentEncoder(ModelConfig(units=8, **options))
+    made.build((None, None, 6))
+    return made
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_last_states_are_forward_beside_backward_each_of_its_own_kind(cell: str) -> None:
+    made = encoder(cell=cell)
+    both = made.layers[0]
+    forward = both.forward_layer(EMBEDDED, mask=MASK)
+    backward = both.backward_layer(EMBEDDED, mask=MASK)
+    expected = [np.concatenate([f, b], axis=-1) for f, b in zip(forward[1:], backward[1:], strict=True)]
+    final = made(EMBEDDED, mask=MASK).final[0]
+    assert len(final) == {"gru": 1, "lstm": 2}[cell]
+    for state, wanted in zip(final, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(state), wanted, atol=1e-6)
+
+
+def test_the_hidden_state_comes_before_the_cell_state() -> None:
+    encoded = encoder(cell="lstm", bidirectional=False)(EMBEDDED, mask=MASK)
+    hidden, _ = encoded.final[0]
+    np.testing.assert_allclose(np.asarray(hidden)[0], np.asarray(encoded.memory)[0, -1], atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"cell": "lstm"}, {"bidirectional": False}, {"layers": 2}], ids=str)
+def test_padding_changes_no_last_state(options: dict) -> None:
+    made = encoder(**options)
+    together = made(EMBEDDED, mask=MASK).final
+    alone = made(EMBEDDED[1:, :2], mask=MASK[1:, :2]).final
+    for layer, layer_alone in zip(together, alone, strict=True):
+        for state, state_alone in zip(layer, layer_alone, strict=True):
+            np.testing.assert_allclose(np.asarray(state)[1], np.asarray(state_alone)[0], atol=1e-6)
