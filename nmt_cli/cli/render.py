@@ -212,7 +212,9 @@ class TrainingScreen(Watcher):
         told = TextColumn("{task.fields[told]}")
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), told)
         self.progress = Progress(*columns, console=self.screen.console, transient=True)
-        self.task = self.progress.add_task(f"epoch 1/{info.epochs}", total=info.steps_per_epoch, told="")
+        self.task = self.progress.add_task(
+            f"epoch 1/{info.epochs}", total=info.steps_per_epoch, told="compiling the training step"
+        )
         self.progress.start()
 
     def stepped(self, status: StepStatus) -> None:

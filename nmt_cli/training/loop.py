@@ -21,17 +21,23 @@ from nmt_cli.training.watch import EpochRecord, StepStatus, Validation, Watcher
 
 @dataclass
 class Meter:
-    """Sums of one epoch."""
+    """Sums of one epoch. Speed is told without the first step, in which TensorFlow may compile for seconds."""
 
     nats: float = 0.0
     tokens: float = 0.0
     steps: int = 0
     started: float = field(default_factory=time.perf_counter)
+    first_tokens: float = 0.0
+    first_done: float = 0.0  # moments
+    last_done: float = 0.0
 
     def add(self, nats: float, tokens: float) -> None:
         self.nats += nats
         self.tokens += tokens
         self.steps += 1
+        self.last_done = time.perf_counter()
+        if self.steps == 1:
+            self.first_done, self.first_tokens = self.last_done, tokens
 
     @property
     def loss(self) -> float:
@@ -40,7 +46,22 @@ class Meter:
 
     @property
     def seconds(self) -> float:
+        """Since the epoch began."""
         return time.perf_counter() - self.started
+
+    # Of the two that follow, only once a step was done.
+
+    @property
+    def tokens_per_second(self) -> float:
+        if self.steps == 1:
+            return self.tokens / (self.last_done - self.started)
+        return (self.tokens - self.first_tokens) / (self.last_done - self.first_done)
+
+    @property
+    def seconds_per_step(self) -> float:
+        if self.steps == 1:
+            return self.last_done - self.started
+        return (self.last_done - self.first_done) / (self.steps - 1)
 
 
 class Trainer:
@@ -110,7 +131,6 @@ def run_epoch(trainer: Trainer, batches: TrainingBatches, epoch: int, watcher: W
         if watcher.should_stop():
             break
         meter.add(*trainer.update(batch))
-        seconds = meter.seconds
         watcher.stepped(
             StepStatus(
                 epoch=epoch,
@@ -118,8 +138,8 @@ def run_epoch(trainer: Trainer, batches: TrainingBatches, epoch: int, watcher: W
                 step=meter.steps,
                 steps_per_epoch=steps,
                 loss=meter.loss,
-                tokens_per_second=meter.tokens / seconds,
-                seconds_left=seconds / meter.steps * ((epochs - epoch + 1) * steps - meter.steps),
+                tokens_per_second=meter.tokens_per_second,
+                seconds_left=meter.seconds_per_step * ((epochs - epoch + 1) * steps - meter.steps),
             )
         )
     return meter
@@ -148,7 +168,7 @@ def keep_epoch(
         bleu=validation.bleu,
         chrf=validation.chrf,
         learning_rate=float(trainer.optimizer.learning_rate.numpy()),
-        tokens_per_second=meter.tokens / meter.seconds,
+        tokens_per_second=meter.tokens_per_second,
         seconds=meter.seconds,
         best=best,
         complete=complete,
