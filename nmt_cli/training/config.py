@@ -23,7 +23,7 @@ class TrainConfig(Settings):
         0.1, "Share of the target probability spread over the vocabulary.", panel="Optimisation", low=0, high=0.9
     )
     careless: float = setting(
-        0.2,
+        0.3,
         "Share of source sentences that are learned in lower case and without their final mark, as people type.",
         panel="Optimisation",
         low=0,
