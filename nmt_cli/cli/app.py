@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -17,6 +19,8 @@ from typer.exceptions import TyperException
 from nmt_cli import __version__
 from nmt_cli.cli import render
 from nmt_cli.errors import ExitCode, NmtError, from_os_error
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class PanelledCommand(TyperCommand):
@@ -38,7 +42,25 @@ class PanelledCommand(TyperCommand):
 
 
 class NmtGroup(TyperGroup):
-    """The error boundary: what a command raises ends here as two lines on stderr and a named exit code."""
+    """The commands, each imported when it is asked for, and the error boundary.
+
+    What a command raises ends here as two lines on stderr and a named exit code.
+    """
+
+    lazy: tuple[str, ...] = ()  # names of commands that are modules of this package
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.lazy) or super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in self.lazy:
+            return load_command(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.lazy:  # the message for a name that does not exist names the nearest that do
+            self.commands = {**{name: load_command(name) for name in self.lazy}, **self.commands}
+        return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         extra["standalone_mode"] = False
@@ -49,6 +71,19 @@ class NmtGroup(TyperGroup):
                 raise
             code = explain(problem)
         sys.exit(code or ExitCode.OK)
+
+
+class NmtCommands(NmtGroup):
+    lazy = ("prepare", "train", "translate", "evaluate", "visualize")  # in the order in which a newcomer needs them
+
+
+@cache
+def load_command(name: str) -> Any:
+    """The command `name`, which is the function of that name in the module of that name."""
+    function = getattr(import_module(f"nmt_cli.cli.{name}"), name)
+    single = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
+    single.command(name, cls=PanelledCommand, context_settings=CONTEXT)(function)
+    return typer.main.get_command(single)
 
 
 def explain(problem: NmtError | TyperException | OSError) -> int:
@@ -64,11 +99,11 @@ def explain(problem: NmtError | TyperException | OSError) -> int:
 
 
 app = typer.Typer(
-    cls=NmtGroup,
+    cls=NmtCommands,
     rich_markup_mode=None,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=CONTEXT,
 )
 
 
@@ -88,17 +123,6 @@ def nmt(
     """From a file of sentence pairs to a translator: prepare, train, translate, evaluate, visualize."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-def register_commands() -> None:
-    """Adds each command to the app, in the order in which a newcomer needs them."""
-    from nmt_cli.cli import evaluate, prepare, train, translate, visualize
-
-    for command in (prepare.prepare, train.train, translate.translate, evaluate.evaluate, visualize.visualize):
-        app.command(cls=PanelledCommand)(command)
-
-
-register_commands()
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -46,7 +46,10 @@ def translate(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Translate lines of text: a line in, a line out; blank lines stay blank."""
+    """Translate lines of text, a line for a line.
+
+    Blank lines stay blank; lines are translated as they arrive.
+    """
     if n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best)

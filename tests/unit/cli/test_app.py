@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli import __version__
-from nmt_cli.cli.app import NmtGroup, app
+from nmt_cli.cli.app import NmtGroup, app, load_command
 from nmt_cli.errors import DataError, ExitCode
 
 runner = CliRunner()
@@ -27,7 +27,7 @@ def test_help_lists_the_five_commands_in_the_order_of_use() -> None:
 def test_every_option_has_a_help_text_and_a_heading(command: str) -> None:
     result = runner.invoke(app, [command, "--help"])
     assert result.exit_code == 0
-    registered = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined]
+    registered = load_command(command)
     assert [one.name for one in registered.params if not one.help] == []
     assert "Files:" in result.stdout
 
@@ -78,6 +78,15 @@ def test_a_traceback_is_shown_only_to_those_who_ask(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("NMT_DEBUG", "1")
     result = runner.invoke(failing(DataError("that is wrong")), ["fail"])
     assert isinstance(result.exception, DataError)
+
+
+def test_a_command_does_not_wait_for_the_imports_of_the_others() -> None:
+    code = (
+        "import sys, nmt_cli.cli.app as a; a.load_command('translate');"
+        "print([name for name in sys.modules if name in ('nmt_cli.cli.evaluate', 'nmt_cli.cli.visualize')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_module_is_the_command() -> None:
