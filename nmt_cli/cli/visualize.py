@@ -13,7 +13,8 @@ from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.visuals.heatmap import check_suffix, draw, terminal_lines
+from nmt_cli.visuals.canvas import check_suffix
+from nmt_cli.visuals.heatmap import draw, terminal_lines
 from nmt_cli.visuals.labels import piece_labels, printable
 
 if TYPE_CHECKING:
