@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,12 +27,12 @@ FONT_SIZE = 10.0  # points
 LARGEST_SIDE = 6000  # pixels, about 100 MB while drawing
 
 
-def check_suffix(path: Path) -> None:
-    """Raises OptionError unless `draw` can write such a file: by its suffix, and where no directory has the name."""
-    if path.suffix.lower() not in SUFFIXES:
+def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
+    """Raises OptionError unless such a file can be written: by its suffix, and where no directory has the name."""
+    if path.suffix.lower() not in allowed:
         raise OptionError(
             f"{path} does not say which kind of picture is wanted",
-            hint=f"end the name with {' or '.join(SUFFIXES)}, such as {path.stem or 'attention'}{SUFFIXES[0]}",
+            hint=f"end the name with {' or '.join(allowed)}, such as {path.stem or 'attention'}{allowed[0]}",
         )
     if path.is_dir():
         raise OptionError(f"{path} is a directory; the name of a file is needed")
@@ -89,10 +89,25 @@ def plain_axes(axes: Any, title: str = "") -> None:
     axes.set_title(title, loc="left", fontsize=FONT_SIZE + 1, color=INK, parse_math=False)
     axes.grid(axis="y", color=GRID)
     axes.set_axisbelow(True)
-    axes.tick_params(length=0, labelsize=FONT_SIZE - 1, labelcolor=FAINT)
+    axes.tick_params(which="both", length=0, labelsize=FONT_SIZE - 1, labelcolor=FAINT)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
+
+
+def inside_label(axes: Any, height: float, colour: str, name: str) -> None:
+    """The name of a line at the right of the axes, in its colour, at this share of their height."""
+    axes.text(
+        0.98,
+        height,
+        name,
+        transform=axes.transAxes,
+        ha="right",
+        color=colour,
+        fontsize=FONT_SIZE - 1,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        parse_math=False,
+    )
 
 
 @contextmanager

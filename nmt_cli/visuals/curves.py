@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.visuals.canvas import BLUE, FAINT, FONT_SIZE, ORANGE, new_figure, plain_axes, svg_text, write_figure
+from nmt_cli.visuals.canvas import (
+    BLUE,
+    FAINT,
+    FONT_SIZE,
+    ORANGE,
+    inside_label,
+    new_figure,
+    plain_axes,
+    svg_text,
+    write_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,9 +91,8 @@ def label_epochs(axes: Any, epochs: Sequence[float]) -> None:
 
 def label_losses(axes: Any, history: History) -> None:
     """The two lines by name, in their colours: no legend box over the data."""
-    axes.text(0.98, 0.92, "training", color=BLUE, transform=axes.transAxes, ha="right", fontsize=FONT_SIZE - 1)
-    told = "development (dashed)"
-    axes.text(0.98, 0.82, told, color=ORANGE, transform=axes.transAxes, ha="right", fontsize=FONT_SIZE - 1)
+    for place, colour, name in ((0.92, BLUE, "training"), (0.81, ORANGE, "development (dashed)")):
+        inside_label(axes, place, colour, name)
 
 
 def curve_lines(history: History) -> list[str]:

@@ -43,6 +43,7 @@ def draw(
     Raises OptionError for another suffix or for labels that do not fit the array's shape.
     """
     check_suffix(path)
+    attention = plane(attention)
     check_shape(attention, source, target)
     return write_figure(
         path,
@@ -50,6 +51,11 @@ def draw(
         lambda: heatmap_figure(attention, source, target, title),
         title=" / ".join(filter(None, title)),
     )
+
+
+def plane(attention: FloatArray) -> FloatArray:
+    """(T, S): itself, or the mean over layers and heads of (L, H, T, S)."""
+    return attention.mean(axis=(0, 1)) if attention.ndim == 4 else attention
 
 
 def check_shape(attention: FloatArray, source: Sequence[str], target: Sequence[str]) -> None:
@@ -156,6 +162,7 @@ def terminal_lines(attention: FloatArray, source: Sequence[str], target: Sequenc
     Headings that do not fit side by side are written downwards; columns that do not fit at all follow in another
     band below. The last line explains the shades. Raises OptionError for labels that do not fit the array's shape.
     """
+    attention = plane(attention)
     check_shape(attention, source, target)
     rows = [shortened(label, min(LONGEST_LABEL, max(4, width // 2))) for label in source]
     margin = max(map(cell_width, rows))
