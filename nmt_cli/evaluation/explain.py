@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.bleu import bleu_of_order, brevity_penalty
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import METRICS
@@ -84,7 +85,15 @@ def common_subsequence(one: Sequence[str], other: Sequence[str]) -> list[str]:
 
 
 def explained(names: Sequence[str], candidate: str, reference: str, config: ScoreConfig) -> list[str]:
-    """The derivation of each metric of `names` that has one (BLEU of any order, ROUGE-L), as lines of text."""
+    """The derivation of each metric of `names` that has one (BLEU of any order, ROUGE-L), as lines of text.
+
+    Raises OptionError where none has.
+    """
+    if not any(name.startswith("bleu") or name == "rougeL" for name in names):
+        raise OptionError(
+            f"--explain shows how BLEU and ROUGE-L are counted, not {', '.join(names)}",
+            hint="--metric takes bleu1 to bleu4 and rougeL here; both kinds are shown without it",
+        )
     lines = [f"candidate  {candidate}", f"reference  {reference}"]
     for name in names:
         if name.startswith("bleu"):
@@ -127,8 +136,10 @@ def ngram_line(n: int, ngram: NGram) -> str:
 
 
 def smoothed(counts: Sequence[tuple[int, int]], config: ScoreConfig) -> list[float]:
-    """The precisions, 0-1, as they enter the product."""
+    """The precisions, 0-1, as they enter the product. sacreBLEU smoothes none where no n-gram of any length matches."""
     smoothing, halvings, found = config.smoothing, 1, []
+    if smoothing.method != "epsilon" and not any(matches for matches, _ in counts):
+        return [0.0] * len(counts)
     for n, (matches, total) in enumerate(counts, start=1):
         value = smoothing.value or 0.0
         if smoothing.method == "add-k" and n > 1:

@@ -164,7 +164,8 @@ def report_lines(report: Report) -> list[str]:
         interval = report.intervals.get(name)
         spread = f" ± {interval.half:4.2f}" if interval else ""
         parts = "".join(f"{part[0].upper()} {value:.2f}  " for part, value in score.parts.items())
-        lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{score.signature}")
+        lower = "lower is better  " if score.lower_is_better else ""
+        lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{lower}{score.signature}")
         if name in report.comparisons:
             lines.append(" " * (width + 2) + comparison_line(report.comparisons[name], report.rival))
     return lines

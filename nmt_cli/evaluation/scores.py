@@ -70,7 +70,7 @@ def ratio_statistics(numerators: Sequence[float], denominators: Sequence[float],
     import numpy as np  # which `nmt --help` does not need
 
     counts = np.stack([np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)], axis=1)
-    return Statistics(counts, lambda sums: scale * sums[:, 0] / np.maximum(sums[:, 1], 1e-300))
+    return Statistics(counts, lambda sums: scale * sums[:, 0] / np.maximum(sums[:, 1], 1))
 
 
 def check_pairing(hypotheses: Hypotheses, references: References) -> None:

@@ -68,7 +68,7 @@ def resampled_sums(counts: FloatArray, resamples: int, seed: int) -> FloatArray:
 
     def draw(generator: np.random.Generator, rows: int) -> FloatArray:
         chosen = generator.choice(len(counts), size=(rows, len(counts)), replace=True)
-        return np.stack([counts[one].sum(axis=0) for one in chosen])
+        return np.stack([np.bincount(one, minlength=len(counts)) @ counts for one in chosen])
 
     return np.concatenate(list(in_parts(draw, resamples, len(counts), seed)))
 

@@ -86,15 +86,21 @@
       status.textContent = told(s, t);
     }
 
+    // Isolated, so that words of a right-to-left script do not turn the numbers beside them round.
+    const isolated = label => `\u2068${label}\u2069`;
+    const sourceWord = s => isolated(view.source[s]), targetWord = t => isolated(view.target[t]);
+
+    // The three places of greatest weight.
+    function greatest(labels, weightOf, wordOf) {
+      const order = labels.map((_, place) => place).sort((a, b) => weightOf(b) - weightOf(a)).slice(0, 3);
+      return order.map(place => `${wordOf(place)} ${percent(weightOf(place))}`).join(", ");
+    }
+
     function told(s, t) {
-      if (s !== null && t !== null) return `${view.target[t]} ← ${view.source[s]} ${percent(matrix[t][s])}`;
-      if (t !== null) {
-        const order = view.source.map((_, other) => other).sort((a, b) => matrix[t][b] - matrix[t][a]).slice(0, 3);
-        const from = order.map(other => `${view.source[other]} ${percent(matrix[t][other])}`).join(", ");
-        return `${view.target[t]} (probability ${percent(view.probabilities[t])}) ← ${from}`;
-      }
-      const order = view.target.map((_, other) => other).sort((a, b) => matrix[b][s] - matrix[a][s]).slice(0, 3);
-      return `${view.source[s]} → ${order.map(other => `${view.target[other]} ${percent(matrix[other][s])}`).join(", ")}`;
+      if (s !== null && t !== null) return `${targetWord(t)} ← ${sourceWord(s)} ${percent(matrix[t][s])}`;
+      if (t === null) return `${sourceWord(s)} → ${greatest(view.target, other => matrix[other][s], targetWord)}`;
+      const from = greatest(view.source, other => matrix[t][other], sourceWord);
+      return `${targetWord(t)} (probability ${percent(view.probabilities[t])}) ← ${from}`;
     }
 
     const sources = [source.words, state.transpose ? columnHeads : rowHeads];

@@ -144,7 +144,8 @@ def markdown(report: Report, what: str, scored: Mapping[str, Any], history: Sequ
     for name, score in report.scores.items():
         interval, comparison = report.intervals.get(name), report.comparisons.get(name)
         spread = f"± {interval.half:.2f}" if interval else ""
-        lines.append(f"| {score.name} | {score.value:.2f} | {spread} | {code(score.signature)} |")
+        lower = " (lower is better)" if score.lower_is_better else ""
+        lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {code(score.signature)} |")
         if comparison is not None:
             told = f"difference {comparison.difference:+.2f}, p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
             told += f"p = {comparison.randomisation_p:.4f} (approximate randomisation)"

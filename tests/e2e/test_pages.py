@@ -72,6 +72,11 @@ def weights(page: Any, selector: str) -> list[float]:
     return [float(page.execute_script(read, one) or 0) for one in find(page, selector)]
 
 
+def status(page: Any, place: int) -> str:
+    """What is told below the words, without the marks that isolate them."""
+    return find(page, ".status")[place].text.replace("\u2068", "").replace("\u2069", "")
+
+
 def colours(png: bytes) -> int:
     from matplotlib.image import imread
 
@@ -99,10 +104,10 @@ def test_a_produced_word_shows_its_sources_and_a_source_word_its_targets(opened:
     assert set(weights(opened, f"{lines}(1) .word")) == {0.0}
     hover(opened, find(opened, "section:first-of-type thead th")[1])  # "ist"
     assert weights(opened, f"{lines}(1) .word") == pytest.approx([0.111, 0.889, 0.111], abs=0.001)
-    assert "80 %" in find(opened, ".status")[0].text and "ist (probability 50 %)" in find(opened, ".status")[0].text
+    assert "80 %" in status(opened, 0) and "ist (probability 50 %)" in status(opened, 0)
     hover(opened, find(opened, f"{lines}(1) .word")[2])  # "?"
     assert weights(opened, f"{lines}(2) .word") == pytest.approx([0.111, 0.111, 1.0, 0.444], abs=0.001)
-    assert find(opened, ".status")[0].text.startswith("? → es 90 %")
+    assert status(opened, 0).startswith("? → es 90 %")
 
 
 def test_source_words_stand_down_the_side_unless_transposed(opened: Any) -> None:
@@ -110,7 +115,7 @@ def test_source_words_stand_down_the_side_unless_transposed(opened: Any) -> None
     find(opened, "#transpose")[0].click()
     assert [head.text for head in find(opened, "section:last-of-type tbody th")] == list("ABCD")
     hover(opened, find(opened, "section:last-of-type tbody th")[2])
-    assert "C (probability 50 %) ← c 90 %" in find(opened, ".status")[1].text
+    assert "C (probability 50 %) ← c 90 %" in status(opened, 1)
 
 
 def test_the_keyboard_reaches_every_cell(opened: Any) -> None:
@@ -118,12 +123,12 @@ def test_the_keyboard_reaches_every_cell(opened: Any) -> None:
 
     table = find(opened, "table")[1]
     table.send_keys(Keys.ARROW_DOWN)
-    assert find(opened, ".status")[1].text == "A ← a 70 %"
+    assert status(opened, 1) == "A ← a 70 %"
     table.send_keys(Keys.ARROW_DOWN + Keys.ARROW_RIGHT)
-    assert find(opened, ".status")[1].text == "B ← b 80 %"
+    assert status(opened, 1) == "B ← b 80 %"
     assert len(find(opened, "td.cell")) == 1
     table.send_keys(Keys.ESCAPE)
-    assert find(opened, ".status")[1].text == "" and not find(opened, ".here")
+    assert status(opened, 1) == "" and not find(opened, ".here")
 
 
 def test_dark_is_dark_and_light_is_light(opened: Any) -> None:
@@ -145,7 +150,7 @@ def test_heads_and_layers_can_be_chosen_where_there_are_any(opened: Any, tmp_pat
     assert find(opened, "#layer")[0].is_displayed()
     find(opened, "#head option")[2].click()
     hover(opened, find(opened, "thead th")[2])  # "C": 90 % on c, seen backwards on a
-    assert "C (probability 50 %) ← a 90 %" in find(opened, ".status")[0].text
+    assert "C (probability 50 %) ← a 90 %" in status(opened, 0)
 
 
 def test_sixty_words_fit_and_no_label_is_cut(chromium: Any, tmp_path: Path) -> None:
