@@ -16,7 +16,6 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import ALL, NAMES, metric_names, possible_names
 from nmt_cli.files import atomic_path
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.visuals.page import check_report, write_report
 
 METRIC_HELP = (
     f"One of {', '.join(NAMES)}; may be given several times. comet and bertscore need a model that is on this "
@@ -98,13 +97,24 @@ def evaluate(
         write_sentences(outcome.report, sentences)
         screen.say(f"{sentences}: every sentence with its scores")
     if write_to is not None:
-        write_report(outcome.report, write_to, what=outcome.what, scored=inputs.described, model=history_of(inputs))
+        write_page(outcome, inputs, write_to)
         screen.say(f"{write_to}: the report")
 
 
-def history_of(inputs: Inputs) -> Path | None:
-    """The directory of the model whose learning curves belong into the report."""
-    return None if inputs.hypothesis else inputs.model
+def check_report(path: Path | None) -> None:
+    """Raises OptionError for a report that cannot be written: before the work, not after it."""
+    if path is not None:
+        from nmt_cli.visuals.page import check_suffix  # templates and html, which `nmt --help` does not need
+
+        check_suffix(path)
+
+
+def write_page(outcome: Outcome, inputs: Inputs, path: Path) -> None:
+    """The report, with the learning curves of the model that translated."""
+    from nmt_cli.visuals.page import write_report
+
+    model = None if inputs.hypothesis else inputs.model
+    write_report(outcome.report, path, what=outcome.what, scored=inputs.described, model=model)
 
 
 def print_derivation(metric: list[str] | None, pair: tuple[str, str], scores: ScoreConfig) -> None:

@@ -94,7 +94,8 @@ def beam_figure(beam: TracedBeam, title: str) -> Figure:
     below = children(beam, places)
     line = heights(below)
     texts = labelled(beam, places)
-    starts = columns(beam, texts)
+    widths = {place: width_of(text, bold=beam.nodes[place].best) for place, text in texts.items()}
+    starts = columns(beam, widths)
     width, height = starts[-1], (max(line.values()) + 1) * ROW
     figure = new_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(max(line.values()) + 0.7, -0.7))
@@ -103,7 +104,7 @@ def beam_figure(beam: TracedBeam, title: str) -> Figure:
         node = beam.nodes[place]
         style = style_of(node)
         if place:
-            draw_edge(axes, starts, node, line[node.parent], line[place], texts[node.parent], style)
+            draw_edge(axes, starts, node, line[node.parent], line[place], widths[node.parent], style)
         axes.text(
             starts[node.depth], line[place], texts[place], va="center", fontsize=FONT_SIZE, parse_math=False,
             color=style["color"], weight="bold" if node.best else "normal",
@@ -129,21 +130,21 @@ def percent(probability: float) -> str:
     return f"{100 * probability:.0f} %" if probability >= 0.01 else f"{100 * probability:.1f} %"
 
 
-def columns(beam: TracedBeam, texts: dict[int, str]) -> list[float]:
+def columns(beam: TracedBeam, widths: dict[int, float]) -> list[float]:
     """Where the text of each step begins, in inches, and behind the last one the width of the figure."""
     widest: dict[int, float] = {}
-    for place, text in texts.items():
+    for place, width in widths.items():
         depth = beam.nodes[place].depth
-        widest[depth] = max(widest.get(depth, 0.0), width_of(text))
+        widest[depth] = max(widest.get(depth, 0.0), width)
     starts = [0.0]
     for depth in sorted(widest):
         starts.append(starts[-1] + widest[depth] + COLUMN)
     return starts
 
 
-def width_of(text: str) -> float:
-    """Inches, generously: bold letters are wider."""
-    return cell_width(text) * FONT_SIZE * 0.62 / 72
+def width_of(text: str, *, bold: bool) -> float:
+    """Inches, generously."""
+    return cell_width(text) * FONT_SIZE * (0.72 if bold else 0.62) / 72
 
 
 def style_of(node: Node) -> dict[str, Any]:
@@ -155,11 +156,11 @@ def style_of(node: Node) -> dict[str, Any]:
 
 
 def draw_edge(
-    axes: Any, starts: list[float], node: Node, parent: float, own: float, before: str, style: dict[str, Any]
+    axes: Any, starts: list[float], node: Node, parent: float, own: float, before: float, style: dict[str, Any]
 ) -> None:
-    """From the end of the parent's text, along and then down the gap, to the beginning of its own."""
+    """From the end of the parent's text, which is `before` inches wide, through the gap to the beginning of its own."""
     right = starts[node.depth] - 0.06
-    left = starts[node.depth - 1] + width_of(before) + 0.02
+    left = starts[node.depth - 1] + before + 0.02
     middle = starts[node.depth] - COLUMN * 0.6
     axes.plot([min(left, middle), middle, middle, right], [parent, parent, own, own], solid_joinstyle="round", **style)
 

@@ -22,10 +22,8 @@ SUFFIXES = (".html", ".md")
 CHART_WIDTH = 24  # characters of a bar in Markdown
 
 
-def check_report(path: Path | None) -> None:
-    """Raises OptionError unless a report can be written to `path`: before the work, not after it."""
-    if path is None:
-        return
+def check_suffix(path: Path) -> None:
+    """Raises OptionError unless a report can be written to `path`."""
     if path.suffix.lower() not in SUFFIXES:
         raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(SUFFIXES)}")
     if path.is_dir():

@@ -9,7 +9,7 @@ from nmt_cli.evaluation.material import Material
 from nmt_cli.evaluation.profile import profile
 from nmt_cli.evaluation.report import Report, against, report_of_material
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.visuals.page import cell, check_report, html, markdown, write_report
+from nmt_cli.visuals.page import cell, check_suffix, html, markdown, write_report
 
 EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"
 
@@ -67,5 +67,5 @@ def test_learning_curves_of_the_model_are_in_the_report(report: Report, tmp_path
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     for name in ("r.pdf", "report"):
         with pytest.raises(OptionError, match="--report cannot be"):
-            check_report(tmp_path / name)
-    check_report(None)
+            check_suffix(tmp_path / name)
+    check_suffix(tmp_path / "r.MD")
