@@ -71,7 +71,8 @@ class Wanted:
         for output in outputs:
             if output != TERMINAL:
                 check_suffix(output, (*SUFFIXES, *PAGES))
-        return cls(tuple(sentences), tuple(targets), tuple(outputs) or (TERMINAL,), merge, transpose, gold)
+        drawn_anyway = () if gold is not None else (TERMINAL,)
+        return cls(tuple(sentences), tuple(targets), tuple(outputs) or drawn_anyway, merge, transpose, gold)
 
 
 def read_pairs(path: Path) -> tuple[list[str], list[str]]:
@@ -102,7 +103,7 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
         else:
             draw_pictures(translations, wanted, output, screen)
     if wanted.gold is not None:
-        screen.say(gold_line(translations, wanted.gold))
+        typer.echo(gold_line(translations, wanted.gold))
 
 
 def told(output: Path, translations: Sequence[Translation]) -> str:
@@ -181,8 +182,8 @@ def write_html(translations: Sequence[Translation], wanted: Wanted, measures: Se
 
 
 def gold_line(translations: Sequence[Translation], path: Path) -> str:
-    """The alignment error rate of the attention, words being what stands between blanks."""
-    from nmt_cli.evaluation.alignment import check_links, error_rate, links, read_links
+    """The alignment error rate of the attention and its means, words being what stands between blanks."""
+    from nmt_cli.evaluation.alignment import check_links, diagonal_share, entropy, error_rate, links, read_links
 
     gold = read_links(path, len(translations))
     arrays = []
@@ -195,6 +196,12 @@ def gold_line(translations: Sequence[Translation], path: Path) -> str:
         arrays.append(merged(best.attention, source, target))
     check_links(gold, [(array.shape[1], array.shape[0]) for array in arrays], path)
     rate = error_rate([links(array) for array in arrays], gold)
+    whole = [
+        attended(translation, merge=True).attention for translation in translations
+    ]  # with the end of the sentence
+    bits = sum(map(entropy, whole)) / len(whole)
+    near = sum(map(diagonal_share, whole)) / len(whole)
     return (
-        f"alignment error rate {100 * rate:.1f} % against {path} ({len(gold):,} sentences; strongest link of each word)"
+        f"alignment error rate {100 * rate:.1f} %   attention entropy {bits:.2f} bits a word   "
+        f"{near:.0%} near the diagonal   ({len(gold):,} sentences, each word's strongest link)"
     )

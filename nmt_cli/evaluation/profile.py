@@ -65,7 +65,12 @@ SECTIONS: tuple[tuple[str, str, Trait, tuple[str, ...]], ...] = (
         traits.rarest_word,
         ("never seen", *traits.groups(traits.FREQUENCIES, "times")[1:]),
     ),
-    ("seen in training", "sources that the model was trained on", traits.seen, ("unseen", "seen in training")),
+    (
+        "seen in training",
+        "sources that the model was trained on, as they are or but for case and punctuation",
+        traits.seen,
+        ("unseen", "seen but for case", "seen in training"),
+    ),
     ("numbers", "digits of the reference", traits.numbers, ("none", "kept", "lost or changed")),
     ("negation", "words like not, no, never", traits.negation, ("none", "kept", "lost", "added")),
     ("names", "capitalised words in source and reference", traits.names, ("none", "kept", "lost or changed")),

@@ -43,14 +43,16 @@ class Training:
     """What the profile must know of the training data."""
 
     sources: frozenset[str]  # normalised
+    wordings: frozenset[tuple[str, ...]]  # the words of the sources, in lower case and without punctuation
     words: Counter[str]  # of the sources, in lower case
 
     @classmethod
     def of(cls, sources: Sequence[str]) -> Training:
+        wordings = [tuple(words_of(source)) for source in sources]
         counts: Counter[str] = Counter()
-        for source in sources:
-            counts.update(words_of(source))
-        return cls(frozenset(map(normalise, sources)), counts)
+        for words in wordings:
+            counts.update(words)
+        return cls(frozenset(map(normalise, sources)), frozenset(wordings), counts)
 
 
 @dataclass(frozen=True)
@@ -181,4 +183,6 @@ def seen(example: Example) -> str | None:
     """Whether the source was trained on, as it is or but for case and punctuation."""
     if example.source is None or example.training is None:
         return None
-    return "seen in training" if normalise(example.source) in example.training.sources else "unseen"
+    if normalise(example.source) in example.training.sources:
+        return "seen in training"
+    return "seen but for case" if tuple(words_of(example.source)) in example.training.wordings else "unseen"

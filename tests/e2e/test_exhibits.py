@@ -35,7 +35,9 @@ def test_a_given_translation_is_drawn_and_measured_against_gold_links(model: Pat
     (tmp_path / "links.txt").write_text("0-1 1-0\n0-1 1p0\n")
     result = visualize(model, "--pairs", str(tmp_path / "pairs.tsv"), "--gold", str(tmp_path / "links.txt"), "-o", "-")
     assert "okig edab." in result.stdout and "am ul." in result.stdout
-    assert "alignment error rate" in result.stderr and "(2 sentences" in result.stderr
+    assert result.stdout.splitlines()[-1].startswith("alignment error rate ") and "(2 sentences" in result.stdout
+    alone = visualize(model, "--pairs", str(tmp_path / "pairs.tsv"), "--gold", str(tmp_path / "links.txt"))
+    assert alone.stdout.count("\n") == 1
     assert "am ul." in visualize(model, "lu ma.", "--target", "am ul.").stdout
 
 

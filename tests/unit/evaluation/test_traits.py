@@ -39,6 +39,7 @@ TRAINING = Training.of(["the dog runs", "the cat"] * 3 + ["Where is Tom?"])
         (traits.length, Example("a b c d", "a"), "too long"),
         (traits.length, Example("a b", "a"), "as long"),
         (traits.seen, Example("", "", " Where is  Tom?", TRAINING), "seen in training"),
+        (traits.seen, Example("", "", "where is TOM", TRAINING), "seen but for case"),
         (traits.seen, Example("", "", "Where is Mary?", TRAINING), "unseen"),
     ],
 )
