@@ -2,151 +2,142 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from nmt_cli.cli.options import DataDirectory, ModelDirectory, Quiet, Verbose, with_settings
-from nmt_cli.cli.render import Screen, evaluation_context, sentence_progress
-from nmt_cli.errors import OptionError
-from nmt_cli.evaluation import report, texts
-from nmt_cli.evaluation.metrics import ALL, METRICS, metric_names
+from nmt_cli.cli.render import Screen, evaluation_context
+from nmt_cli.cli.scoring import Evaluation, Inputs, Outcome
+from nmt_cli.evaluation import report
+from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.metrics import ALL, NAMES, metric_names, possible_names
+from nmt_cli.files import atomic_path
 from nmt_cli.inference.config import SearchConfig
 
-if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translator
-
-METRIC_HELP = f"One of {', '.join((*METRICS, ALL))}; may be given several times.  [default: {ALL}]"
+METRIC_HELP = (
+    f"One of {', '.join(NAMES)}; may be given several times. comet and bertscore need a model that is on this "
+    f"machine, perplexity and accuracy the model that translates.  [default: {ALL}]"
+)
 Metrics = Annotated[
     list[str] | None, typer.Option("--metric", "-m", help=METRIC_HELP, show_default=False, rich_help_panel="Scores")
 ]
 References = Annotated[
-    list[Path] | None, typer.Option(help="Their references; may be given several times.", rich_help_panel="Files")
+    list[Path] | None,
+    typer.Option(
+        help="Their references; may be given several times, and a .tsv holds one in each column.",
+        rich_help_panel="Files",
+    ),
 ]
+Pair = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        "--explain",
+        help="Show how BLEU and ROUGE-L of one pair are counted, and do nothing else.",
+        metavar="CANDIDATE REFERENCE",
+        rich_help_panel="Output",
+    ),
+]
+EXPLAINED = ["bleu4", "rougeL"]
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """What is to be scored: files, or (where none is named) the test split of `data`."""
-
-    data: Path
-    model: Path
-    source: Path | None = None
-    references: tuple[Path, ...] = ()
-    hypothesis: Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.source and self.hypothesis:
-            raise OptionError(
-                "--source and --hypothesis do not go together",
-                hint="--source is translated by the model, --hypothesis is scored as it is; give one of them",
-            )
-        named = "--source" if self.source else "--hypothesis"
-        if (self.source or self.hypothesis) and not self.references:
-            raise OptionError(f"{named} needs --reference", hint=f"nmt evaluate {named} FILE --reference FILE")
-        if self.references and not (self.source or self.hypothesis):
-            raise OptionError(
-                "--reference needs --source or --hypothesis",
-                hint="--source FILE is translated first, --hypothesis FILE is scored as it is",
-            )
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """The inputs by their options, for `--json`."""
-        references = [str(path) for path in self.references]
-        if self.hypothesis:
-            return {"hypothesis": str(self.hypothesis), "reference": references}
-        if self.source:
-            return {"source": str(self.source), "reference": references, "model": str(self.model)}
-        return {"split": "test", "data": str(self.data), "model": str(self.model)}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    report: report.Report
-    what: str  # what the sentences are called in print
-    unseen: bool  # whether it is known that no source was trained on
+def file_option(flag: str, help: str, panel: str = "Files") -> Any:
+    return typer.Option(flag, help=help, show_default=False, rich_help_panel=panel)
 
 
 @with_settings
 def evaluate(
     *,
     metric: Metrics = None,
-    source: Annotated[Path | None, typer.Option(help="Sentences to translate.", rich_help_panel="Files")] = None,
+    source: Annotated[
+        Path | None, file_option("--source", "Sentences to translate; with --hypothesis, what they translate.")
+    ] = None,
     reference: References = None,
     hypothesis: Annotated[
-        Path | None, typer.Option(help="Ready translations to score; no model is needed.", rich_help_panel="Files")
+        Path | None, file_option("--hypothesis", "Ready translations to score; no model is needed.")
+    ] = None,
+    against: Annotated[
+        Path | None, file_option("--against", "Other translations, or another model, to test the difference to.")
     ] = None,
     data: DataDirectory = Path("prepared"),
     model: ModelDirectory = Path("model"),
+    scores: ScoreConfig,
     search: SearchConfig,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Also show where it fails, by groups.", rich_help_panel="Output")
+    ] = False,
+    write_to: Annotated[
+        Path | None, file_option("--report", "Write a report, .html (one page for all) or .md.", "Output")
+    ] = None,
+    sentences: Annotated[
+        Path | None, file_option("--sentences", "Write each sentence and its scores to a .tsv.", "Output")
+    ] = None,
+    explain: Pair = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Score the model on the test split, or on files of one sentence a line.
 
-    Scores are 0-100, of free-running beam search, on detokenised, cased text; each comes with its signature.
+    Scores are 0-100, of free-running beam search, on detokenised, cased text; each comes with its 95 % interval and
+    its signature.
     """
     screen = Screen(quiet=quiet, verbose=verbose)
-    names = metric_names(metric or [ALL])
-    inputs = Inputs(data, model, source, tuple(reference or ()), hypothesis)
-    outcome = score(names, inputs, search, screen)
-    print_scores(outcome, inputs, json_wanted=as_json)
+    if explain:
+        return print_derivation(metric, explain, scores)
+    check_report(write_to)
+    inputs = Inputs(data, model, source, tuple(reference or ()), hypothesis, against)
+    names = possible_names(metric or [ALL], scores, inputs.given)
+    outcome = Evaluation(names, inputs, search, scores, screen, profile or write_to is not None).run()
+    print_scores(outcome, inputs, json_wanted=as_json, profile=profile)
     evaluation_context(screen, outcome.report, what=outcome.what, unseen=outcome.unseen)
+    if sentences is not None:
+        write_sentences(outcome.report, sentences)
+        screen.say(f"{sentences}: every sentence with its scores")
+    if write_to is not None:
+        write_page(outcome, inputs, write_to)
+        screen.say(f"{write_to}: the report")
 
 
-def score(names: Sequence[str], inputs: Inputs, search: SearchConfig, screen: Screen) -> Outcome:
-    """Scores what `inputs` names; a bar on `screen` while the model translates."""
-    if inputs.hypothesis:
-        text = texts.text_of_files(inputs.hypothesis, inputs.references)
-        return Outcome(report.report_of_hypotheses(names, text), f"sentences of {inputs.hypothesis}", False)
-    if inputs.source:
-        text = texts.text_of_files(inputs.source, inputs.references)
-        done = score_translations(names, text, load_translator(inputs.model), search, screen)
-        return Outcome(done, f"sentences of {inputs.source}", False)
-    return score_test_split(names, inputs, search, screen)
+def check_report(path: Path | None) -> None:
+    """Raises OptionError for a report that cannot be written: before the work, not after it."""
+    if path is not None:
+        from nmt_cli.visuals.page import check_suffix  # templates and html, which `nmt --help` does not need
+
+        check_suffix(path)
 
 
-def score_test_split(names: Sequence[str], inputs: Inputs, search: SearchConfig, screen: Screen) -> Outcome:
-    """Scores the model on the test split, and says whether the model may have been trained on it."""
-    from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
+def write_page(outcome: Outcome, inputs: Inputs, path: Path) -> None:
+    """The report, with the learning curves of the model that translated."""
+    from nmt_cli.visuals.page import write_report
 
-    corpus = PreparedCorpus.load(inputs.data)
-    text = texts.text_of_test_split(corpus)
-    translator = load_translator(inputs.model)
-    done = score_translations(names, text, translator, search, screen)
-    if translator.card.dataset_fingerprint == corpus.fingerprint:
-        return Outcome(done, "test sentences", True)  # no sentence stands in two splits of a prepared corpus
-    other = (
-        f"{inputs.model}/ was trained on other data than {inputs.data}/: "
-        "these test sentences may be in its training data"
-    )
-    return Outcome(dataclasses.replace(done, warnings=(other, *done.warnings)), "test sentences", False)
+    model = None if inputs.hypothesis else inputs.model
+    write_report(outcome.report, path, what=outcome.what, scored=inputs.described, model=model)
 
 
-def load_translator(model: Path) -> Translator:
-    from nmt_cli.inference.translator import Translator  # ONNX Runtime, which `nmt --help` does not need
+def print_derivation(metric: list[str] | None, pair: tuple[str, str], scores: ScoreConfig) -> None:
+    from nmt_cli.evaluation.explain import explained
 
-    return Translator.load(model)
-
-
-def score_translations(
-    names: Sequence[str], text: texts.ParallelText, translator: Translator, search: SearchConfig, screen: Screen
-) -> report.Report:
-    with sentence_progress(screen, "translating", len(text.lines)) as progress:
-        return report.report_of_translations(names, text, translator, search, progress)
+    for line in explained(metric_names(metric or EXPLAINED), *pair, scores):
+        typer.echo(line)
 
 
-def print_scores(outcome: Outcome, inputs: Inputs, *, json_wanted: bool) -> None:
+def print_scores(outcome: Outcome, inputs: Inputs, *, json_wanted: bool, profile: bool) -> None:
     """The command's product, on stdout."""
     if json_wanted:
         typer.echo(json.dumps(report.as_json(outcome.report, inputs.described), ensure_ascii=False, indent=2))
-    else:
-        for line in report.as_lines(tuple(outcome.report.scores.values())):
-            typer.echo(line)
+        return
+    for line in report.report_lines(outcome.report):
+        typer.echo(line)
+    if profile and outcome.report.profile is not None:
+        from nmt_cli.evaluation.profile import profile_lines
+
+        typer.echo("\n".join(["", *profile_lines(outcome.report.profile)]))
+
+
+def write_sentences(told: report.Report, path: Path) -> None:
+    with atomic_path(path) as temporary:
+        rows = ("\t".join(row) + "\n" for row in report.sentence_rows(told))
+        temporary.write_text("".join(rows), encoding="utf-8", newline="\n")

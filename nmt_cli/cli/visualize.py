@@ -1,78 +1,80 @@
-"""`nmt visualize`: where the network looked while it wrote a translation."""
+"""`nmt visualize`: where the network looked, what search considered, how training went, what the data are."""
 
 from __future__ import annotations
 
-import dataclasses
-import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.drawing import Wanted, draw_attention
+from nmt_cli.cli.exhibits import draw_corpus, draw_history, draw_search, list_nearest
+from nmt_cli.cli.options import DataDirectory, ModelDirectory, Quiet, Verbose, with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.visuals.heatmap import check_suffix, draw, terminal_lines
-from nmt_cli.visuals.labels import piece_labels, printable
 
-if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+
+def flag(name: str, help: str) -> Any:
+    return typer.Option(name, help=help, rich_help_panel="Pictures")
 
 
 @with_settings
 def visualize(
     *,
-    sentence: Annotated[str, typer.Argument(help="The sentence to translate.", show_default=False)],
+    sentences: Annotated[
+        list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Sentences to translate.", show_default=False)
+    ] = None,
     output: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            "-o", "--output", help="Picture to write, .png or .svg; else drawn here.", rich_help_panel="Files"
+            "-o",
+            "--output",
+            help="File to write, .png, .svg or .html, or - for the terminal; may be repeated.  [default: -]",
+            show_default=False,
+            rich_help_panel="Files",
         ),
     ] = None,
+    target: Annotated[
+        list[str] | None, flag("--target", "Show attention under this translation; once for each sentence.")
+    ] = None,
+    pairs: Annotated[
+        Path | None, flag("--pairs", "Tab-separated file of sentences and the translations to show.")
+    ] = None,
+    gold: Annotated[
+        Path | None, flag("--gold", "Links of people (0-0 1-2, a line a sentence) to measure attention against.")
+    ] = None,
+    subwords: Annotated[bool, flag("--subwords", "Show subword pieces instead of words.")] = False,
+    transpose: Annotated[bool, flag("--transpose", "Source across and translation downwards.")] = False,
+    beam: Annotated[bool, flag("--beam", "Draw the tree of the beam search instead.")] = False,
+    curves: Annotated[bool, flag("--curves", "Draw the learning curves of the model instead.")] = False,
+    corpus: Annotated[bool, flag("--corpus", "Draw lengths and frequencies of the prepared corpus instead.")] = False,
+    nearest: Annotated[
+        int, typer.Option(help="List this many nearest training pairs instead.", min=0, rich_help_panel="Pictures")
+    ] = 0,
+    data: DataDirectory = Path("prepared"),
     model: ModelDirectory = Path("model"),
     search: SearchConfig,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Draw the attention of a translation: source tokens downwards, produced tokens across."""
-    if output is not None:
-        check_suffix(output)
+    """Draw the attention of translations: source words downwards, produced words across.
+
+    On the terminal, as a picture (.png, .svg) or as an interactive page (.html). --beam, --curves, --corpus and
+    --nearest show something else instead.
+    """
     screen = Screen(quiet=quiet, verbose=verbose)
-    translation = translate_sentence(sentence, model, search)
-    if translation.cut:
-        screen.warn(f"the translation was cut before its end (--max-length {search.max_length})")
-    if output is None:
-        typer.echo("\n".join(terminal_drawing(translation, shutil.get_terminal_size().columns)))
-        return
-    missing = draw_translation(translation, output)
-    screen.say(f"{output}: {translation.text}")
-    if missing:
-        screen.warn(f"no installed font shows {missing[:20]} (drawn as boxes): write an .svg, or install a Noto font")
-
-
-def translate_sentence(sentence: str, model: Path, search: SearchConfig) -> Translation:
-    """The best translation, with its attention. Raises OptionError for a sentence without any text."""
-    line = " ".join(sentence.split("\n"))
-    if not line.strip():
-        raise OptionError("the sentence is empty", hint='write it in quotes: nmt visualize "where is the station?"')
-    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
-
-    (translation,) = Translator.load(model).translate([line], dataclasses.replace(search, n_best=1))
-    if not translation.hypotheses:
-        raise OptionError(f"nothing is left of {sentence!r} once it is normalised", hint="give a sentence with words")
-    return translation
-
-
-def draw_translation(translation: Translation, path: Path) -> str:
-    """Writes the picture; returns the characters that no font could show."""
-    best = translation.hypotheses[0]
-    source, target = piece_labels(translation.source_pieces), piece_labels(best.pieces)
-    return draw(best.attention, source, target, path, title=(printable(translation.source), printable(best.text)))
-
-
-def terminal_drawing(translation: Translation, width: int) -> list[str]:
-    """The sentence, its translation, and the drawing, as lines of at most `width` columns."""
-    best = translation.hypotheses[0]
-    drawing = terminal_lines(best.attention, piece_labels(translation.source_pieces), piece_labels(best.pieces), width)
-    return [printable(translation.source), printable(best.text), "", *drawing]
+    lines, outputs = tuple(sentences or ()), tuple(output or ())
+    if sum((beam, curves, corpus, nearest > 0)) > 1:
+        raise OptionError("--beam, --curves, --corpus and --nearest are one each", hint="give one of them")
+    if curves:
+        draw_history(model, outputs, screen)
+    elif corpus:
+        draw_corpus(data, outputs, screen)
+    elif beam:
+        draw_search(lines, outputs, model, search, screen)
+    elif nearest:
+        list_nearest(lines, nearest, data, model, screen)
+    else:
+        wanted = Wanted.of(lines, target or (), pairs, outputs, merge=not subwords, transpose=transpose, gold=gold)
+        draw_attention(wanted, model, search, screen)

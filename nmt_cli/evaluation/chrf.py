@@ -1,24 +1,26 @@
-"""chrF (Popović 2015), counted by sacreBLEU (Post 2018). Must not know where the sentences come from."""
+"""chrF (Popović 2015) and chrF++ (Popović 2017), counted by sacreBLEU. Must not know where the sentences come from."""
 
 from __future__ import annotations
 
-from nmt_cli.evaluation.scores import Hypotheses, References, Score, check_pairing, streams
+from functools import partial
+
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.sacre import sacre_score
+from nmt_cli.evaluation.scores import Hypotheses, Metric, References, Score
 
 
-def chrf(hypotheses: Hypotheses, references: References) -> Score:
-    """chrF2: F-score (beta 2) of character n-grams up to 6, sacreBLEU's defaults.
+def chrf(
+    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, word_order: int = 0
+) -> Score:
+    """chrF2: F-score (beta 2) of character n-grams up to 6, sacreBLEU's defaults; with word n-grams chrF2++.
 
     Needs no tokenisation, so it also holds for scripts without spaces and for rich morphology.
     Raises DataError for sequences that do not belong together.
     """
     from sacrebleu.metrics.chrf import CHRF  # a tenth of a second that `nmt --help` must not pay
 
-    check_pairing(hypotheses, references)
-    metric = CHRF()
-    result = metric.corpus_score(hypotheses, streams(references))
-    signature = str(metric.get_signature())
-    values = (
-        metric.sentence_score(hypothesis, list(own)).score
-        for hypothesis, own in zip(hypotheses, references, strict=True)
-    )
-    return Score(result.name, result.score, signature, tuple(values))
+    name = "chrF2" + "+" * word_order
+    return sacre_score(CHRF(word_order=word_order), name, hypotheses, references)
+
+
+chrf_plus_plus: Metric = partial(chrf, word_order=2)

@@ -7,30 +7,73 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.evaluation.metrics import measure
-from nmt_cli.evaluation.rouge import is_unspaced
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.doubts import doubts
+from nmt_cli.evaluation.material import Material
+from nmt_cli.evaluation.metrics import FORCED, measure_all
 from nmt_cli.evaluation.scores import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.inference.config import SearchConfig
 
 if TYPE_CHECKING:
+    from nmt_cli.evaluation.profile import Profile
+    from nmt_cli.evaluation.significance import Comparison, Interval
     from nmt_cli.inference.translator import Translator
 
-RELIABLE = 100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
+Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Report:
     """The scores of one set of sentences, and how they came about."""
 
-    scores: Mapping[str, Score]  # by the metric's name in METRICS
+    scores: Mapping[str, Score]  # by the metric's name in METRICS or DEMANDING
     sentences: int
     references_per_sentence: int
     search: SearchConfig | None  # None for hypotheses that were ready
     warnings: tuple[str, ...]  # why the scores might mislead
+    material: Material
+    intervals: Mapping[str, Interval] = field(default_factory=dict)  # 95 %, by the metric's name
+    rival: str = ""  # the name of the system that was compared with
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by the metric's name
+    profile: Profile | None = None
+
+    def warned(self, *lines: str) -> Report:
+        """The report with these warnings before its own."""
+        return dataclasses.replace(self, warnings=(*lines, *self.warnings))
+
+
+@dataclass(frozen=True)
+class Translated:
+    """What a model made of some lines."""
+
+    material: Material
+    search: SearchConfig
+    cut: int  # translations that the length limit cut
+
+
+def translated(
+    names: Sequence[str],
+    text: ParallelText,
+    translator: Translator,
+    search: SearchConfig,
+    progress: Progress | None = None,
+) -> Translated:
+    """Translates the lines of `text`, each freely from its source alone; asks for the references' probabilities too
+    where one of the metrics `names` needs them. `progress` is told the number of lines that are translated.
+    """
+    one_best = dataclasses.replace(search, n_best=1)
+    translations = translator.translate(text.lines, one_best, progress)
+    forced = None
+    if FORCED & set(names):
+        from nmt_cli.inference.forced import force_lines  # numpy, which `nmt --help` does not need
+
+        forced = force_lines(translator, text.lines, [own[0] for own in text.references])
+    material = Material([one.text for one in translations], text.references, text.lines, forced)
+    return Translated(material, one_best, sum(one.cut for one in translations))
 
 
 def report_of_translations(
@@ -38,52 +81,51 @@ def report_of_translations(
     text: ParallelText,
     translator: Translator,
     search: SearchConfig,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
+    config: ScoreConfig = DEFAULT,
 ) -> Report:
-    """Translates the lines of `text`, each freely from its source alone, and scores the best hypothesis of each.
+    """Translates the lines of `text` and scores the best hypothesis of each.
 
-    `names` are keys of METRICS; `progress` is told the number of lines that are finished.
+    `names` are keys of METRICS or DEMANDING; `progress` is told the number of lines that are finished.
     """
-    one_best = dataclasses.replace(search, n_best=1)
-    translations = translator.translate(text.lines, one_best, progress)
-    hypotheses = tuple(translation.text for translation in translations)
-    report = report_of_hypotheses(names, ParallelText(hypotheses, text.references))
-    cut = sum(translation.cut for translation in translations)
-    told = (f"{cut:,} translations were cut at their length limit (--max-length {search.max_length})",) if cut else ()
-    return dataclasses.replace(report, search=one_best, warnings=(*told, *report.warnings))
+    done = translated(names, text, translator, search, progress)
+    report = report_of_material(names, done.material, config)
+    limit = f"{done.cut:,} translations were cut at their length limit (--max-length {search.max_length})"
+    report = dataclasses.replace(report, search=done.search)
+    return report.warned(limit) if done.cut else report
 
 
-def report_of_hypotheses(names: Sequence[str], text: ParallelText) -> Report:
-    """Scores the lines of `text` as they are. `names` are keys of METRICS."""
+def report_of_hypotheses(names: Sequence[str], text: ParallelText, config: ScoreConfig = DEFAULT) -> Report:
+    """Scores the lines of `text` as they are."""
+    return report_of_material(names, Material(text.lines, text.references), config)
+
+
+def report_of_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
+    """Scores the hypotheses of `material`, with intervals. `names` are keys of METRICS or DEMANDING."""
+    from nmt_cli.evaluation.significance import bootstrap  # numpy, which `nmt --help` does not need
+
+    scores = measure_all(names, material, config)
+    found = {name: bootstrap(score.statistics, config.resamples) for name, score in scores.items() if score.statistics}
     return Report(
-        scores=measure(names, text.lines, text.references),
-        sentences=len(text.lines),
-        references_per_sentence=len(text.references[0]),
+        scores=scores,
+        sentences=len(material.hypotheses),
+        references_per_sentence=len(material.references[0]),
         search=None,
-        warnings=tuple(doubts(names, text)),
+        warnings=tuple(doubts(names, material.hypotheses, material.references)),
+        material=material,
+        intervals={name: interval for name, interval in found.items() if interval is not None},
     )
 
 
-def doubts(names: Sequence[str], text: ParallelText) -> list[str]:
-    """What about the sentences makes these scores less than they seem, a line each."""
-    found = []
-    if len(text.lines) < RELIABLE:
-        found.append(f"only {len(text.lines)} sentences: scores of fewer than {RELIABLE} are not reliable")
-    if any(name.startswith("bleu") for name in names):
-        tokenised = sum(line.endswith(" .") for line in text.lines)
-        if tokenised > len(text.lines) / 10:
-            found.append(
-                f"{tokenised:,} hypotheses end in ' .': BLEU is meant for detokenised text, these look tokenised"
-            )
-        if mostly_unspaced(text):
-            found.append("the references have no spaces between words, which BLEU (tok:13a) counts: trust chrF instead")
-    return found
+def against(report: Report, rival: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
+    """The report with each score tested against that of other hypotheses for the same sentences."""
+    from nmt_cli.evaluation.significance import compare  # numpy, which `nmt --help` does not need
 
-
-def mostly_unspaced(text: ParallelText) -> bool:
-    """Whether the references are in a script without spaces, such as Chinese or Thai."""
-    letters = [character for own in text.references for character in own[0] if character.isalpha()]
-    return sum(map(is_unspaced, letters)) > len(letters) / 2
+    names = [name for name in report.scores if material.forced or name not in FORCED]
+    others = measure_all(names, material, config)
+    found = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in names}
+    comparisons = {name: comparison for name, comparison in found.items() if comparison is not None}
+    return dataclasses.replace(report, rival=rival, comparisons=comparisons)
 
 
 def as_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,15 +136,60 @@ def as_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
         "references_per_sentence": report.references_per_sentence,
         "beam_size": report.search.beam_size if report.search else None,
         "length_penalty": report.search.length_penalty if report.search else None,
-        "scores": {
-            name: {"name": score.name, "value": score.value, "signature": score.signature}
-            for name, score in report.scores.items()
-        },
+        "scores": {name: score_json(report, name) for name in report.scores},
+        **({"against": report.rival} if report.rival else {}),
+        **({"profile": dataclasses.asdict(report.profile)} if report.profile else {}),
         "warnings": list(report.warnings),
     }
 
 
-def as_lines(scores: Sequence[Score]) -> list[str]:
-    """One aligned line a score: name, value with two digits, signature."""
-    width = max(len(score.name) for score in scores)
-    return [f"{score.name:<{width}}  {score.value:6.2f}  {score.signature}" for score in scores]
+def score_json(report: Report, name: str) -> dict[str, Any]:
+    score, interval, comparison = report.scores[name], report.intervals.get(name), report.comparisons.get(name)
+    return {
+        "name": score.name,
+        "value": score.value,
+        **score.parts,
+        "lower_is_better": score.lower_is_better,
+        "interval95": [interval.low, interval.high] if interval else None,
+        "signature": score.signature,
+        **({"against": dataclasses.asdict(comparison)} if comparison else {}),
+    }
+
+
+def report_lines(report: Report) -> list[str]:
+    """One aligned line a score: name, value ± half the 95 % interval, signature; below it the other system's."""
+    width = max((len(score.name) for score in report.scores.values()), default=0)
+    lines = []
+    for name, score in report.scores.items():
+        interval = report.intervals.get(name)
+        spread = f" ± {interval.half:4.2f}" if interval else ""
+        parts = "".join(f"{part[0].upper()} {value:.2f}  " for part, value in score.parts.items())
+        lower = "lower is better  " if score.lower_is_better else ""
+        lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{lower}{score.signature}")
+        if name in report.comparisons:
+            lines.append(" " * (width + 2) + comparison_line(report.comparisons[name], report.rival))
+    return lines
+
+
+def comparison_line(comparison: Comparison, rival: str) -> str:
+    spread = f" ± {comparison.interval.half:.2f}" if comparison.interval else ""
+    return (
+        f"{comparison.other:6.2f}{spread}  {rival}: difference {comparison.difference:+.2f}, "
+        f"p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
+        f"p = {comparison.randomisation_p:.4f} (approximate randomisation)"
+    )
+
+
+def sentence_rows(report: Report) -> list[list[str]]:
+    """A header and a row a sentence: its number, texts, and the value of every score; tab-separated once written."""
+    material = report.material
+    several = len(material.references[0]) > 1
+    header = ["number", *(["source"] if material.sources else [])]
+    header += [f"reference{place + 1}" if several else "reference" for place in range(len(material.references[0]))]
+    header += ["hypothesis", *report.scores]
+    rows = [header]
+    for row, hypothesis in enumerate(material.hypotheses):
+        texts = [*([material.sources[row]] if material.sources else []), *material.references[row], hypothesis]
+        values = [f"{score.sentence_values[row]:.4f}" for score in report.scores.values()]
+        rows.append([str(row + 1), *(" ".join(text.split()) for text in texts), *values])
+    return rows

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import groupby
+from typing import Any
 
-from nmt_cli.evaluation.scores import Hypotheses, Metric, References, Score, check_pairing
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.scores import Hypotheses, Metric, References, Score, check_pairing, mean_score
+
+SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
 
 # Scripts written without spaces: each character is a word of its own, as character ROUGE counts them.
 UNSPACED = (
@@ -58,26 +65,57 @@ def split_unspaced(word: str) -> list[str]:
     return pieces
 
 
-def rouge(hypotheses: Hypotheses, references: References, *, kind: str) -> Score:
-    """Mean over the sentences of ROUGE's F1; of several references the best one counts for each sentence.
+def rouge(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, kind: str) -> Score:
+    """Mean over the sentences of ROUGE's F-score; of several references the best one counts for each sentence.
 
-    `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence).
-    Raises DataError for sequences that do not belong together.
+    `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union
+    of the common subsequences of each pair of sentences of a text). Raises DataError for what does not pair up.
     """
     from rouge_score.rouge_scorer import RougeScorer  # imports nltk: half a second
 
     check_pairing(hypotheses, references)
     tokenizer = UnicodeTokenizer()
     scorer = RougeScorer([kind], tokenizer=tokenizer)
-    values = tuple(
-        100 * float(scorer.score_multi(own, hypothesis)[kind].fmeasure)
+    split = one_sentence_a_line if kind == "rougeLsum" else str
+    found = [
+        best_match([scorer.score(split(one), split(hypothesis))[kind] for one in own], config.beta)
         for hypothesis, own in zip(hypotheses, references, strict=True)
-    )
+    ]
     signature = (
-        f"nrefs:{len(references[0])}|case:lc|tok:{tokenizer.name}|stem:no|measure:F1|mean:sentences"
-        f"|rouge-score:{version('rouge-score')}"
+        f"nrefs:{len(references[0])}|case:lc|tok:{tokenizer.name}|stem:no|measure:F{config.beta:g}|mean:sentences"
+        f"{'|split:.!?' if kind == 'rougeLsum' else ''}|rouge-score:{version('rouge-score')}"
     )
-    return Score(f"ROUGE-{kind.removeprefix('rouge')}", sum(values) / len(values), signature, values)
+    parts = {
+        "precision": 100 * sum(match.precision for match in found) / len(found),
+        "recall": 100 * sum(match.recall for match in found) / len(found),
+    }
+    values = [100 * match.f for match in found]
+    return mean_score(f"ROUGE-{kind.removeprefix('rouge')}", values, signature, parts)
+
+
+@dataclass(frozen=True)
+class Match:
+    """How well a hypothesis and one reference agree, 0-1."""
+
+    f: float
+    precision: float
+    recall: float
+
+
+def best_match(of_references: Sequence[Any], beta: float) -> Match:
+    """The match with the reference of the greatest F-score, of rouge-score's results."""
+    matches = (Match(f_score(one.precision, one.recall, beta), one.precision, one.recall) for one in of_references)
+    return max(matches, key=lambda match: match.f)
+
+
+def f_score(precision: float, recall: float, beta: float) -> float:
+    """(1 + beta²) P R / (beta² P + R): recall counts beta times as much as precision."""
+    weighted = beta * beta * precision + recall
+    return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
+
+
+def one_sentence_a_line(text: str) -> str:
+    return SENTENCE_END.sub("\n", text)
 
 
 def rouge_of_kind(kind: str) -> Metric:

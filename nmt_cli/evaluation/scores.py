@@ -1,14 +1,34 @@
-"""What a metric takes and returns. Must not know any metric, model or file."""
+"""What a metric takes and returns. Must not know any metric, model or file.
+
+Letters: N sentences, K counts of a sentence, R resamples of the sentences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from nmt_cli.errors import DataError
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.inference.protocol import FloatArray
 
 Hypotheses = Sequence[str]
 References = Sequence[Sequence[str]]  # sentence-major: one inner sequence a hypothesis
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the score of any selection of the sentences follows from: add up their rows, and combine the sums."""
+
+    counts: FloatArray  # (N, K)
+    combine: Callable[[FloatArray], FloatArray]  # sums (R, K) -> values (R,)
+
+    def of(self, rows: Sequence[int]) -> float:
+        """The score of these sentences alone."""
+        return float(self.combine(self.counts[list(rows)].sum(axis=0, keepdims=True))[0])
 
 
 @dataclass(frozen=True)
@@ -19,12 +39,38 @@ class Score:
     """
 
     name: str  # as it is printed, such as BLEU-4
-    value: float  # 0-100
+    value: float  # 0-100, but perplexity, and error rates, which may be greater
     signature: str
-    sentence_values: tuple[float, ...]  # 0-100, one a hypothesis, in their order
+    sentence_values: tuple[float, ...]  # on the same scale, one a hypothesis, in their order
+    parts: Mapping[str, float] = field(default_factory=dict)  # such as precision and recall, 0-100
+    statistics: Statistics | None = None
+    lower_is_better: bool = False
 
 
-Metric = Callable[[Hypotheses, References], Score]
+class Metric(Protocol):
+    """A metric that needs nothing but the sentences."""
+
+    def __call__(self, hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score: ...
+
+
+def mean_score(name: str, values: Sequence[float], signature: str, parts: Mapping[str, float] | None = None) -> Score:
+    """The score that is the mean of its sentences' values (0-100)."""
+    return Score(
+        name=name,
+        value=sum(values) / len(values),
+        signature=signature,
+        sentence_values=tuple(values),
+        parts=parts or {},
+        statistics=ratio_statistics(values, [1.0] * len(values)),
+    )
+
+
+def ratio_statistics(numerators: Sequence[float], denominators: Sequence[float], scale: float = 1.0) -> Statistics:
+    """Of a score that is `scale` times one sum over another."""
+    import numpy as np  # which `nmt --help` does not need
+
+    counts = np.stack([np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)], axis=1)
+    return Statistics(counts, lambda sums: scale * sums[:, 0] / np.maximum(sums[:, 1], 1))
 
 
 def check_pairing(hypotheses: Hypotheses, references: References) -> None:

@@ -37,22 +37,47 @@ def read_sentences(path: Path) -> list[str]:
     return [line.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}") for line in lines[:1]] + lines[1:]  # byte order mark
 
 
+def read_references(path: Path) -> list[list[str]]:
+    """The references in a file: one of each line, or several in the columns of a `.tsv`, column by column.
+
+    Raises DataError for a line with another number of columns than the first.
+    """
+    lines = read_sentences(path)
+    if path.suffix.lower() != ".tsv":
+        return [lines]
+    rows = [line.split("\t") for line in lines]
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise DataError(
+                f"{path}, line {number:,}: {len(row)} columns, the lines before it have {len(rows[0])}",
+                hint="each column of a .tsv is one reference of every sentence",
+            )
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
+
+
 def text_of_files(lines: Path, references: Sequence[Path]) -> ParallelText:
     """The file's lines with those of each reference file, line for line.
 
     Raises DataError, naming both counts, when the files differ in length, and when they are empty.
     """
     own = read_sentences(lines)
-    of_files = [read_sentences(path) for path in references]
-    for path, sentences in zip(references, of_files, strict=True):
-        if len(sentences) != len(own):
-            raise DataError(
-                f"{lines} has {len(own):,} lines, {path} has {len(sentences):,}",
-                hint="the files must hold one sentence a line, in the same order",
-            )
+    columns: list[list[str]] = []
+    for path in references:
+        found = read_references(path)
+        check_count(lines, len(own), path, len(found[0]))
+        columns += found
     if not own:
         raise DataError(f"{lines} is empty: there is no sentence to score")
-    return ParallelText(tuple(own), tuple(zip(*of_files, strict=True)))
+    return ParallelText(tuple(own), tuple(zip(*columns, strict=True)))
+
+
+def check_count(one: Path | str, lines: int, other: Path | str, count: int) -> None:
+    """Raises DataError, naming both counts, unless the two files have as many lines."""
+    if lines != count:
+        raise DataError(
+            f"{one} has {lines:,} lines, {other} has {count:,}",
+            hint="the files must hold one sentence a line, in the same order",
+        )
 
 
 def text_of_test_split(corpus: PreparedCorpus) -> ParallelText:

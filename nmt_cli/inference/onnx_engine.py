@@ -23,6 +23,7 @@ from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 
 Arrays = dict[str, FloatArray]
 NEXT = "next."
+MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,12 @@ class OnnxEngine:
         state = dict(zip(self.state_names, values, strict=True))
         rows = {name: state.pop(name) for name in self.changing}
         return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source_ids)))
+
+    def sentence_vectors(self, source_ids: IntArray) -> FloatArray:
+        """(B, D): the mean of the encoder's states over the true positions of each sentence."""
+        (memory,) = self.encoder.run([MEMORY], {"source_ids": source_ids.astype(np.int32)})  # (B, S, D)
+        true = (source_ids != 0)[:, :, None]
+        return np.asarray((memory * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int) -> Step[OnnxState]:
         feed = {

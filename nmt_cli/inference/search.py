@@ -41,14 +41,33 @@ class LengthPenalty:
         return np.asarray(((5.0 + np.asarray(length)) / 6.0) ** self.alpha)
 
 
-def search(model: StepModel[StateT], source_ids: IntArray, config: SearchConfig) -> list[list[Found]]:
+@dataclass(frozen=True)
+class Extension:
+    """What one step offered to the open rows, and what was taken of it."""
+
+    scores: FloatArray  # (A, K) log-probabilities of the rows before; NEVER for a row that is none yet
+    tokens: IntArray  # (N, C) offered to each row
+    log_probabilities: FloatArray  # (N, C)
+    chosen: IntArray  # (A * K,) places in (N * C) of what became the next rows
+
+
+class Observer:
+    """Is told what search does and cannot change it. This one pays no heed; `beam_trace.BeamTrace` draws a tree."""
+
+    def extended(self, extension: Extension) -> None:
+        """After each step."""
+
+
+def search(
+    model: StepModel[StateT], source_ids: IntArray, config: SearchConfig, observer: Observer | None = None
+) -> list[list[Found]]:
     """At most `n_best` hypotheses of each sentence, best first; `source_ids` (B, S) end with END, padded with 0.
 
     With a beam of 1 this is greedy search: the likeliest token at every step, until it is END. With a wider beam no
     hypothesis that the beam could still reach is lost: a sentence is searched until the best that its open rows can
     become is worse than what it has. A sentence's result does not depend on the others of its batch.
     """
-    return BeamSearch(model, source_ids, config).run()
+    return BeamSearch(model, source_ids, config, observer or Observer()).run()
 
 
 def length_limits(source_ids: IntArray, config: SearchConfig) -> NDArray[np.int64]:
@@ -122,8 +141,11 @@ class Pool:
 class BeamSearch(Generic[StateT]):
     """One search under way over a batch of sentences."""
 
-    def __init__(self, model: StepModel[StateT], source_ids: IntArray, config: SearchConfig) -> None:
+    def __init__(
+        self, model: StepModel[StateT], source_ids: IntArray, config: SearchConfig, observer: Observer
+    ) -> None:
         self.model = model
+        self.observer = observer
         self.source_ids = source_ids
         self.beam = config.beam_size
         self.candidates = self.beam + 1 if self.beam > 1 else 1  # one may be END, and K are to go on
@@ -175,8 +197,9 @@ class BeamSearch(Generic[StateT]):
         totals = self.scores.reshape(-1, 1) + np.where(ended, NEVER, step.log_probabilities)
         totals = totals.reshape(sentences, -1)  # (A, K * C)
         best = np.argsort(-totals, axis=1, kind="stable")[:, :beam]  # (A, K)
-        self.scores = np.take_along_axis(totals, best, axis=1)
         flat = (best + np.arange(sentences)[:, None] * totals.shape[1]).ravel()  # into (N * C)
+        self.observer.extended(Extension(self.scores, step.tokens, step.log_probabilities, flat))
+        self.scores = np.take_along_axis(totals, best, axis=1)
         self.trail.tokens.append(step.tokens.ravel()[flat])
         self.trail.log_probabilities.append(step.log_probabilities.ravel()[flat])
         self.trail.parents.append(flat // step.tokens.shape[1])

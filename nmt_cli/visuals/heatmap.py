@@ -6,18 +6,14 @@ Letters: T produced target tokens, S source tokens.
 
 from __future__ import annotations
 
-import logging
 import math
 import textwrap
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.files import atomic_path
-from nmt_cli.visuals.fonts import fonts_for
+from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, new_figure, write_figure
 from nmt_cli.visuals.labels import cell_width, graphemes, isolated, shortened
 
 if TYPE_CHECKING:
@@ -26,27 +22,10 @@ if TYPE_CHECKING:
 
     from nmt_cli.inference.protocol import FloatArray
 
-SUFFIXES = (".png", ".svg")
-INK = "#26262b"
-FAINT = "#77777f"
-GRID = "#ececf0"
 SHADES = ((0.8, "█"), (0.55, "▓"), (0.3, "▒"), (0.1, "░"))  # from this share of the largest weight on
 BELOW = "·"
 LONGEST_LABEL = 20  # columns or lines of a terminal
-FONT_SIZE = 10.0  # points
-LARGEST_SIDE = 6000  # pixels, about 100 MB while drawing
 CELLS_AS_VECTORS = 10_000  # beyond, an SVG of one path a cell is slow to open
-
-
-def check_suffix(path: Path) -> None:
-    """Raises OptionError unless `draw` can write such a file: by its suffix, and where no directory has the name."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise OptionError(
-            f"{path} does not say which kind of picture is wanted",
-            hint=f"end the name with {' or '.join(SUFFIXES)}, such as {path.stem or 'attention'}{SUFFIXES[0]}",
-        )
-    if path.is_dir():
-        raise OptionError(f"{path} is a directory; the name of a file is needed")
 
 
 def draw(
@@ -64,21 +43,19 @@ def draw(
     Raises OptionError for another suffix or for labels that do not fit the array's shape.
     """
     check_suffix(path)
+    attention = plane(attention)
     check_shape(attention, source, target)
-    with quiet_matplotlib():
-        fonts = fonts_for("".join((*source, *target, *title)))
-        kind = path.suffix.lower().removeprefix(".")
-        settings = {
-            "font.family": [*fonts.families, *(["sans-serif"] if kind == "svg" else [])],
-            "svg.fonttype": "none",  # text stays text: it can be searched, and the viewer's own fonts show it
-            "svg.hashsalt": "nmt",
-        }
-        with rc_context(settings), atomic_path(path, suffix=path.suffix) as temporary:
-            figure = heatmap_figure(attention, source, target, title)
-            dpi = min(160.0, LARGEST_SIDE / max(figure.get_size_inches()))
-            metadata = {"Title": " / ".join(filter(None, title))} | ({"Date": None} if kind == "svg" else {})
-            figure.savefig(temporary, format=kind, dpi=dpi, bbox_inches="tight", pad_inches=0.25, metadata=metadata)
-    return fonts.missing if kind == "png" else ""
+    return write_figure(
+        path,
+        "".join((*source, *target, *title)),
+        lambda: heatmap_figure(attention, source, target, title),
+        title=" / ".join(filter(None, title)),
+    )
+
+
+def plane(attention: FloatArray) -> FloatArray:
+    """(T, S): itself, or the mean over layers and heads of (L, H, T, S)."""
+    return attention.mean(axis=(0, 1)) if attention.ndim == 4 else attention
 
 
 def check_shape(attention: FloatArray, source: Sequence[str], target: Sequence[str]) -> None:
@@ -90,41 +67,13 @@ def check_shape(attention: FloatArray, source: Sequence[str], target: Sequence[s
         )
 
 
-@contextmanager
-def quiet_matplotlib() -> Iterator[None]:
-    """Keeps matplotlib's remarks off stderr: on glyphs (draw returns them), font caches and missing directories."""
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph ")
-            warnings.filterwarnings("ignore", module="matplotlib")
-            yield
-    finally:
-        logger.setLevel(level)
-
-
-def rc_context(settings: dict[str, Any]) -> Any:
-    """matplotlib's defaults with these settings, whatever the user's own matplotlibrc says."""
-    import matplotlib  # half a second that only pictures pay
-
-    values: dict[Any, Any] = {**matplotlib.rcParamsDefault, **settings}
-    values.pop("backend")  # the one that rc_context would not restore
-    return matplotlib.rc_context(values)
-
-
 def heatmap_figure(
     attention: FloatArray, source: Sequence[str], target: Sequence[str], title: tuple[str, str]
 ) -> Figure:
     """The figure, one square cell a weight; what stands outside the cells is left to the tight bounding box."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # without pyplot: no global state, no window
-    from matplotlib.figure import Figure
-
     cell = min(0.55, max(0.27, 7 / max(attention.shape)))  # inches
     width, height = cell * len(target), cell * len(source)
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)  # measures text
+    figure = new_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1))
     mesh = axes.pcolormesh(
         attention.T,  # (S, T)
@@ -213,6 +162,7 @@ def terminal_lines(attention: FloatArray, source: Sequence[str], target: Sequenc
     Headings that do not fit side by side are written downwards; columns that do not fit at all follow in another
     band below. The last line explains the shades. Raises OptionError for labels that do not fit the array's shape.
     """
+    attention = plane(attention)
     check_shape(attention, source, target)
     rows = [shortened(label, min(LONGEST_LABEL, max(4, width // 2))) for label in source]
     margin = max(map(cell_width, rows))

@@ -63,6 +63,16 @@ def test_the_printed_score_has_its_signature(place: Path) -> None:
     assert lines[0].startswith("BLEU-4") and "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in lines[0]
 
 
+def test_accuracy_by_forced_decoding_is_what_training_measured(place: Path) -> None:
+    rows = [line.split("\t") for line in (place / "prepared" / "dev.tsv").read_text(encoding="utf-8").splitlines()]
+    for name, column in (("dev.source", 0), ("dev.reference", 1)):
+        (place / name).write_text("".join(row[column] + "\n" for row in rows), encoding="utf-8")
+    files = ["--source", "dev.source", "--reference", "dev.reference"]
+    told = json.loads(succeed("evaluate", "--metric", "accuracy", *files, "--json", cwd=place).stdout)
+    card = json.loads((place / "model" / "model.json").read_text(encoding="utf-8"))
+    assert told["scores"]["accuracy"]["value"] == pytest.approx(card["development"]["accuracy"], abs=0.1)
+
+
 def test_one_line_in_gives_one_line_out(place: Path) -> None:
     lines = ["bade giko.", "", "  ", "\u2028", "字 x", "BADE GIKO!", "lu\x00ma.", "ba" * 400]
     text = "\n".join(lines)  # no newline at the end

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.dataset import Pair, PreparedCorpus
 from nmt_cli.errors import ExitCode
+from nmt_cli.inference import forced
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
 
 runner = CliRunner()
+SURE = forced.Forced(tokens=(5, 3), log_probabilities=(0.0, 0.0), likeliest=(True, True), attention=np.ones((2, 1)))
 
 
 @dataclass
@@ -30,7 +33,7 @@ class Shouting:
         return SimpleNamespace(dataset_fingerprint=self.fingerprint)
 
     def translate(
-        self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None
+        self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None = None
     ) -> list[SimpleNamespace]:
         self.beam_size = config.beam_size
         return [SimpleNamespace(text=line.upper(), cut=False) for line in lines]
@@ -40,9 +43,11 @@ class Shouting:
 def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     """The translator that `Translator.load` gives; a test split of 100 sentences, of which half are right."""
     pairs = [Pair("abc def", "ABC DEF" if number % 2 else "xyz") for number in range(100)]
-    corpus = SimpleNamespace(pairs=lambda split: {"test": pairs}[split], fingerprint="f1")
+    splits = {"test": pairs, "train": [Pair("Tom saw it", "TOM SAW IT")]}
+    corpus = SimpleNamespace(pairs=lambda split: splits[split], fingerprint="f1", target_language="eng", splits=splits)
     translator = Shouting("f1")
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
+    monkeypatch.setattr(forced, "force_lines", lambda translator, sources, targets: [SURE] * len(sources))
     monkeypatch.setattr(Translator, "load", lambda directory: translator)
     return translator
 
@@ -55,7 +60,7 @@ def write(path: Path, text: str) -> str:
 def test_the_test_split_is_scored_and_only_the_scores_are_on_stdout(shouting: Shouting) -> None:
     result = runner.invoke(app, ["evaluate", "--metric", "rouge1", "--beam-size", "3"])
     assert result.exit_code == ExitCode.OK
-    assert result.stdout.startswith("ROUGE-1   50.00  nrefs:1|")
+    assert result.stdout.startswith("ROUGE-1   50.00 ± 10.00  P 50.00  R 50.00  nrefs:1|")
     assert len(result.stdout.splitlines()) == 1
     assert result.stderr == "100 test sentences, beam 3, none of their sources seen in training.\n"
     assert shouting.beam_size == 3
@@ -70,8 +75,9 @@ def test_a_model_of_other_data_is_warned_of_and_its_training_data_not_vouched_fo
 
 def test_all_metrics_are_the_default(shouting: Shouting) -> None:
     names = [line.split()[0] for line in runner.invoke(app, ["evaluate"]).stdout.splitlines()]
-    expected = ["BLEU", "BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "chrF2", "ROUGE-1", "ROUGE-2", "ROUGE-L"]
-    assert names == expected
+    assert names[:7] == ["BLEU", "BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "chrF2", "chrF2++"]
+    assert names[7:12] == ["TER", "ROUGE-1", "ROUGE-2", "ROUGE-L", "ROUGE-Lsum"]
+    assert names[12:] == ["METEOR", "exact", "CER", "perplexity", "accuracy"]
 
 
 def test_json_is_one_object_that_says_what_was_scored(shouting: Shouting) -> None:
@@ -103,7 +109,12 @@ def test_ready_hypotheses_need_no_model_and_may_have_several_references(tmp_path
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--source", "s", "--hypothesis", "h", "--reference", "r"], "--source and --hypothesis"),
+        (["--smooth", "lots"], "--smooth cannot be 'lots'"),
+        (["--smooth", "exp:1"], "--smooth cannot be 'exp:1'"),
+        (["--report", "r.pdf"], "--report cannot be r.pdf"),
+        (["--metric", "comet"], "--metric comet needs a model"),
+        (["--metric", "bertscore"], "--metric bertscore needs a model"),
+        (["--hypothesis", "h", "--reference", "r", "--metric", "perplexity"], "need a model"),
         (["--source", "s"], "--source needs --reference"),
         (["--hypothesis", "h"], "--hypothesis needs --reference"),
         (["--reference", "r"], "--reference needs --source or --hypothesis"),
@@ -115,6 +126,46 @@ def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[s
     assert result.exit_code == ExitCode.USAGE
     assert named in result.stderr and "hint: " in result.stderr
     assert result.stdout == ""
+
+
+def test_sources_that_were_trained_on_are_told_and_not_vouched_against(shouting: Shouting) -> None:
+    corpus = PreparedCorpus.load(Path("prepared"))
+    corpus.splits["train"].append(Pair("abc def", "x"))  # type: ignore[attr-defined]
+    result = runner.invoke(app, ["evaluate", "-m", "chrf", "--profile"])
+    assert "100 of 100 test sources (100.0%) stand in the training data of prepared/" in result.stderr
+    assert "none of their sources" not in result.stderr
+    assert "seen in training" in result.stdout
+
+
+def test_the_profile_compares_with_a_sample_of_the_training_sentences(shouting: Shouting) -> None:
+    out = runner.invoke(app, ["evaluate", "-m", "chrf", "--profile"]).stdout
+    assert [line.split()[:3] for line in out.splitlines() if "training sentences" in line] == [
+        ["training", "sentences", "1"]
+    ]
+
+
+def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) -> None:
+    rival = write(tmp_path / "rival", "qq\n" * 100)
+    result = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival])
+    assert "difference +83.81, p = 0.0010 (paired bootstrap), p = 0.0001 (approximate randomisation)" in result.stdout
+    short = write(tmp_path / "short", "ABC DEF\n")
+    assert "has 1 lines, the references has 100" in runner.invoke(app, ["evaluate", "--against", short]).stderr
+
+
+def test_sentences_and_their_scores_are_written_as_columns(shouting: Shouting, tmp_path: Path) -> None:
+    path = tmp_path / "out.tsv"
+    runner.invoke(app, ["evaluate", "-m", "chrf", "-m", "exact", "--sentences", str(path)])
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["number", "source", "reference", "hypothesis", "chrf", "exact"]
+    assert rows[1] == ["1", "abc def", "xyz", "ABC DEF", "0.0000", "0.0000"]
+    assert rows[2][-2:] == ["100.0000", "100.0000"] and len(rows) == 101
+
+
+def test_a_derivation_needs_neither_model_nor_files() -> None:
+    pair = ["She likes to read books on AI", "She enjoys reading books about AI"]
+    options = ["--metric", "bleu2", "--smooth", "epsilon:0.01"]
+    out = runner.invoke(app, ["evaluate", *options, "--explain", *pair]).stdout
+    assert "p1 = 3/7 = 0.4286" in out and "p2 = 0/6 = 0.0000" in out and "= 0.0655" in out
 
 
 def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest.MonkeyPatch) -> None:

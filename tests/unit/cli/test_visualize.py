@@ -54,13 +54,48 @@ def test_without_an_output_the_drawing_is_on_stdout() -> None:
     lines = result.stdout.splitlines()
     assert lines[:3] == ["where is he?", "Wo ist er?", ""]
     assert lines[3].split() == ["Wo", "ist", "er", "?", "</s>"]
+    assert "near the diagonal" in lines[-1]
     assert result.stderr == ""
+
+
+def test_one_call_draws_in_four_forms_and_numbers_the_pictures_of_several(tmp_path: Path) -> None:
+    names = ["a.png", "a.svg", "a.html"]
+    options = [word for name in names for word in ("-o", str(tmp_path / name))]
+    result = runner.invoke(app, ["visualize", "where is he?", "where <b> is he?", *options, "-o", "-"])
+    assert result.exit_code == ExitCode.OK
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == ["a-1.png", "a-1.svg", "a-2.png", "a-2.svg", "a.html"]
+    assert result.stdout.count("Wo ist er?") == 2
+    assert "where <b>" not in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_transposed_the_source_stands_across() -> None:
+    lines = runner.invoke(app, ["visualize", "where is he?", "--transpose"]).stdout.splitlines()
+    assert lines[3].split() == ["where", "is", "he", "</s>"]
 
 
 def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path) -> None:
     result = runner.invoke(app, ["visualize", "where is he?", "-o", str(tmp_path / "a.jpg")])
     assert result.exit_code == ExitCode.USAGE
-    assert ".png or .svg" in result.stderr
+    assert ".png or .svg or .html" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["a", "b", "--target", "c"], "1 --target for 2 sentences"),
+        (["a", "--gold", "g"], "--gold needs the translations"),
+        (["a", "--pairs", "p"], "--pairs does not go with"),
+        (["a", "--beam", "--nearest", "3"], "are one each"),
+        (["a", "b", "--beam"], "--beam shows one sentence"),
+        (["--nearest", "3"], "--nearest needs a sentence"),
+        (["a", "--beam", "-o", "x.html"], "which kind of picture"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[str], said: str) -> None:
+    result = runner.invoke(app, ["visualize", *options])
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert said in result.stderr and "hint: " in result.stderr
 
 
 @pytest.mark.parametrize("sentence", ["", " \n ", "..."])

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from nmt_cli.evaluation.report import as_json, as_lines, report_of_hypotheses, report_of_translations
-from nmt_cli.evaluation.scores import Score
+from nmt_cli.evaluation.report import as_json, report_lines, report_of_hypotheses, report_of_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translation, Translator
@@ -56,14 +55,14 @@ def test_translations_that_were_cut_are_told() -> None:
 
 
 def test_few_sentences_are_called_unreliable_and_enough_are_not() -> None:
-    few = report_of_hypotheses(["chrf"], of("a"))
-    enough = report_of_hypotheses(["chrf"], of(*"a" * 100))
+    few = report_of_hypotheses(["chrf"], of("A"))
+    enough = report_of_hypotheses(["chrf"], of(*"A" * 100))
     assert "not reliable" in few.warnings[0]
     assert enough.warnings == ()
 
 
 def test_tokenised_hypotheses_are_told_where_bleu_is_asked_for() -> None:
-    text = of(*["Das ist so ."] * 100)
+    text = ParallelText(("Das ist so .",) * 100, (("Das ist so.",),) * 100)
     assert "look tokenised" in report_of_hypotheses(["bleu4"], text).warnings[0]
     assert report_of_hypotheses(["chrf"], text).warnings == ()
 
@@ -83,6 +82,8 @@ def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
     assert as_json(report_of_hypotheses(["chrf"], of("a")), {})["beam_size"] is None
 
 
-def test_lines_are_aligned_with_two_digits() -> None:
-    lines = as_lines([Score("BLEU", 100.0, "s1", ()), Score("ROUGE-L", 7.126, "s2", ())])
-    assert lines == ["BLEU     100.00  s1", "ROUGE-L    7.13  s2"]
+def test_lines_are_aligned_with_two_digits_and_half_the_interval() -> None:
+    report = report_of_hypotheses(["bleu", "rougeL"], of("a b c d", "e f g h"))
+    lines = report_lines(report)
+    assert lines[0].startswith("BLEU     100.00 ± 0.00  nrefs:1|")
+    assert lines[1].startswith("ROUGE-L  100.00 ± 0.00  P 100.00  R 100.00  nrefs:1|")

@@ -36,7 +36,7 @@ def test_a_score_lies_in_its_range_and_has_a_value_for_each_sentence(metric: str
     assert 0 <= score.value <= 100
     assert len(score.sentence_values) == 3
     assert all(0 <= value <= 100 for value in score.sentence_values)
-    assert score.sentence_values[1] == 0
+    assert score.sentence_values[1] == (100 if score.lower_is_better else 0)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -44,6 +44,15 @@ def test_a_perfect_translation_scores_100_whichever_of_its_references_it_equals(
     lines = ["Das ist ein Haus mit Garten.", "Wo ist hier der Bahnhof?"]
     references = [[lines[0], "etwas ganz anderes"], ["etwas ganz anderes", lines[1]]]
     score = METRICS[metric](lines, references)
-    assert score.value == pytest.approx(100)
-    assert score.sentence_values == pytest.approx((100, 100))
+    perfect = 0 if score.lower_is_better else 100
+    loose = {"meteor": 1.0}.get(metric, 1e-9)  # METEOR's penalty for one chunk: 0.5 (1 / words)^3
+    assert score.value == pytest.approx(perfect, abs=loose)
+    assert score.sentence_values == pytest.approx((perfect, perfect), abs=loose)
     assert "nrefs:2" in score.signature
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_counts_of_all_sentences_give_the_score_itself(metric: str) -> None:
+    score = METRICS[metric](["so ist es eben.", "ja", "nein"], [["so ist das eben."], ["doch"], ["nein nein nein"]])
+    assert score.statistics is not None
+    assert score.statistics.of([0, 1, 2]) == pytest.approx(score.value)

@@ -53,3 +53,16 @@ def test_empty_files_are_refused(tmp_path: Path) -> None:
     empty = write(tmp_path / "empty", b"")
     with pytest.raises(DataError, match="empty"):
         text_of_files(empty, [empty])
+
+
+def test_each_column_of_a_table_is_a_reference_beside_those_of_other_files(tmp_path: Path) -> None:
+    table = write(tmp_path / "r.tsv", b"a\tb\nc\td\n")
+    plain = write(tmp_path / "r.txt", b"e\tf\ng\n")
+    text = text_of_files(write(tmp_path / "h", b"x\ny\n"), [table, plain])
+    assert text.references == (("a", "b", "e\tf"), ("c", "d", "g"))
+
+
+def test_a_table_with_rows_of_unequal_width_is_refused_with_its_line(tmp_path: Path) -> None:
+    table = write(tmp_path / "r.tsv", b"a\tb\nc\n")
+    with pytest.raises(DataError, match=r"r.tsv, line 2: 1 columns, the lines before it have 2"):
+        text_of_files(write(tmp_path / "h", b"x\ny\n"), [table])

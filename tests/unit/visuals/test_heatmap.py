@@ -11,7 +11,8 @@ import pytest
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.protocol import FloatArray
 from nmt_cli.visuals import fonts, heatmap
-from nmt_cli.visuals.heatmap import check_suffix, colour_map, draw, heatmap_figure, terminal_lines
+from nmt_cli.visuals.canvas import check_suffix
+from nmt_cli.visuals.heatmap import colour_map, draw, heatmap_figure, terminal_lines
 from nmt_cli.visuals.labels import cell_width
 
 SOURCE = ["where", "is", "it", "?", "</s>"]

@@ -1,0 +1,213 @@
+"""What `nmt evaluate` does with its options: reads, translates, scores. `evaluate.py` has the options and the output.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.cli.render import Screen, sentence_progress
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.evaluation import report, texts
+from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.doubts import doubt_of_leak, seen_in
+from nmt_cli.evaluation.material import Material
+from nmt_cli.evaluation.metrics import Given
+from nmt_cli.inference.config import SearchConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.inference.translator import Translator
+
+SAMPLE = 200  # training sentences that are translated to measure memorisation
+CARD = "model.json"  # inference.bundle.CARD and corpus.manifest.NAME, whose modules need numpy
+MANIFEST = "dataset.json"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is to be scored: files, or (where none is named) the test split of `data`."""
+
+    data: Path
+    model: Path
+    source: Path | None = None
+    references: tuple[Path, ...] = ()
+    hypothesis: Path | None = None
+    rival: Path | None = None  # hypotheses, or a model directory, to compare with
+
+    def __post_init__(self) -> None:
+        named = "--hypothesis" if self.hypothesis else "--source"
+        if (self.source or self.hypothesis) and not self.references:
+            raise OptionError(f"{named} needs --reference", hint=f"nmt evaluate {named} FILE --reference FILE")
+        if self.references and not (self.source or self.hypothesis):
+            raise OptionError(
+                "--reference needs --source or --hypothesis",
+                hint="--source FILE is translated first, --hypothesis FILE is scored as it is",
+            )
+        if self.rival and self.rival.is_dir() and self.hypothesis and not self.source:
+            raise OptionError(
+                f"--against {self.rival}/ is a model, which needs the sentences to translate",
+                hint="name them with --source, or give --against a file of ready translations",
+            )
+
+    @property
+    def given(self) -> Given:
+        return Given(model=self.hypothesis is None, sources=self.hypothesis is None or self.source is not None)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The inputs by their options, for `--json`."""
+        references = [str(path) for path in self.references]
+        source = {"source": str(self.source)} if self.source else {}
+        if self.hypothesis:
+            return {"hypothesis": str(self.hypothesis), **source, "reference": references}
+        if self.source:
+            return {**source, "reference": references, "model": str(self.model)}
+        return {"split": "test", "data": str(self.data), "model": str(self.model)}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    report: report.Report
+    what: str  # what the sentences are called in print
+    unseen: bool  # whether it is known that no source was trained on
+
+
+@dataclass
+class Evaluation:
+    """One evaluation under way."""
+
+    names: Sequence[str]
+    inputs: Inputs
+    search: SearchConfig
+    config: ScoreConfig
+    screen: Screen
+    profiled: bool  # whether the profile is wanted
+
+    def run(self) -> Outcome:
+        corpus = self.corpus()
+        text, translator = self.text(corpus), None
+        rival = read_rival(self.inputs.rival, text)  # before anything is translated
+        if self.inputs.hypothesis is None:
+            translator = load_translator(self.inputs.model)
+            done = self.translate(text, translator)
+        else:
+            with self.screen.status("scoring"):
+                done = report.report_of_material(self.names, self.ready_material(text), self.config)
+        if self.inputs.rival:
+            done = self.compared(done, text, rival)
+        return self.judged(done, corpus, translator)
+
+    def corpus(self) -> PreparedCorpus | None:
+        """The prepared corpus; None where files are scored and there is none to know the training data from."""
+        from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
+
+        if self.inputs.references and not (self.inputs.data / MANIFEST).is_file():
+            return None
+        return PreparedCorpus.load(self.inputs.data)
+
+    def text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
+        lines = self.inputs.hypothesis or self.inputs.source
+        if lines is not None:
+            return texts.text_of_files(lines, self.inputs.references)
+        if corpus is None:
+            raise OptionError("there is nothing to score")
+        return texts.text_of_test_split(corpus)
+
+    def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
+        with sentence_progress(self.screen, "translating", len(text.lines)) as progress:
+            return report.report_of_translations(self.names, text, translator, self.search, progress, self.config)
+
+    def ready_material(self, text: texts.ParallelText) -> Material:
+        if self.inputs.source is None:
+            return Material(text.lines, text.references)
+        sources = texts.read_sentences(self.inputs.source)
+        texts.check_count(str(self.inputs.hypothesis), len(text.lines), self.inputs.source, len(sources))
+        return Material(text.lines, text.references, sources)
+
+    def compared(self, done: report.Report, text: texts.ParallelText, rival: Sequence[str] | None) -> report.Report:
+        """`done` against the other hypotheses, or against what the other model makes of the sources."""
+        name = str(self.inputs.rival)
+        sources = done.material.sources
+        if rival is not None:
+            material = Material(rival, text.references, sources)
+        else:
+            other = load_translator(Path(name))
+            lines = texts.ParallelText(tuple(sources or ()), text.references)
+            with sentence_progress(self.screen, f"translating with {name}", len(lines.lines)) as progress:
+                material = report.translated(self.names, lines, other, self.search, progress).material
+        with self.screen.status("comparing"):
+            return report.against(done, name, material, self.config)
+
+    def judged(self, done: report.Report, corpus: PreparedCorpus | None, translator: Translator | None) -> Outcome:
+        """`done` with what is known of the training data, and the profile where it is wanted."""
+        own = not self.inputs.references  # the test split
+        what = "test sentences" if own else f"sentences of {self.inputs.hypothesis or self.inputs.source}"
+        pairs = corpus.pairs("train") if corpus is not None and done.material.sources else []
+        seen = seen_in(done.material.sources or (), {pair.source for pair in pairs})
+        same = bool(
+            translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
+        )
+        warnings = doubt_of_leak(seen, f"{self.inputs.data}/")
+        if own and not same:
+            warnings.insert(
+                0,
+                f"{self.inputs.model}/ was trained on other data than {self.inputs.data}/: "
+                "these test sentences may be in its training data",
+            )
+        done = done.warned(*warnings)
+        if self.profiled:
+            sources = [pair.source for pair in pairs]
+            done = self.with_profile(done, sources, corpus, translator if same and own else None)
+        return Outcome(done, what, unseen=same and not any(seen))
+
+    def with_profile(
+        self,
+        done: report.Report,
+        sources: Sequence[str],
+        corpus: PreparedCorpus | None,
+        translator: Translator | None,
+    ) -> report.Report:
+        from nmt_cli.evaluation.profile import memory, profile
+        from nmt_cli.evaluation.traits import Training
+
+        language = corpus.target_language if corpus is not None else ""
+        with self.screen.status("looking where it fails"):
+            told = profile(done.material, Training.of(sources) if sources else None, language)
+        if translator is not None and corpus is not None:
+            trained = self.trained_sample(corpus, translator)
+            told = dataclasses.replace(told, sections=(*told.sections, memory(trained, done.material)))
+        return dataclasses.replace(done, profile=told)
+
+    def trained_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
+        """Training sentences, evenly spread, and what the model makes of them."""
+        pairs = corpus.pairs("train")
+        chosen = pairs[:: max(1, len(pairs) // SAMPLE)][:SAMPLE]
+        text = texts.ParallelText(tuple(pair.source for pair in chosen), tuple((pair.target,) for pair in chosen))
+        with sentence_progress(self.screen, "translating training sentences", len(chosen)) as progress:
+            return report.translated((), text, translator, self.search, progress).material
+
+
+def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
+    """The other hypotheses; None where there are none, or where a model is to make them.
+
+    Raises DataError where they are not as many as the references.
+    """
+    if path is None or path.is_dir():
+        if path is not None and not (path / CARD).is_file():
+            raise DataError(f"{path}/ is no model: it has no {CARD}", hint="--against takes a model or a file of lines")
+        return None
+    lines = texts.read_sentences(path)
+    texts.check_count(path, len(lines), "the references", len(text.references))
+    return lines
+
+
+def load_translator(model: Path) -> Translator:
+    from nmt_cli.inference.translator import Translator  # ONNX Runtime, which `nmt --help` does not need
+
+    return Translator.load(model)

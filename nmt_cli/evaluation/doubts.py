@@ -1,0 +1,69 @@
+"""What about a set of sentences makes its scores less than they seem. Says it in words; changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from nmt_cli.corpus.clean import normalise
+from nmt_cli.evaluation.rouge import is_unspaced
+from nmt_cli.evaluation.scores import Hypotheses, References
+
+RELIABLE = 100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
+TOKENISED_END = re.compile(r"\S \.$")
+TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:[,;:!?]|\.$|'s\b|n't\b)")
+SHARE = 0.1  # of the lines from which a habit is no accident
+
+
+def doubts(names: Sequence[str], hypotheses: Hypotheses, references: References) -> list[str]:
+    """A line for each reason to doubt the scores of the metrics `names`."""
+    found = []
+    if len(hypotheses) < RELIABLE:
+        found.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE} are not reliable")
+    found += doubts_of_references([own[0] for own in references])
+    if any(name.startswith("bleu") for name in names):
+        tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
+        if tokenised > len(hypotheses) * SHARE:
+            found.append(
+                f"{tokenised:,} hypotheses end in ' .': BLEU is meant for detokenised text, these look tokenised"
+            )
+        if mostly_unspaced(references):
+            found.append("the references have no spaces between words, which BLEU (tok:13a) counts: trust chrF instead")
+    return found
+
+
+def doubts_of_references(references: Sequence[str]) -> list[str]:
+    """Whether the references were changed by a program before: scores are then not of what people wrote."""
+    found = []
+    tokenised = sum(map(bool, map(TOKENISED.search, references)))
+    if tokenised > len(references) * SHARE:
+        found.append(
+            f"{tokenised:,} of {len(references):,} references look tokenised (blanks before punctuation, or subword "
+            "marks): score against the original text"
+        )
+    cased = [text for text in references if text.lower() != text.upper()]  # of a script with two cases
+    if cased and len(cased) > len(references) / 2 and sum(text == text.lower() for text in cased) > 0.95 * len(cased):
+        found.append("the references are all in lower case: scores are of cased text, and a cased translation loses")
+    return found
+
+
+def mostly_unspaced(references: References) -> bool:
+    """Whether the references are in a script without spaces, such as Chinese or Thai."""
+    letters = [character for own in references for character in own[0] if character.isalpha()]
+    return sum(map(is_unspaced, letters)) > len(letters) / 2
+
+
+def seen_in(sources: Sequence[str], training: Collection[str]) -> list[bool]:
+    """For each source whether it stands, normalised, among the (normalised) training sources."""
+    return [normalise(source) in training for source in sources]
+
+
+def doubt_of_leak(seen: Sequence[bool], where: str) -> list[str]:
+    """A line if any source was seen in training."""
+    number = sum(seen)
+    if not number:
+        return []
+    return [
+        f"{number:,} of {len(seen):,} test sources ({number / len(seen):.1%}) stand in the training data of {where}: "
+        "these scores measure memory too (see the profile: seen in training)"
+    ]

@@ -1,0 +1,117 @@
+"""Forced decoding: what a model thinks of a translation that is given to it. Knows no network and no files.
+
+Works through the step-model protocol alone: a step is asked for as many candidates as there are tokens, which gives
+the probability of every one. Letters: B sentences, S source positions, T target tokens (the last is END), V tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
+from nmt_cli.inference.search import Found
+from nmt_cli.inference.translator import Translation, Translator, padded
+
+CELLS = 2_000_000  # rows x tokens of the vocabulary in one step at most, which bounds memory
+
+
+@dataclass(frozen=True)
+class Forced:
+    """A given target under a model."""
+
+    tokens: tuple[int, ...]  # T, END included
+    log_probabilities: tuple[float, ...]  # T, natural
+    likeliest: tuple[bool, ...]  # T: whether no other token was more likely at its place
+    attention: FloatArray  # (T, S)
+
+    @property
+    def log_probability(self) -> float:
+        return sum(self.log_probabilities)
+
+
+def force(model: StepModel[StateT], source_ids: IntArray, targets: Sequence[Sequence[int]], size: int) -> list[Forced]:
+    """Scores `targets` (ids ending with END), one of each row of `source_ids` (B, S); `size` is V."""
+    rows = np.arange(len(targets))
+    wanted = padded(targets, rows.tolist())  # (B, longest T)
+    lengths = np.array([len(target) for target in targets])
+    state = model.encode(source_ids)
+    previous: IntArray = np.full(len(targets), Tokenizer.START)
+    found: list[list[float]] = [[] for _ in targets]
+    best: list[list[bool]] = [[] for _ in targets]
+    attention: list[list[FloatArray]] = [[] for _ in targets]
+    for place in range(wanted.shape[1]):
+        going = np.flatnonzero(lengths[rows] > place)  # rows of this step that have not ended
+        if len(going) < len(rows):
+            rows, state, previous = rows[going], state.select(going), previous[going]
+        step = model.step(previous, state, size)
+        previous = wanted[rows, place]
+        column = (step.tokens == previous[:, None]).argmax(axis=1)
+        chosen = step.log_probabilities[np.arange(len(rows)), column]
+        for index, row in enumerate(rows.tolist()):
+            found[row].append(float(chosen[index]))
+            best[row].append(bool(column[index] == 0))
+            attention[row].append(step.attention[index])
+        state = step.state
+    return [
+        Forced(tuple(target), tuple(values), tuple(hits), np.stack(looks))
+        for target, values, hits, looks in zip(targets, found, best, attention, strict=True)
+    ]
+
+
+def force_lines(
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    progress: Callable[[int], None] | None = None,
+) -> list[Forced]:
+    """Each of `targets` under the model, as a translation of its line of `sources`; `progress` hears how many are done.
+
+    Attention is cut to the length of each source. An unknown token counts as the model's unknown token.
+    """
+    ends = [Tokenizer.END]
+    source_ids = [ids + ends for ids in translator.source.encode_all(map(normalise, sources))]
+    target_ids = [ids + ends for ids in translator.target.encode_all(map(normalise, targets))]
+    size = translator.target.vocabulary_size
+    result: list[Forced | None] = [None] * len(source_ids)
+    done = 0
+    for batch in batches_of_like_length([len(ids) for ids in target_ids], max(1, CELLS // size)):
+        own = [target_ids[index] for index in batch]
+        for index, one in zip(batch, force(translator.engine, padded(source_ids, batch), own, size), strict=True):
+            length = len(source_ids[index])
+            result[index] = Forced(one.tokens, one.log_probabilities, one.likeliest, one.attention[:, :length])
+        done += len(batch)
+        if progress is not None:
+            progress(done)
+    return [one for one in result if one is not None]
+
+
+def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
+    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
+    for first in range(0, len(order), rows):
+        yield order[first : first + rows]
+
+
+def forced_translations(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[Translation]:
+    """The given targets in the form in which the model's own translations come, with probabilities and attention."""
+    ids = translator.source.encode_all(map(normalise, sources))
+    forced = force_lines(translator, sources, targets)
+    return [
+        translator.translation(line, normalise(line), [*own, Tokenizer.END], [as_found(one)])
+        for line, own, one in zip(sources, ids, forced, strict=True)
+    ]
+
+
+def as_found(forced: Forced) -> Found:
+    return Found(
+        tokens=forced.tokens,
+        log_probability=forced.log_probability,
+        score=forced.log_probability,
+        token_log_probabilities=forced.log_probabilities,
+        attention=forced.attention,
+        finished=True,
+    )

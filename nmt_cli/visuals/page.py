@@ -1,0 +1,202 @@
+"""The report of an evaluation as one HTML page that needs no network, or as Markdown.
+
+Takes a report; must not know how it was made. Every text is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.errors import OptionError
+from nmt_cli.files import atomic_path
+
+if TYPE_CHECKING:
+    from nmt_cli.evaluation.profile import Profile, Section
+    from nmt_cli.evaluation.report import Report
+
+SUFFIXES = (".html", ".md")
+CHART_WIDTH = 24  # characters of a bar in Markdown
+
+
+def check_suffix(path: Path) -> None:
+    """Raises OptionError unless a report can be written to `path`."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(SUFFIXES)}")
+    if path.is_dir():
+        raise OptionError(f"{path} is a directory; the name of a file is needed")
+
+
+def write_report(report: Report, path: Path, *, what: str, scored: Mapping[str, Any], model: Path | None) -> None:
+    """Writes `report` to a .html or .md file; the learning curves are those of the history in `model`, if any."""
+    from nmt_cli.visuals.curves import curves_svg, read_history  # matplotlib, half a second
+
+    history = read_history(model) if model is not None and (model / "history.jsonl").is_file() else []
+    if path.suffix.lower() == ".md":
+        text = markdown(report, what, scored, history)
+    else:
+        text = html(report, what, scored, curves_svg(history) if history else "")
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def facts(report: Report, what: str, scored: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was scored and how, as name and value."""
+    found = [("sentences", f"{report.sentences:,} {what}")]
+    found.append(("references", f"{report.references_per_sentence} each"))
+    if report.search is not None:
+        search = report.search
+        found.append(("decoding", f"beam {search.beam_size}, length penalty {search.length_penalty:g}, free-running"))
+    for name, value in scored.items():
+        found.append((name, ", ".join(value) if isinstance(value, list) else str(value)))
+    return found
+
+
+def html(report: Report, what: str, scored: Mapping[str, Any], curves: str) -> str:
+    """The page. `curves` is an SVG, or empty."""
+    profile = report.profile
+    body = [
+        "<h1>Translation scores</h1>",
+        "<dl>" + "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts(report, what, scored)) + "</dl>",
+        *(f'<p class="warning">{escape(warning)}</p>' for warning in report.warnings),
+        scores_table(report),
+        *([f"<h2>Where it fails</h2>{KEY}", *map(section_html, profile.sections)] if profile else []),
+        *([f"<h2>Learning curves</h2><figure>{curves}</figure>"] if curves else []),
+        *([worst_html(profile)] if profile else []),
+    ]
+    style = resources.files("nmt_cli.visuals").joinpath("report.css").read_text(encoding="utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Translation scores: {escape(what)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
+
+
+KEY = '<p class="key">Bars are chrF, 0 to 100; beside them the sentences, BLEU and chrF of each group.</p>'
+
+
+def scores_table(report: Report) -> str:
+    rows = []
+    for name, score in report.scores.items():
+        interval, comparison = report.intervals.get(name), report.comparisons.get(name)
+        spread = f"± {interval.half:.2f}" if interval else ""
+        better = "lower is better" if score.lower_is_better else ""
+        parts = " ".join(f"{part} {value:.2f}" for part, value in score.parts.items())
+        rows.append(
+            f"<tr><th>{escape(score.name)}</th><td class=n>{score.value:.2f}</td><td class=n>{spread}</td>"
+            f"<td>{escape(parts or better)}</td><td class=signature>{escape(score.signature)}</td></tr>"
+        )
+        if comparison is not None:
+            told = (
+                f"{report.rival}: {comparison.other:.2f}, difference {comparison.difference:+.2f}, "
+                f"p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
+                f"p = {comparison.randomisation_p:.4f} (approximate randomisation)"
+            )
+            rows.append(f"<tr class=against><th></th><td colspan=4>{escape(told)}</td></tr>")
+    head = "<tr><th>metric</th><th>score</th><th>95 %</th><th></th><th>signature</th></tr>"
+    return f"<table class=scores><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def section_html(section: Section) -> str:
+    """One chart: a bar a group, as a table, so that it reads on paper and aloud."""
+    rows = []
+    for group in section.groups:
+        values = list(group.values.values())
+        bar = f'<span class=bar style="width:{max(0.0, min(100.0, values[-1])):.1f}%"></span>'
+        cells = "".join(f"<td class=n>{value:.1f}</td>" for value in values)
+        count = f"<td class=n>{group.sentences:,}</td>"
+        rows.append(f"<tr><th>{escape(group.name)}</th>{count}{cells}<td class=chart>{bar}</td></tr>")
+    names = "".join(f"<th>{escape(name)}</th>" for name in section.groups[0].values)
+    return (
+        f"<section><h3>{escape(section.title)} <small>{escape(section.meaning)}</small></h3>"
+        f"<table class=profile><thead><tr><th></th><th>sentences</th>{names}<th></th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></section>"
+    )
+
+
+def worst_html(profile: Profile) -> str:
+    rows = []
+    for one in profile.worst:
+        texts = [("source", one.source), *(("reference", text) for text in one.references)]
+        texts.append(("hypothesis", one.hypothesis))
+        lines = "".join(
+            f'<dt>{name}</dt><dd dir="auto">{escape(text) or "<i>empty</i>"}</dd>'
+            for name, text in texts
+            if text is not None
+        )
+        rows.append(f"<li value={one.number}><span class=n>chrF {one.value:.1f}</span><dl>{lines}</dl></li>")
+    return f"<h2>The {len(rows)} worst sentences</h2><ol class=worst>{''.join(rows)}</ol>"
+
+
+def markdown(report: Report, what: str, scored: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> str:
+    """The same report for a repository or an issue."""
+    lines = ["# Translation scores", ""]
+    lines += [f"- {name}: {cell(value)}" for name, value in facts(report, what, scored)]
+    lines += ["", *(f"> **Note:** {cell(warning)}\n" for warning in report.warnings)]
+    lines += ["| metric | score | 95 % | signature |", "|---|---:|---:|---|"]
+    for name, score in report.scores.items():
+        interval, comparison = report.intervals.get(name), report.comparisons.get(name)
+        spread = f"± {interval.half:.2f}" if interval else ""
+        lower = " (lower is better)" if score.lower_is_better else ""
+        lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {code(score.signature)} |")
+        if comparison is not None:
+            told = f"difference {comparison.difference:+.2f}, p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
+            told += f"p = {comparison.randomisation_p:.4f} (approximate randomisation)"
+            lines.append(f"| against {cell(report.rival)} | {comparison.other:.2f} | | {told} |")
+    if report.profile is not None:
+        lines += ["", "## Where it fails", ""]
+        for section in report.profile.sections:
+            lines += section_markdown(section)
+    if history:
+        lines += ["## Learning curves", "", *history_markdown(history), ""]
+    return "\n".join(lines + (worst_markdown(report.profile) if report.profile else [])) + "\n"
+
+
+def section_markdown(section: Section) -> list[str]:
+    names = list(section.groups[0].values)
+    lines = [f"### {section.title}", "", f"{section.meaning[:1].upper()}{section.meaning[1:]}.", ""]
+    lines += [f"| | sentences | {' | '.join(names)} | |", f"|---|---:|{'---:|' * len(names)}---|"]
+    for group in section.groups:
+        values = list(group.values.values())
+        bar = "█" * round(CHART_WIDTH * min(100.0, values[-1]) / 100)
+        numbers = " | ".join(f"{value:.1f}" for value in values)
+        lines.append(f"| {group.name} | {group.sentences:,} | {numbers} | {bar} |")
+    return [*lines, ""]
+
+
+def history_markdown(history: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = ["| epoch | loss | dev loss | BLEU | chrF |", "|---:|---:|---:|---:|---:|"]
+    for record in history:
+        lines.append(
+            f"| {record['epoch']} | {record['loss']:.3f} | {record['dev_loss']:.3f} "
+            f"| {record['bleu']:.2f} | {record['chrf']:.2f} |"
+        )
+    return lines
+
+
+def worst_markdown(profile: Profile) -> list[str]:
+    lines = [f"## The {len(profile.worst)} worst sentences", "", "| line | chrF | | |", "|---:|---:|---|---|"]
+    for one in profile.worst:
+        texts = [("source", one.source), *(("reference", text) for text in one.references)]
+        texts.append(("hypothesis", one.hypothesis))
+        first = [f"{one.number}", f"{one.value:.1f}"]
+        for name, text in texts:
+            if text is not None:
+                lines.append(f"| {first[0]} | {first[1]} | {name} | {cell(text)} |")
+                first = ["", ""]
+    return lines
+
+
+def cell(text: str) -> str:
+    """Text that Markdown shows as it is, also in a table."""
+    escaped = "".join(f"\\{c}" if c in "\\`*_[]|~#$!" else c for c in escape(text, quote=False))
+    return " ".join(escaped.split())
+
+
+def code(text: str) -> str:
+    return "`" + text.replace("|", "\\|").replace("`", "'") + "`"

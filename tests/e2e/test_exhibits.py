@@ -1,0 +1,65 @@
+"""`nmt visualize` with a model that was never trained, through everything but its weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from nmt_cli.cli.app import app
+from nmt_cli.corpus.dataset import PreparedCorpus
+from support.models import export_untrained, prepare_toy
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("toy"), 200)
+
+
+@pytest.fixture(scope="module")
+def model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export_untrained(corpus, tmp_path_factory.mktemp("untrained") / "model")
+
+
+def visualize(model: Path, *arguments: str) -> Result:
+    result = runner.invoke(app, ["visualize", *arguments, "--model", str(model), "--max-length", "12"])
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def test_a_given_translation_is_drawn_and_measured_against_gold_links(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("bade giko.\tokig edab.\nlu ma.\tam ul.\n")
+    (tmp_path / "links.txt").write_text("0-1 1-0\n0-1 1p0\n")
+    result = visualize(model, "--pairs", str(tmp_path / "pairs.tsv"), "--gold", str(tmp_path / "links.txt"), "-o", "-")
+    assert "okig edab." in result.stdout and "am ul." in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("alignment error rate ") and "(2 sentences" in result.stdout
+    alone = visualize(model, "--pairs", str(tmp_path / "pairs.tsv"), "--gold", str(tmp_path / "links.txt"))
+    assert alone.stdout.count("\n") == 1
+    assert "am ul." in visualize(model, "lu ma.", "--target", "am ul.").stdout
+
+
+def test_links_beyond_the_words_are_refused(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "links.txt").write_text("0-0 5-0\n")
+    arguments = ["visualize", "lu ma.", "--target", "am ul.", "--gold", str(tmp_path / "links.txt")]
+    result = runner.invoke(app, [*arguments, "--model", str(model)])
+    assert result.exit_code == 65 and "5-0 is beyond 2 source and 2 target words" in result.stderr
+
+
+def test_the_beam_is_drawn_on_the_terminal_and_as_a_picture(model: Path, tmp_path: Path) -> None:
+    result = visualize(model, "bade giko.", "--beam", "--beam-size", "3", "-o", "-", "-o", str(tmp_path / "b.svg"))
+    assert "x pruned" in result.stdout
+    assert "bade giko." in (tmp_path / "b.svg").read_text(encoding="utf-8")
+
+
+def test_the_nearest_training_pairs_are_listed(model: Path, corpus: PreparedCorpus) -> None:
+    first = corpus.pairs("train")[0]
+    out = visualize(model, first.source, "--nearest", "2", "--data", str(corpus.directory)).stdout.splitlines()
+    assert len(out) == 3
+    assert out[1].split() == ["1.00", "1", *first.source.split(), "->", *first.target.split()]
+
+
+def test_the_corpus_is_described(model: Path, corpus: PreparedCorpus) -> None:
+    assert "distinct words" in visualize(model, "--corpus", "--data", str(corpus.directory)).stdout

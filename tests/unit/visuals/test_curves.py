@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.visuals.curves import curve_lines, curves_svg, draw_curves, read_history
+
+
+def record(epoch: int) -> dict[str, object]:
+    return {"epoch": epoch, "loss": 5 / epoch, "dev_loss": 4 / epoch, "bleu": 3.0 * epoch, "chrf": 10.0 * epoch} | {
+        "learning_rate": 0.001,
+        "best": True,
+    }
+
+
+def write_history(directory: Path, epochs: int) -> None:
+    lines = "".join(json.dumps(record(epoch)) + "\n" for epoch in range(1, epochs + 1))
+    (directory / "history.jsonl").write_text(lines)
+
+
+@pytest.mark.parametrize("epochs", [1, 5, 200])
+def test_any_number_of_epochs_is_drawn(tmp_path: Path, epochs: int) -> None:
+    write_history(tmp_path, epochs)
+    history = read_history(tmp_path)
+    assert draw_curves(history, tmp_path / "c.png") == ""
+    assert (tmp_path / "c.png").stat().st_size > 5000
+    assert curves_svg(history).startswith("<svg") and "learning rate" in curves_svg(history)
+
+
+def test_the_lines_tell_first_and_last_value(tmp_path: Path) -> None:
+    write_history(tmp_path, 3)
+    lines = curve_lines(read_history(tmp_path))
+    assert lines[0] == "3 epochs"
+    assert lines[3].startswith("dev BLEU") and "▁▅█" in lines[3] and lines[3].endswith("3 -> 9")
+
+
+def test_what_is_no_history_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        read_history(tmp_path)
+    write_history(tmp_path, 1)
+    with (tmp_path / "history.jsonl").open("a") as file:
+        file.write('{"epoch": 2}\n')
+    with pytest.raises(DataError, match="line 2"):
+        read_history(tmp_path)
+    (tmp_path / "history.jsonl").write_text("")
+    with pytest.raises(NotFoundError, match="empty"):
+        read_history(tmp_path)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.inference.translator import Hypothesis, Translation
+from nmt_cli.visuals.words import attended, blank_separated, label, merged, words
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        (["▁Bahn", "hof", "?", "</s>"], ["Bahnhof", "?", "</s>"]),
+        (["▁(", "don", "'", "t", ")", "</s>"], ["(", "don't", ")", "</s>"]),
+        (["▁", "„", "Ja", ".", "“"], ["„", "Ja", ".“"]),
+        (["▁", "Ja"], ["Ja"]),
+        (["▁火车", "站", "在"], ["火车", "站", "在"]),
+        (["▁na", "<0xC3>", "<0xAF>", "ve"], ["naïve"]),
+        (["▁", "字", "<0xE5>", "<0xAD>", "<0x97>"], ["字", "字"]),
+        (["Don't", "go", "￭,", "Tom", "</s>"], ["Don't", "go", ",", "Tom", "</s>"]),  # of kind `word`
+        (["▁.", "▁.", "</s>"], [".", ".", "</s>"]),
+    ],
+)
+def test_pieces_become_the_words_that_a_reader_sees(pieces: list[str], shown: list[str]) -> None:
+    assert [label(pieces, group) for group in words(pieces)] == shown
+
+
+@given(st.lists(st.sampled_from(["▁", "▁a", "b", ".", "字", "▁字", "<0xC3>", "</s>", "￭,"]), min_size=1, max_size=12))
+def test_every_piece_belongs_to_one_word_in_order(pieces: list[str]) -> None:
+    for grouping in (words, blank_separated):
+        assert [place for group in grouping(pieces) for place in group] == list(range(len(pieces)))
+
+
+def test_weights_of_source_pieces_add_up_and_those_of_target_pieces_are_averaged() -> None:
+    attention = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])  # (T, S)
+    np.testing.assert_allclose(merged(attention, [[0, 1], [2]], [[0, 1]]), [[0.5, 0.5]])
+    heads = np.stack([np.stack([attention] * 3)] * 2)  # (L, H, T, S)
+    assert merged(heads, [[0, 1], [2]], [[0, 1]]).shape == (2, 3, 1, 2)
+
+
+def test_a_word_is_as_likely_as_its_pieces_together() -> None:
+    hypothesis = Hypothesis("Bahnhof", ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), np.eye(3), True)
+    translation = Translation("abc", ("▁a", "bc", "</s>"), (hypothesis,), frozenset())
+    by_words, by_pieces = attended(translation, merge=True), attended(translation, merge=False)
+    assert by_words.target == ("Bahnhof", "</s>") and by_words.attention.shape == (2, 2)
+    assert by_words.probabilities == pytest.approx((np.exp(-0.75), np.exp(-0.25)))
+    assert by_pieces.target == ("Bahn", "·hof", "</s>") and by_pieces.attention.shape == (3, 3)
