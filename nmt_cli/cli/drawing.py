@@ -90,7 +90,13 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
     """Draws every sentence to every output, and tells how good an alignment the attention is."""
     from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
 
-    translations = translated(wanted, Translator.load(model), search)
+    translator = Translator.load(model)
+    if translator.card.network.get("attention") == "none":
+        raise OptionError(
+            f"the model in {model}/ has no attention to draw",
+            hint="train one with another --attention than none; --beam, --curves and --nearest work with this one",
+        )
+    translations = translated(wanted, translator, search)
     if any(translation.cut for translation in translations):
         screen.warn(f"a translation was cut before its end (--max-length {search.max_length})")
     measures = [measured(translation) for translation in translations]

@@ -19,9 +19,16 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help, rich_help_panel="Pictures")
 
 
+def given(context: typer.Context, name: str) -> bool:
+    """Whether a parameter was typed, not taken from the environment or by default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 @with_settings
 def visualize(
     *,
+    context: typer.Context,
     sentences: Annotated[
         list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Sentences to translate.", show_default=False)
     ] = None,
@@ -61,7 +68,7 @@ def visualize(
     """Draw the attention of translations: source words downwards, produced words across.
 
     On the terminal, as a picture (.png, .svg) or as an interactive page (.html). --beam, --curves, --corpus and
-    --nearest show something else instead.
+    --nearest show something else instead; so does --data without a sentence: the corpus in that directory.
     """
     screen = Screen(quiet=quiet, verbose=verbose)
     lines, outputs = tuple(sentences or ()), tuple(output or ())
@@ -69,7 +76,7 @@ def visualize(
         raise OptionError("--beam, --curves, --corpus and --nearest are one each", hint="give one of them")
     if curves:
         draw_history(model, outputs, screen)
-    elif corpus:
+    elif corpus or (not lines and pairs is None and given(context, "data")):
         draw_corpus(data, outputs, screen)
     elif beam:
         draw_search(lines, outputs, model, search, screen)

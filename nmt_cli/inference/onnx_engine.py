@@ -24,6 +24,7 @@ from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 Arrays = dict[str, FloatArray]
 NEXT = "next."
 MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
+SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,15 @@ class OnnxEngine:
         return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source_ids)))
 
     def sentence_vectors(self, source_ids: IntArray) -> FloatArray:
-        """(B, D): the mean of the encoder's states over the true positions of each sentence."""
-        (memory,) = self.encoder.run([MEMORY], {"source_ids": source_ids.astype(np.int32)})  # (B, S, D)
+        """(B, D): the mean of the encoder's states over the true positions of each sentence.
+
+        Of a network without attention, whose encoder gives out no others, its last state.
+        """
+        state = self.encode(source_ids).sentences
+        if MEMORY not in state:
+            return np.asarray(state[SUMMARY], dtype=np.float32)
         true = (source_ids != 0)[:, :, None]
-        return np.asarray((memory * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
+        return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int) -> Step[OnnxState]:
         feed = {

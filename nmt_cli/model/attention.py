@@ -127,11 +127,11 @@ class NoAttention(Attention):
     """
 
     def remember(self, encoded: Encoded, bias: Tensor) -> State:
-        return {"memory": encoded.final[-1][0], "bias": bias}
+        return {"summary": encoded.final[-1][0], "bias": bias}
 
     def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
         nothing = ops.zeros_like(query[..., :1])
-        return state["memory"] + nothing, ops.zeros_like(state["bias"]) + ops.cast(nothing, "float32")
+        return state["summary"] + nothing, ops.zeros_like(state["bias"]) + ops.cast(nothing, "float32")
 
 
 def dense(units: int, input_shape: tuple[int | None, ...], name: str, *, use_bias: bool = False) -> keras.layers.Dense:

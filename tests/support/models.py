@@ -43,8 +43,8 @@ def prepare_toy(directory: Path, count: int = 600, **options: object) -> Prepare
     return PreparedCorpus.load(directory / "prepared")
 
 
-def export_untrained(corpus: PreparedCorpus, directory: Path) -> Path:
-    """A complete model directory whose network has its initial weights."""
+def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object) -> Path:
+    """A complete model directory whose network, with these settings beside tiny widths, has its initial weights."""
     import keras
 
     from nmt_cli.inference.bundle import FORMAT, ModelCard, publishing, write_card
@@ -55,7 +55,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path) -> Path:
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size
     vocabularies = Vocabularies(source=size, target=size, joint=True)
-    network = Seq2Seq(ModelConfig(embedding=8, units=8, attention_units=4), vocabularies)
+    network = Seq2Seq(ModelConfig(embedding=8, units=8, attention_units=4, **options), vocabularies)
     with publishing(directory) as staged:
         export(network, staged)
         for path in corpus.tokenizer_files.values():

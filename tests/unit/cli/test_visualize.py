@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +29,8 @@ HYPOTHESIS = Hypothesis(
 
 class Fixed:
     """Gives one translation, whatever the line; none for a line of dots, as of one that normalises to nothing."""
+
+    card = SimpleNamespace(network={"attention": "additive"})
 
     def translate(self, lines: Sequence[str], config: SearchConfig) -> list[Translation]:
         found = () if lines == ["..."] else (HYPOTHESIS,)
@@ -103,3 +106,17 @@ def test_a_sentence_without_text_is_refused(sentence: str) -> None:
     result = runner.invoke(app, ["visualize", sentence])
     assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
     assert "hint: " in result.stderr
+
+
+def test_data_without_a_sentence_draws_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Path] = []
+    monkeypatch.setattr("nmt_cli.cli.visualize.draw_corpus", lambda data, outputs, screen: drawn.append(data))
+    assert CliRunner().invoke(app, ["visualize", "--data", "elsewhere"]).exit_code == 0
+    assert drawn == [Path("elsewhere")]
+
+
+def test_a_model_without_attention_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fixed, "card", SimpleNamespace(network={"attention": "none"}))
+    result = CliRunner().invoke(app, ["visualize", "where is he"])
+    assert result.exit_code == ExitCode.USAGE
+    assert "error: the model in model/ has no attention to draw" in result.stderr
