@@ -28,6 +28,8 @@ UIntArray = NDArray[np.uint32]
 
 def near_numbers(texts: Texts, rows: IntArray, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
     """(N,): equal numbers for the `rows` whose texts have equal `keys`, or nearly equal texts, also over others."""
+    if not len(rows):
+        return np.zeros(0, np.int32)
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
     return joined(len(first), near_edges(texts, rows[first]))[number]
 

@@ -88,9 +88,7 @@ class Pairs:
     more_columns: int = 0
     originals: dict[int, tuple[str, str]] = field(default_factory=dict)  # by row: a few texts before they were mended
     parts: list[Facts] = field(default_factory=list)
-    learnt: dict[str, Any] = field(
-        default_factory=dict
-    )  # by name: what one check works out and others need
+    learnt: dict[str, Any] = field(default_factory=dict)  # by name: what one check works out and others need
 
     def close(self) -> None:
         """To be called when all is read."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from functools import cache
 
 import numpy as np
@@ -77,8 +76,3 @@ class Script(CorpusCheck):
             rows |= (scripts > 0) & ~usual[scripts]
             notes.append(f"{side} is {', '.join(np.array(SCRIPTS)[usual].tolist())}")
         return Found(rows & among, "; ".join(notes))
-
-
-def script_of(character: str) -> str:
-    """The name of the script of a letter, or "none"."""
-    return RANGES[max(bisect_right(STARTS, ord(character)) - 1, 0)][1] or NONE

@@ -46,7 +46,7 @@ class Shifted(CorpusCheck):
                 rows[own[shift.first : shift.end]] = True
                 first, last = facts.lines[own[shift.first]], facts.lines[own[shift.end - 1]]
                 by = f"{abs(shift.lines)} line{'s' if abs(shift.lines) > 1 else ''}"
-                notes.append(f"{name} from line {first:,} to {last:,}, by {by}")
+                notes.append(f"{name} from about line {first:,} to {last:,}, by {by}")
         more = f" and {len(notes) - 5} more" if len(notes) > 5 else ""
         return Found(rows & among, "; ".join(notes[:5]) + more)
 

@@ -12,7 +12,7 @@ from nmt_cli.corpus.clean import DROPPED
 # One such group alone counts only where good text has none: "ß“" and "à »" can be German and French.
 UPPER_HALF = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
 GROUP = f"(?:[Â-ß][{UPPER_HALF}]|[à-ï][{UPPER_HALF}]{{2}}|[ð-ô][{UPPER_HALF}]{{3}})"
-ALONE = f"Ã[\u0080-\u00bf€‚ƒ„†‡ˆ‰Š‹ŒŽ•–—˜™š›œžŸ]|Â[\u0080-\u00bf]|â€[{UPPER_HALF}]|ðŸ[{UPPER_HALF}]{{2}}"
+ALONE = f"Ã[\u0080-\u00bf€‚ƒ„†‡ˆ‰Š‹ŒŽ‘“•–—˜™š›œžŸ]|Â[\u0080-\u00bf]|â€[{UPPER_HALF}]|ðŸ[{UPPER_HALF}]{{2}}"
 MISREAD = re.compile(f"{GROUP}{{2,}}|{ALONE}")
 CP1252 = {bytes([byte]).decode("cp1252", "replace"): byte for byte in range(0x80, 0x100)}
 

@@ -35,7 +35,7 @@ class ParallelReader(Reader):
                 pass
         first, second = self.streams
         shifts = find_shifts(*lengths)
-        where = f"the lines seem to be shifted from line {shifts[0].first + 1:,} on: look there" if shifts else ""
+        where = f"the lines seem to be shifted from about line {shifts[0].first + 1:,} on: look there" if shifts else ""
         raise DataError(
             f"{first.name} has {first.lines_seen:,} lines, {second.name} has {second.lines_seen:,}",
             hint=where or "line by line they must belong together; one of them is cut or has a line too many",
