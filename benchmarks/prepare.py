@@ -13,10 +13,12 @@ import argparse
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 SMALLEST, LARGEST = 125_000, 4_000_000
@@ -32,9 +34,17 @@ def recombine(given: Path, corpus: Path, *, pairs: int, seed: int) -> None:
             file.write(f"{source} {more_source}\t{target} {more_target}\n")
 
 
-def measure(command: list[str]) -> tuple[float, float]:
-    """Wall-clock seconds of a command, and the peak of the resident memory of all its processes together in GB."""
-    started = time.monotonic()
+@dataclass(frozen=True)
+class Cost:
+    """What a command needed; `processor` is the seconds of all its processes together, which others do not disturb."""
+
+    seconds: float
+    processor: float
+    gigabytes: float  # the peak of the resident memory of all its processes together
+
+
+def measure(command: list[str]) -> Cost:
+    started, before = time.monotonic(), processor_seconds()
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
@@ -42,7 +52,13 @@ def measure(command: list[str]) -> tuple[float, float]:
         time.sleep(0.05)
     if process.returncode:
         raise SystemExit(f"{command} failed")
-    return time.monotonic() - started, peak / 1e9
+    return Cost(time.monotonic() - started, processor_seconds() - before, peak / 1e9)
+
+
+def processor_seconds() -> float:
+    """Of all child processes that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def resident_bytes(pid: int) -> int:
@@ -55,19 +71,18 @@ def resident_bytes(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE") + sum(resident_bytes(int(child)) for child in children)
 
 
-def run(given: Path, pairs: int, seed: int, options: list[str]) -> float:
-    """Prepares a corpus of that size; prints and returns the seconds."""
+def run(given: Path, pairs: int, seed: int, options: list[str]) -> Cost:
+    """Prepares a corpus of that size; prints and returns what it cost."""
     with tempfile.TemporaryDirectory() as folder:
         corpus, prepared = Path(folder, "corpus.tsv"), Path(folder, "prepared")
         recombine(given, corpus, pairs=pairs, seed=seed)
         megabytes = corpus.stat().st_size / 1e6
-        seconds, gigabytes = measure(
-            [sys.executable, "-m", "nmt_cli", "prepare", str(corpus), "--data", str(prepared), *options]
-        )
+        cost = measure([sys.executable, "-m", "nmt_cli", "prepare", str(corpus), "--data", str(prepared), *options])
         counts = json.loads((prepared / "dataset.json").read_text(encoding="utf-8"))["counts"]
     kept = f"kept {counts['kept']:,}"
-    print(f"{pairs:>9,} pairs  {megabytes:4.0f} MB  {seconds:6.1f} s  {gigabytes:.2f} GB  {kept}", end="")
-    return seconds
+    spent = f"{cost.seconds:6.1f} s  {cost.processor:6.1f} s of processors  {cost.gigabytes:.2f} GB"
+    print(f"{pairs:>9,} pairs  {megabytes:4.0f} MB  {spent}  {kept}", end="")
+    return cost
 
 
 def main() -> None:
@@ -77,11 +92,12 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=LARGEST)
     parser.add_argument("--seed", type=int, default=1)
     arguments, options = parser.parse_known_args()
-    pairs, before = arguments.pairs or SMALLEST, 0.0
+    pairs, before = arguments.pairs or SMALLEST, None
     while pairs <= (arguments.pairs or arguments.largest):
-        seconds = run(arguments.given, pairs, arguments.seed, options)
-        print(f"  x{seconds / before:.2f}" if before else "", flush=True)
-        pairs, before = 2 * pairs, seconds
+        cost = run(arguments.given, pairs, arguments.seed, options)
+        times = f"  x{cost.seconds / before.seconds:.2f}, x{cost.processor / before.processor:.2f}" if before else ""
+        print(times, flush=True)
+        pairs, before = 2 * pairs, cost
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import default_rng  # at once: while numpy first loads it, a Ctrl-C would be lost
 from numpy.typing import NDArray
 
 from nmt_cli.errors import DataError, OptionError
@@ -145,7 +146,7 @@ def split_by_groups(groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: 
     A group that is larger than what is still missing is passed over, so that dev and test have the sizes asked for
     unless the groups cannot fill them. Raises DataError when one that is wanted would be empty.
     """
-    generator = np.random.default_rng([seed, 0])
+    generator = default_rng([seed, 0])
     _, number, sizes_of_groups = np.unique(groups, return_inverse=True, return_counts=True)
     order = generator.permutation(len(sizes_of_groups))
     strata = strata_of(np.bincount(number, weights=lengths) / sizes_of_groups, sizes_of_groups)
@@ -210,7 +211,7 @@ def count(pairs: int) -> str:
 
 def leak_by_rows(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> Leak:
     """What a random split by rows of the same sizes would have leaked."""
-    rows = np.random.default_rng([seed, 1]).permutation(len(sources))
+    rows = default_rng([seed, 1]).permutation(len(sources))
     test, train = rows[: sizes.test], rows[sizes.test + sizes.dev :]
     return Leak(sources=share_known(sources, train, test), targets=share_known(targets, train, test))
 
