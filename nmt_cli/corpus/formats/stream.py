@@ -235,14 +235,18 @@ def is_decodable(data: bytes, encoding: str) -> bool:
 
 
 def unpacked(packed: io.BufferedReader, decompressor: Callable[[], Any]) -> Iterator[bytes]:
-    """The content of one or several streams of xz or bzip2, one after the other. Raises EOFError for a cut one."""
+    """The content of one or several streams of xz or bzip2. Raises EOFError or LZMAError for a cut or damaged one."""
     rest = packed.read(PIECE)
     while rest:
         unpacker = decompressor()
         while not unpacker.eof:
             if unpacker.needs_input and not rest and not (rest := packed.read(PIECE)):
                 raise EOFError("its compressed data ends early")
-            yield unpacker.decompress(rest, PIECE)
+            try:
+                piece = unpacker.decompress(rest, PIECE)
+            except OSError as error:  # what bz2 raises for damaged data, and what no full disk or lost file is
+                raise EOFError(str(error)) from error
+            yield piece
             rest = b""
         rest = unpacker.unused_data or packed.read(PIECE)
 

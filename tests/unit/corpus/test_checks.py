@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.checks import CHECKS, TEXT_CHECKS, checked_names
@@ -48,6 +48,7 @@ def test_good_text_that_looks_alike_is_left_alone(text: str) -> None:
     assert Mojibake().mend(text) == text
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_menders_take_any_text_and_leave_nothing_to_mend_twice(text: str) -> None:
     for check in TEXT_CHECKS:
@@ -155,6 +156,7 @@ def test_the_script_of_a_text_is_that_of_most_of_its_letters(text: str, script: 
     assert SCRIPTS[main_scripts(["before", text, "after"])[1]] == script
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=10), max_size=8))
 def test_scripts_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     one_by_one = [int(main_scripts([text])[0]) for text in texts]
@@ -314,6 +316,7 @@ def test_every_check_has_a_name_of_its_own_and_says_what_it_finds() -> None:
 CELLS = st.one_of(st.text(alphabet="ab \u00a0\t&;<", max_size=20), st.text(max_size=8))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=40))
 def test_any_pairs_are_kept_or_dropped_for_a_reason(rows: list[tuple[str, str]]) -> None:
     pairs = examined(rows)

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.formats import READERS, format_of, open_reader
@@ -90,6 +90,9 @@ def test_a_packed_file_that_is_cut_is_damaged(path: Path, pack: object) -> None:
         (b"PK\x03\x04 and more", "is a zip archive"),
         (b"a\tb\n" + b"x" * (1 << 21), "line 2: longer than"),
         (b"\x1f\x8b and no gzip", "is damaged"),
+        (b"BZh9 and no bzip2 at all", "is damaged"),
+        (b"\xfd7zXZ and no xz", "is damaged"),
+        (b"\x28\xb5\x2f\xfd and no zstandard", "is damaged"),
     ],
 )
 def test_what_is_no_such_text_is_refused_with_file_and_line(path: Path, data: bytes, message: str) -> None:
@@ -365,6 +368,7 @@ def test_parallel_files_of_unequal_length_name_the_line_where_they_come_apart(tm
 SENTENCES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff"), max_size=30)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=12))
 def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempPathFactory, pairs: list) -> None:
     folder = tmp_path_factory.mktemp("formats")
@@ -382,6 +386,7 @@ def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempP
         assert texts(folder / f"a.{name}", data) == pairs, name
 
 
+@settings(deadline=None)
 @given(name=st.sampled_from(sorted(READERS)), data=st.one_of(st.binary(max_size=300), st.text(max_size=200)))
 def test_any_bytes_end_in_rows_or_in_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: bytes | str

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.clean import sentence_key
@@ -24,6 +24,7 @@ def silent(stage: str, done: int, total: int) -> None:
     """A progress callback that tells nobody."""
 
 
+@settings(deadline=None)
 @given(ROWS, st.booleans(), st.sampled_from([(1.0, 1.0), (2.0, 0.5), (1.5, 1.0)]))
 def test_counts_add_up_and_nothing_leaks_for_any_input(
     rows: list[tuple[str, str, int]], near: bool, weights: tuple[float, float]
@@ -105,6 +106,7 @@ def test_near_duplicates_do_not_straddle() -> None:
         assert {row ^ 1 for row in members.tolist()} == set(members.tolist())
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=9).map(lambda text: text.encode("utf-8", "replace").decode()), max_size=20))
 def test_texts_are_those_that_were_put_in(given_texts: list[str]) -> None:
     texts = Texts()

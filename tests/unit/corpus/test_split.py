@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.clean import digest, normalise, sentence_key
@@ -37,6 +37,7 @@ def split(pairs: list[tuple[str, str]], sizes: Sizes, seed: int = 1) -> Splits:
     return split_by_groups(connected_groups(sources, targets), lengths, sizes, seed=seed, where="toy.tsv")
 
 
+@settings(deadline=None)
 @given(PAIRS, st.integers(1, 5), st.integers(1, 5), st.integers(0, 3))
 def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
     pairs: list[tuple[str, str]], dev: int, test: int, seed: int
@@ -52,6 +53,7 @@ def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
     assert 0 < len(splits.dev) <= dev and 0 < len(splits.test) <= test
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 30)), max_size=40).filter(bool))
 def test_groups_are_the_connected_components(rows: list[tuple[int, int, int]]) -> None:
     groups = connected_groups(*(np.array(kind) for kind in zip(*rows, strict=True)))
@@ -188,6 +190,7 @@ def test_sentences_that_differ_in_little_are_near_and_others_are_not() -> None:
     assert len({numbers[n] for n in (0, 3, 5, 6, 7, 8)}) == 6
 
 
+@settings(deadline=None)
 @given(st.lists(ANY_SENTENCES, min_size=1, max_size=20))
 def test_equal_sentences_are_always_near(sentences: list[str]) -> None:
     numbers = near(sentences + sentences)
