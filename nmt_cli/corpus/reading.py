@@ -6,7 +6,9 @@ Knows nothing of what the checks decide.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -92,7 +94,7 @@ def examined_chunks(given: Iterator[Chunk], processes: int) -> Iterator[Examined
         yield from map(examine, given)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=ignore_interrupts)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=serve_parent)
     try:
         waiting: deque[Future[Examined]] = deque([pool.submit(examine, first)])
         for chunk in given:
@@ -105,6 +107,14 @@ def examined_chunks(given: Iterator[Chunk], processes: int) -> Iterator[Examined
         pool.shutdown(cancel_futures=True)
 
 
-def ignore_interrupts() -> None:
-    """Ctrl-C goes to all processes of a terminal; the one that asked for the work ends it."""
+def serve_parent() -> None:
+    """Set up in each process: Ctrl-C is for the one that asked for the work, and none outlives it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+
+
+def leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
