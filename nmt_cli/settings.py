@@ -110,6 +110,8 @@ def is_of(kind: Any, value: Any) -> bool:
         return any(is_of(part, value) for part in typing.get_args(kind))
     if choices(kind):
         return value in choices(kind)
+    if typing.get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(is_of(typing.get_args(kind)[0], part) for part in value)
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     if kind is int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import typing
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,7 +41,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def called_by_typer(**values: Any) -> None:
         for name, kind in groups.items():
-            own = {field.name: values.pop(field.name) for field in described(kind)}
+            own = {field.name: unlisted(values.pop(field.name)) for field in described(kind)}
             values[name] = kind(**own)
         command(**values)
 
@@ -53,6 +54,11 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     called_by_typer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     called_by_typer.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called_by_typer
+
+
+def unlisted(value: Any) -> Any:
+    """A list, as an option that may be given several times makes it, as the tuple that settings hold."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def is_settings(annotation: Any) -> bool:
@@ -71,8 +77,11 @@ def option(settings: type[Settings], field: dataclasses.Field[Any]) -> inspect.P
     flag = f"--{option_name(field)}"
     if kind in (bool, bool | None):
         flag = f"{flag}/--no-{option_name(field)}"
+    default = field.default
+    if typing.get_origin(kind) is tuple:
+        kind, default = list[typing.get_args(kind)[0]], list(field.default)  # type: ignore[misc, arg-type]
     annotation: Any = Annotated[kind, typer.Option(flag, help=setting.help, rich_help_panel=setting.panel)]
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation)
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:

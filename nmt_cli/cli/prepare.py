@@ -1,7 +1,8 @@
-"""`nmt prepare`: a file of sentence pairs in, a prepared corpus out. Parses, calls, renders."""
+"""`nmt prepare`: sentence pairs in, a prepared corpus out. Parses, calls, renders."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,22 +11,58 @@ import typer
 from nmt_cli.cli import render
 from nmt_cli.cli.options import Configuration, DataDirectory, Force, Quiet, Verbose, with_settings
 from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.formats.inputs import Input, parse_input
+from nmt_cli.errors import OptionError
 
 
 @with_settings
 def prepare(
-    corpus: Annotated[Path, typer.Argument(help="Tab-separated UTF-8 text, a sentence and its translation a line.")],
     config: PrepareConfig,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Files of sentence pairs: TSV, CSV, JSON Lines, TMX, PO or XLIFF, also packed; - for standard input; "
+            "with a weight: corpus.tsv=2.",
+            show_default=False,
+        ),
+    ] = None,
+    source_file: Annotated[
+        Path | None, typer.Option(help="File of source sentences, a line each.", rich_help_panel="Reading")
+    ] = None,
+    target_file: Annotated[
+        Path | None, typer.Option(help="File of their translations, line by line.", rich_help_panel="Reading")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write what the checks found to this .html or .json.", rich_help_panel="Checks")
+    ] = None,
     data: DataDirectory = Path("prepared"),
     force: Force = False,
     configuration: Configuration = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Clean, split and encode a file of sentence pairs."""
+    """Check, clean, split and encode sentence pairs."""
     from nmt_cli.corpus import dataset  # numpy and sentencepiece, which `nmt --help` does not need
 
+    inputs = all_inputs(corpus or [], source_file, target_file)
     screen = render.Screen(quiet=quiet, verbose=verbose)
     with render.stage_progress(screen) as progress:
-        report = dataset.prepare(corpus, data, config, replace=force, progress=progress)
-    render.prepared(screen, report)
+        done = dataset.prepare(inputs, data, config, replace=force, progress=progress, processes=cores(), report=report)
+    render.prepared(screen, done)
+
+
+def all_inputs(corpus: list[str], source_file: Path | None, target_file: Path | None) -> list[Input]:
+    """The inputs in the order given, the two parallel files last. Raises OptionError for none, or for half of one."""
+    inputs = [parse_input(name) for name in corpus]
+    if (source_file is None) != (target_file is None):
+        raise OptionError("--source-file and --target-file belong together", hint="give both, or a file of pairs")
+    if source_file is not None:
+        inputs.append(Input(source_file, target_file))
+    if not inputs:
+        raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
+    return inputs
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

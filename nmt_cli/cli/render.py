@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from nmt_cli.corpus.dataset import PrepareReport
-    from nmt_cli.corpus.manifest import Manifest
+    from nmt_cli.corpus.manifest import Example, Finding, Manifest
     from nmt_cli.evaluation.report import Report
     from nmt_cli.training.run import TrainReport
+
+# Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
+HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
 class Screen:
@@ -142,10 +145,11 @@ def stage_lines(screen: Screen) -> Callable[[str, int, int], None]:
 
 
 def prepared(screen: Screen, report: PrepareReport) -> None:
-    """What `nmt prepare` kept, dropped, split and learnt, and the command that comes next."""
+    """What `nmt prepare` read, found, dropped, split and learnt, and the command that comes next."""
     manifest, directory = report.manifest, report.directory
-    counts, leak = manifest.counts, manifest.leak
-    name = next(iter(manifest.inputs))
+    counts = manifest.counts
+    names = list(manifest.inputs)
+    name = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     languages = f"{manifest.source_language} -> {manifest.target_language}"
     screen.say(f"{name}: {counts.read:,} pairs {languages}, prepared in {report.seconds:.1f} s")
     dropped = ", ".join(f"{number:,} {reason}" for reason, number in counts.dropped.items() if number)
@@ -154,15 +158,49 @@ def prepared(screen: Screen, report: PrepareReport) -> None:
     screen.say(f"  kept {counts.kept:,}   dropped {total:,}{why}")
     if counts.more_columns:
         screen.warn(f"{counts.more_columns:,} lines have more than two columns; the first two were used")
+    findings(screen, manifest.findings)
+    split_and_subwords(screen, manifest)
+    next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
+    screen.detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
+    screen.say(f"{directory}/ is ready. Next: {next_command}")
+
+
+def findings(screen: Screen, found: Iterable[Finding]) -> None:
+    """A line for each check that found something that may be worth a look, with its first pair; more if verbose."""
+    for finding in found:
+        note = f" ({finding.note})" if finding.note else ""
+        first = finding.examples[0]
+        told = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
+        if finding.check in HARMLESS:
+            screen.detail(f"  {told}")
+        else:
+            screen.warn(f"{told}; {example_line(first)}   [{finding.check}]")
+        for example in finding.examples[finding.check not in HARMLESS :]:
+            screen.detail(f"      {example_line(example)}")
+
+
+def example_line(example: Example) -> str:
+    """Where a pair stands, and the pair."""
+    source, target = (text if len(text) <= 60 else f"{text[:60]}…" for text in (example.source, example.target))
+    return f'{example.file}, line {example.line:,}: "{source}" / "{target}"'
+
+
+def split_and_subwords(screen: Screen, manifest: Manifest) -> None:
+    """How large the splits are, what they would have leaked by rows, and the vocabulary."""
+    leak, counts = manifest.leak, manifest.counts
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
     by_rows = f" (split by rows, {leaked:.0%} of test would have)" if leaked else ""
     screen.say(f"  split    {splits}     no sentence stands in two splits{by_rows}")
+    if counts.repeated:
+        screen.say(f"           {counts.repeated:,} of train are repetitions, by weight")
     screen.detail(f"           {leak.groups:,} groups of connected pairs, the largest of {leak.largest_group:,}")
     screen.say(f"  subwords {described_subwords(manifest)}")
-    next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
-    screen.detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
-    screen.say(f"{directory}/ is ready. Next: {next_command}")
+    for side, fit in (("source", manifest.source), ("target", manifest.target)):
+        screen.detail(
+            f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence {fit.longest:,} pieces, "
+            f"99 % up to {fit.longest_of_99_percent:,}"
+        )
 
 
 def described_subwords(manifest: Manifest) -> str:

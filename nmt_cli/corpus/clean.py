@@ -1,6 +1,6 @@
-"""Normal form of a sentence, and the reasons for which a pair is dropped.
+"""Normal form of a sentence, its length, and the key under which sentences count as the same.
 
-Knows nothing of files or vocabularies. Translation normalises its input with the same `normalise`.
+Knows nothing of files, checks or vocabularies. Translation normalises its input with the same `normalise`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from enum import StrEnum
-
-from nmt_cli.corpus.config import PrepareConfig
 
 # Control characters that are no blanks, halves of surrogate pairs (they cannot be written as UTF-8), and what is
 # invisible and only says where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
@@ -21,8 +18,13 @@ UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
-SHORT_PAIR = 5  # words up to which a ratio says nothing: "Feierabend." is "Let's call it a day."
-CHARACTERS_PER_WORD = 20  # a sentence of more per allowed word is no sentence: a URL, a table, base64
+FOLDED = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u0060\u00b4\u02bc", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+    }
+)
 
 
 def normalise(text: str) -> str:
@@ -44,37 +46,14 @@ def count_words(text: str) -> int:
     return words if text.isascii() else words + len(UNSPACED.findall(text)) // 2
 
 
-class Reason(StrEnum):
-    """Why a pair was dropped. A pair is counted under the first that holds, in this order."""
+def sentence_key(text: str) -> str:
+    """What two normalised sentences have in common that differ in case, width, or the shape of quotes and dashes."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.translate(FOLDED).split())
 
-    EMPTY = "empty"
-    TOO_LONG = "too long"
-    RATIO = "length ratio"
-    DUPLICATE = "duplicate"
 
-
-class Cleaner:
-    """Decides pair by pair what is kept; remembers 16 bytes of each kept pair to know duplicates."""
-
-    def __init__(self, config: PrepareConfig) -> None:
-        self.max_length = config.max_length
-        self.max_ratio = config.max_ratio
-        self.seen: set[bytes] = set()
-
-    def reason(self, source: str, target: str) -> Reason | None:
-        """Why the pair of normalised sentences is dropped, or None when it is kept."""
-        if not source or not target:
-            return Reason.EMPTY
-        shorter, longer = sorted((count_words(source), count_words(target)))
-        if longer > self.max_length or max(len(source), len(target)) > self.max_length * CHARACTERS_PER_WORD:
-            return Reason.TOO_LONG
-        if longer > SHORT_PAIR and longer > self.max_ratio * shorter:
-            return Reason.RATIO
-        return Reason.DUPLICATE if self.is_repeated(source, target) else None
-
-    def is_repeated(self, source: str, target: str) -> bool:
-        """Whether this exact pair was given before. Keeps a digest, not the text, for the sake of memory."""
-        digest = hashlib.blake2b(f"{source}\t{target}".encode(), digest_size=16).digest()
-        known = len(self.seen)
-        self.seen.add(digest)
-        return len(self.seen) == known
+def digest(text: str) -> bytes:
+    """8 bytes that stand for a text: of 4 million texts, two share them with a probability of 0.0000004."""
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()

@@ -12,6 +12,8 @@ TokenizerKind = Literal["unigram", "bpe", "char", "word"]
 
 LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.|$)")
 
+LANGUAGE_AS_SUFFIX = re.compile(r"[._](?!txt|tsv|tok|bpe)([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.(?:txt|gz|xz|zst|bz2))*$")
+
 
 @dataclass(frozen=True, kw_only=True)
 class TokenizerSettings(Settings):
@@ -31,21 +33,42 @@ class PrepareConfig(Settings):
     target_language: str | None = setting(
         None, "Language of the second column [from a file name like eng-deu.tsv].", panel="Data"
     )
-    max_length: int = setting(
-        100,
-        "Longest sentence kept, in words (two Chinese, Japanese or Thai characters count as one).",
-        panel="Data",
+    format: str | None = setting(
+        None, "Format of the input: tsv, csv, jsonl, tmx, po or xliff [by its suffix, else tsv].", panel="Reading"
+    )
+    encoding: str | None = setting(None, "Encoding of the input, like utf-16 or cp1252 [UTF-8].", panel="Reading")
+    source_column: str | None = setting(None, "Column of the source, by name or number [1].", panel="Reading")
+    target_column: str | None = setting(None, "Column of the target, by name or number [2].", panel="Reading")
+    max_length: int | None = setting(
+        None,
+        "Longest sentence kept, in words (two Chinese, Japanese or Thai characters count as one) [learnt].",
+        panel="Checks",
         low=1,
     )
-    max_ratio: float = setting(
-        3.0,
-        "Words of one side at most for one word of the other; pairs of up to 5 words are kept whatever their ratio.",
-        panel="Data",
+    max_ratio: float | None = setting(
+        None,
+        "Words of one side at most for one of the other; pairs of up to 5 words have any ratio [learnt].",
+        panel="Checks",
         low=1,
     )
-    dev_size: int | None = setting(None, "Pairs for the dev split [1,000, at most a tenth].", panel="Data", low=1)
-    test_size: int | None = setting(None, "Pairs for the test split [1,000, at most a tenth].", panel="Data", low=1)
-    seed: int = setting(1, "Seed of the split and of the subword sample.", panel="Data", low=0, high=2**32 - 1)
+    keep: tuple[str, ...] = setting(
+        (), "A check whose pairs are neither dropped nor mended; may be given several times.", panel="Checks"
+    )
+    strict: bool = setting(
+        False, "End with an error if any check finds something that --keep does not accept.", panel="Checks"
+    )
+    dev: str | None = setting(
+        None,
+        "Pairs for the dev split, a share like 0.05 or 5%, or a file of pairs [1,000, at most a tenth].",
+        panel="Splits",
+    )
+    test: str | None = setting(
+        None,
+        "Pairs for the test split, a share like 0.05 or 5%, or a file of pairs [1,000, at most a tenth].",
+        panel="Splits",
+    )
+    near_duplicates: bool = setting(False, "Keep sentences that are nearly equal in one split, too.", panel="Splits")
+    seed: int = setting(1, "Seed of the split and of the subword sample.", panel="Splits", low=0, high=2**32 - 1)
     tokenizer: Literal["unigram", "bpe", "char", "word"] = setting("unigram", "Kind of subwords.", panel="Subwords")
     vocab_size: int | None = setting(
         None, "Size of the vocabulary [by the size of the corpus: 1,000 to 32,000].", panel="Subwords", low=5
@@ -55,12 +78,22 @@ class PrepareConfig(Settings):
         False, "One vocabulary for each language instead of a joint one.", panel="Subwords"
     )
 
+    tokenizer_from: str | None = setting(
+        None, "Use the subwords of this model, prepared corpus or .spm file instead of learning some.", panel="Subwords"
+    )
+
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
         return TokenizerSettings(kind=self.tokenizer, lowercase=self.lowercase)
 
 
-def languages_in(file_name: str) -> tuple[str, str]:
-    """The two languages that a name like `eng-deu.tsv` or `corpus.en-de.tsv` gives, else "source" and "target"."""
-    found = LANGUAGES_IN_NAME.search(file_name)
-    return (found[1], found[2]) if found else ("source", "target")
+def languages_in(file_name: str, target_name: str | None = None) -> tuple[str, str]:
+    """The two languages that a name like `eng-deu.tsv` or `corpus.en-de.tsv` gives, else "source" and "target".
+
+    Of two files each names its own: `train.en` and `train.de.gz`.
+    """
+    if target_name is not None:
+        found = [LANGUAGE_AS_SUFFIX.search(name) for name in (file_name, target_name)]
+        return (found[0][1], found[1][1]) if found[0] and found[1] else ("source", "target")
+    pair = LANGUAGES_IN_NAME.search(file_name)
+    return (pair[1], pair[2]) if pair else ("source", "target")

@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from nmt_cli import files
+from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
+from nmt_cli.corpus.diagnosis import diagnose, refuse_findings
+from nmt_cli.corpus.formats.inputs import Input, parse_input
 from nmt_cli.corpus.manifest import NAME, Manifest, damaged
-from nmt_cli.corpus.preparation import Progress, build, read_pairs
+from nmt_cli.corpus.pairs import Role
+from nmt_cli.corpus.preparation import build
 from nmt_cli.corpus.ragged import Ragged
+from nmt_cli.corpus.reading import Inputs, Progress, read_pairs
+from nmt_cli.corpus.report import check_report_name, write_report
+from nmt_cli.corpus.reuse import borrow
+from nmt_cli.corpus.split import is_size
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OutputError
 
@@ -46,25 +55,58 @@ class EncodedSplit:
 
 
 def prepare(
-    source: Path, directory: Path, config: PrepareConfig, *, replace: bool = False, progress: Progress | None = None
+    source: Path | Input | Sequence[Input],
+    directory: Path,
+    config: PrepareConfig,
+    *,
+    replace: bool = False,
+    progress: Progress | None = None,
+    processes: int = 1,
+    report: Path | None = None,
 ) -> PrepareReport:
-    """Makes the prepared corpus `directory` from the tab-separated file `source`: all of it, or nothing.
+    """Makes the prepared corpus `directory` from one or several inputs: all of it, or nothing.
 
     Raises NotFoundError, DataError, OptionError or OutputError, before anything is written wherever that can be
-    known. With `replace`, a prepared corpus that is there already is replaced; anything else never is.
+    known. With `replace`, a prepared corpus that is there already is replaced; anything else never is. With several
+    `processes` the work is spread over them, with the same result; the module that calls must then be importable
+    without side effects. What the checks found is written to `report` (.html or .json), also when `strict` refuses it.
     """
     started = time.monotonic()
-    report = progress or (lambda stage, done, total: None)
-    files.require_file(source)
-    check_place(source, directory, replace=replace)
-    pairs = read_pairs(source, config, report)
+    told = progress or (lambda stage, done, total: None)
+    check_report_name(report)
+    inputs = Inputs(inputs_by_role(source, config), config)
+    for each in inputs.inputs:
+        for path in each.files:
+            check_place(path, directory, replace=replace)
+    if config.tokenizer_from is not None:
+        borrow(Path(config.tokenizer_from), config.tokenizer_settings)  # rather refused now than after the work
+    pairs = read_pairs(inputs, config, told, processes=processes)
+    findings = diagnose(pairs, config, lambda done: told("checking", done, len(CHECKS)))
+    if report is not None and config.strict:
+        write_report(report, findings, None)
+    if config.strict:
+        refuse_findings(findings)
     try:
         with files.staged_directory(directory, replace=replace) as staged:
-            manifest = build(pairs, staged, config, report)
+            manifest = build(pairs, findings, inputs, staged, config, told)
     except OSError as error:
         error.filename = str(directory)  # a full disk names none, and the staged directory's name says nothing
         raise
+    if report is not None:
+        write_report(report, findings, manifest)
     return PrepareReport(directory, manifest, time.monotonic() - started)
+
+
+def inputs_by_role(source: Path | Input | Sequence[Input], config: PrepareConfig) -> dict[Role, list[Input]]:
+    """The inputs of the corpus, and those that were given for dev and test."""
+    if isinstance(source, Path):
+        source = Input(source)
+    given: dict[Role, list[Input]] = {"train": [source] if isinstance(source, Input) else list(source)}
+    if config.dev is not None and not is_size(config.dev):
+        given["dev"] = [parse_input(config.dev)]
+    if config.test is not None and not is_size(config.test):
+        given["test"] = [parse_input(config.test)]
+    return given
 
 
 def check_place(source: Path, directory: Path, *, replace: bool) -> None:

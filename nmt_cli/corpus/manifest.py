@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from nmt_cli import files
 from nmt_cli.corpus.config import TokenizerSettings
@@ -26,14 +26,44 @@ SPLITS = ("train", "dev", "test")
 CHECKED_AT_LOAD = 16 * 2**20  # bytes
 
 
+Action = Literal["dropped", "mended", "reported", "kept"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A pair that a check found; `file` and `line` are those of the input, the text is as it was before any mending."""
+
+    file: str
+    line: int
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a check found: how many pairs, what was done with them, and three of them."""
+
+    check: str
+    problem: str
+    count: int
+    action: Action
+    note: str
+    examples: tuple[Example, ...]
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        return cls(**{**values, "examples": tuple(Example(**example) for example in values["examples"])})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """Pairs. `read` is `kept` and all of `dropped` together; `kept` is all of `splits` together."""
+    """Pairs. `read` is `kept` and all of `dropped` together; `kept` and `repeated` are all of `splits` together."""
 
     read: int
     kept: int
     dropped: dict[str, int]  # by reason
     splits: dict[str, int]
+    repeated: int  # times that pairs stand in train once more, because of the weight of their input
     more_columns: int  # lines with a third column, which was ignored
 
 
@@ -55,6 +85,9 @@ class Subwords:
     vocabulary: int
     pieces_per_word: float  # on train
     unknown_share: float  # of the pieces of dev and test, 0 to 1
+    coverage: float  # share of the characters of dev and test that are in pieces, 0 to 1; others become bytes
+    longest: int  # pieces of the longest sentence of train
+    longest_of_99_percent: int  # pieces; one sentence in a hundred of train is longer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +110,7 @@ class Manifest:
     tokenizer: TokenizerSettings
     counts: Counts
     leak: LeakReport
+    findings: tuple[Finding, ...]
     source: Subwords
     target: Subwords
     options: dict[str, Any]
@@ -112,6 +146,7 @@ class Manifest:
             "tokenizer": TokenizerSettings(**values["tokenizer"]),
             "counts": Counts(**values["counts"]),
             "leak": LeakReport(**values["leak"]),
+            "findings": tuple(Finding.from_mapping(finding) for finding in values["findings"]),
             "source": Subwords(**values["source"]),
             "target": Subwords(**values["target"]),
             "inputs": {name: FileRecord(**record) for name, record in values["inputs"].items()},

@@ -33,6 +33,9 @@ LONGEST_LINE = 1 << 16  # bytes; SentencePiece leaves out longer ones
 BYTES = 256  # byte pieces in a unigram or BPE vocabulary
 SPECIALS = 4
 
+# Pieces of their own in every vocabulary, for spans of text that translation is to carry over as they are.
+PLACEHOLDERS = tuple(f"⟦{number}⟧" for number in range(10))
+
 # (words of text from which, pieces). Measured on Tatoeba English-German, words of both sides together:
 # 0.6 M words are far better served by 4,000 pieces than by 8,000, 2 M words by 8,000.
 VOCABULARY_BY_WORDS = ((25_000_000, 32_000), (5_000_000, 16_000), (1_000_000, 8_000), (150_000, 4_000), (40_000, 2_000))
@@ -80,7 +83,8 @@ class Tokenizer:
         """The characters that occur in pieces of the vocabulary."""
         pieces = self._pieces
         ids = (i for i in range(SPECIALS, self.vocabulary_size) if not pieces.is_byte(i))
-        return frozenset("".join(pieces.id_to_piece(i) for i in ids)) - {BLANK} | {" "}
+        texts = (pieces.id_to_piece(i) for i in ids)
+        return frozenset("".join(text for text in texts if text not in PLACEHOLDERS)) - {BLANK} | {" "}
 
     def encode(self, text: str) -> list[int]:
         """Ids of a sentence, without start and end."""
@@ -147,7 +151,7 @@ def word_pattern() -> re.Pattern[str]:
     """
     marks = (chr(code) for code in range(0x300, sys.maxunicode + 1) if unicodedata.category(chr(code))[0] == "M")
     word = rf"\w[\w\u200c\u200d{''.join(marks)}]*"
-    return re.compile(rf"{word}(?:['’-]{word})*|\S")
+    return re.compile(rf"⟦\d⟧|{word}(?:['’-]{word})*|\S")
 
 
 def train_tokenizer(texts: Sequence[str], settings: TokenizerSettings, *, vocabulary_size: int | None = None) -> bytes:
@@ -190,14 +194,14 @@ def alphabet(surfaces: Sequence[str]) -> tuple[float, int]:
 def rule_size(surfaces: Sequence[str], kind: TokenizerKind, covered: int) -> int:
     """The vocabulary for this text when none is asked for; at most this many pieces are then made."""
     if kind == "char":
-        return covered + SPECIALS + 1  # the mark of a blank may be one more
+        return covered + SPECIALS + len(PLACEHOLDERS) + 1  # the mark of a blank may be one more
     if kind == "word":
         words = Counter(word for text in surfaces for word in text.split())
         repeated = sum(count > 1 for count in words.values())
-        return min(max(repeated + SPECIALS, SMALLEST_VOCABULARY), LARGEST_WORD_VOCABULARY)
+        return min(max(repeated + SPECIALS + len(PLACEHOLDERS), SMALLEST_VOCABULARY), LARGEST_WORD_VOCABULARY)
     words_of_text = sum(map(count_words, surfaces))
     by_words = next((size for words, size in VOCABULARY_BY_WORDS if words_of_text >= words), SMALLEST_VOCABULARY)
-    return max(by_words, 2 * covered + BYTES + SPECIALS)
+    return max(by_words, 2 * covered + BYTES + SPECIALS + len(PLACEHOLDERS))
 
 
 def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverage: float) -> bytes:
@@ -211,6 +215,7 @@ def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverag
         "hard_vocab_limit": False,
         "character_coverage": coverage,
         "byte_fallback": kind in ("unigram", "bpe"),
+        "user_defined_symbols": list(PLACEHOLDERS),
         "normalization_rule_name": "identity",
         "pad_id": Tokenizer.PAD,
         "unk_id": Tokenizer.UNKNOWN,

@@ -14,11 +14,11 @@ from support.corpora import toy_pairs, write_tsv
 SAMPLE = Path(__file__).parents[2] / "data" / "eng-deu.tsv"
 
 
-def nmt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def nmt(folder: Path, *arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nmt_cli", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NMT_")}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[2]), environment.get("PYTHONPATH", "")])
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, input=text)
 
 
 @pytest.fixture
@@ -49,6 +49,35 @@ def test_quiet_says_nothing_and_verbose_more(corpus: Path) -> None:
     assert verbose.endswith("other/ is ready. Next: nmt train --data other\n")
 
 
+def test_several_inputs_standard_input_and_given_test_data_in_one_command(corpus: Path) -> None:
+    pairs = toy_pairs(500)
+    for side, name in enumerate(("new.en", "new.de")):
+        (corpus.parent / name).write_text("".join(f"{pair[side]}\n" for pair in pairs[400:450]))
+    write_tsv(corpus.parent / "test.tsv", pairs[395:410])
+    stdin = "".join(f"{source}\t{target}\n" for source, target in pairs[450:])
+    arguments = [corpus.name, "-", "new.en,new.de=2", "--dev", "10%", "--test", "test.tsv", "--report", "r.html"]
+    done = nmt(corpus.parent, "prepare", *arguments, text=stdin)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert lines[0].startswith("toy.en-de.tsv, standard input, new.en and 2 more: 517 pairs en -> de")
+    assert "15 held-out" in lines[1]
+    assert "! 15 dropped: a sentence of the dev or test data that was given; toy.en-de.tsv, line 396: " in done.stderr
+    assert "of train are repetitions, by weight" in done.stderr
+    assert "dev 48   test 15" in done.stderr
+    assert "<h2>held-out: 15 dropped</h2>" in (corpus.parent / "r.html").read_text()
+
+
+def test_findings_are_told_with_file_line_and_pair_and_can_be_kept(corpus: Path) -> None:
+    with corpus.open("a") as file:
+        file.write("fÃ¼r &amp; wider\tx y z\nHe said: Привет, мой друг\tПривет, мой друг\n")
+    told = nmt(corpus.parent, "prepare", corpus.name).stderr
+    line = 'toy.en-de.tsv, line 403: "fÃ¼r &amp; wider" / "x y z"'
+    assert f"  ! 1 mended: HTML entities or tags; {line}   [markup]" in told
+    assert "1 script" in told and 'line 404: "He said: Привет, мой друг"' in told
+    kept = nmt(corpus.parent, "prepare", corpus.name, "--force", "--keep", "script", "--keep", "empty").stderr
+    assert "dropped 1: 1 duplicate " in kept and "! 1 kept: a side in a script" in kept
+
+
 def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> None:
     done = nmt(tmp_path, "prepare", str(SAMPLE))
     assert done.returncode == 0
@@ -63,6 +92,10 @@ def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> Non
         ("empty.tsv", b"", 65, "empty.tsv is empty"),
         ("one.tsv", b"a\tb\nonly\n", 65, "one.tsv, line 2: one column"),
         ("latin.tsv", b"a\tb\n\xe9\tb\n", 65, "latin.tsv, line 2: not UTF-8"),
+        ("wide.tsv", "a\tb\n".encode("utf-16"), 65, "wide.tsv is UTF-16"),
+        ("cut.tsv.gz", b"\x1f\x8b\x08", 65, "cut.tsv.gz is damaged"),
+        ("bomb.tmx", b'<!DOCTYPE a [<!ENTITY a "b">]><tmx/>', 65, "declares entities"),
+        ("quote.csv", b'a,b\nc,"' + b"d,e\n" * 50_000, 65, "quote.csv, line 2: field larger than"),
         ("nul.tsv", b"a\tb\nc\td\0\n", 65, "nul.tsv, line 2: a NUL byte"),
         ("few.tsv", b"a\tb\n", 65, "few.tsv: 1 pair can be used, too few to split; at least 10 are needed"),
         (".", None, 66, "is a directory"),
@@ -88,6 +121,15 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
         (["--vocab-size", "20"], 2, "characters of this text"),
         (["--tokenizer", "chra"], 2, "chra"),
         (["--max-ratio", "0"], 2, "--max-ratio is 0"),
+        (["--keep", "swaped"], 2, "there is no check 'swaped'"),
+        (["--keep", "held-out"], 2, "cannot be kept"),
+        (["--format", "tsvv"], 2, "did you mean 'tsv'?"),
+        (["--encoding", "klingon"], 2, "there is no encoding 'klingon'"),
+        (["--dev", "100%"], 2, "a share is more than 0 and less than 1"),
+        (["--test", "missing.tsv"], 66, "missing.tsv does not exist"),
+        (["--source-file", "toy.en-de.tsv"], 2, "--source-file and --target-file belong together"),
+        (["--strict"], 65, "--strict: 1 empty, 1 duplicate (first: toy.en-de.tsv, line 402)"),
+        (["--report", "r.doc"], 2, "ends in .html or .json"),
         (["--data", "toy.en-de.tsv"], 73, "toy.en-de.tsv is a file"),
         (["--data", ".", "--force"], 73, "something other than a prepared corpus"),
     ],

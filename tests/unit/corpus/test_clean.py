@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.clean import Cleaner, Reason, count_words, normalise
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.clean import count_words, digest, normalise, sentence_key
 
 # Every code point, the lone surrogates included, and more often those that matter here.
 ANY_TEXT = st.text(
@@ -58,24 +57,26 @@ def test_words_of_scripts_without_blanks_are_pairs_of_characters(text: str, word
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "reason"),
+    "texts",
     [
-        ("", "x", Reason.EMPTY),
-        ("x", "", Reason.EMPTY),
-        ("a b c d e", "x", None),  # up to five words any ratio
-        ("a b c d e f", "x y", None),  # exactly 3
-        ("a b c d e f", "x", Reason.RATIO),
-        ("x", "a b c d e f", Reason.RATIO),
-        ("w " * 9 + "w", "v " * 9 + "v", None),  # exactly 10
-        ("w " * 10 + "w", "v " * 9 + "v", Reason.TOO_LONG),
-        ("w" * 201, "v", Reason.TOO_LONG),
+        ("Straße", "STRASSE"),
+        ("Don’t “go” – now…", 'don\'t "go" - now...'),
+        ("ＡＢＣ １２", "abc 12"),
+        ("Tom", "tom"),
     ],
 )
-def test_pairs_are_dropped_beyond_the_limits_and_not_at_them(source: str, target: str, reason: Reason | None) -> None:
-    assert Cleaner(PrepareConfig(max_length=10, max_ratio=3)).reason(source, target) is reason
+def test_sentences_that_differ_in_shape_only_have_one_key(texts: tuple[str, str]) -> None:
+    assert sentence_key(normalise(texts[0])) == sentence_key(normalise(texts[1]))
 
 
-def test_only_the_exact_pair_is_a_duplicate() -> None:
-    cleaner = Cleaner(PrepareConfig())
-    pairs = [("a", "x"), ("a", "y"), ("b", "x"), ("A", "x"), ("a", "x")]
-    assert [cleaner.reason(*pair) for pair in pairs] == [None, None, None, None, Reason.DUPLICATE]
+@given(ANY_TEXT)
+def test_equal_texts_in_any_case_have_one_key(text: str) -> None:
+    text = normalise(text)
+    assert sentence_key(text) == sentence_key(normalise(text)) == sentence_key(text)
+    if text.isascii():
+        assert sentence_key(text.upper()) == sentence_key(text.lower())
+
+
+def test_digests_are_eight_bytes_and_differ() -> None:
+    assert len({digest(str(number)) for number in range(10_000)}) == 10_000
+    assert len(digest("")) == 8

@@ -1,4 +1,5 @@
 import errno
+import json
 import os
 import shutil
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from nmt_cli.corpus import dataset, preparation
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.corpus.formats.inputs import Input
 from nmt_cli.errors import DamagedError, DataError, NmtError, NotFoundError, OptionError, OutputError, from_os_error
 from support.corpora import toy_pairs, write_tsv
 
@@ -23,7 +25,8 @@ def corpus(tmp_path: Path) -> Path:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A prepared directory that tests only read."""
     folder = tmp_path_factory.mktemp("made")
-    rows = [*toy_pairs(400), ("", "leer"), *toy_pairs(3), ("a b c d e f g", "x"), ("w " * 101, "w " * 101)]
+    unusual = [("a b c d e f g h i j k l m n o p q", "x"), ("v " * 101, "w " * 101)]
+    rows = [*toy_pairs(400), ("", "leer"), *toy_pairs(3), *unusual]
     prepare(write_tsv(folder / "toy.en-de.tsv", rows), folder / "prepared", PrepareConfig())
     return folder / "prepared"
 
@@ -40,7 +43,12 @@ def contents(directory: Path) -> dict[str, bytes]:
 
 def test_counts_add_up_exactly(made: Path) -> None:
     counts = PreparedCorpus.load(made).manifest.counts
-    assert counts.dropped == {"empty": 1, "too long": 1, "length ratio": 1, "duplicate": 3}
+    assert {name: number for name, number in counts.dropped.items() if number} == {
+        "empty": 1,
+        "too-long": 1,
+        "length-ratio": 1,
+        "duplicate": 3,
+    }
     assert (counts.read, counts.kept) == (406, 400)
     assert counts.splits == {"train": 320, "dev": 40, "test": 40}
 
@@ -111,7 +119,14 @@ def test_subwords_are_learnt_from_train_only(tmp_path: Path) -> None:
 def test_the_callback_hears_of_every_stage(corpus: Path, tmp_path: Path) -> None:
     told: list[str] = []
     prepare(corpus, tmp_path / "out", PrepareConfig(), progress=lambda stage, done, total: told.append(stage))
-    assert list(dict.fromkeys(told)) == ["reading", "splitting", "learning subwords", "encoding"]
+    assert list(dict.fromkeys(told)) == [
+        "reading",
+        "checking",
+        "splitting",
+        "writing",
+        "learning subwords",
+        "encoding",
+    ]
 
 
 def test_the_directory_holds_the_files_of_the_manifest_and_no_others(made: Path) -> None:
@@ -149,11 +164,11 @@ def test_what_is_no_prepared_corpus_is_never_replaced(corpus: Path, tmp_path: Pa
         (b"\n\n\n", {}, DataError),
         (None, {"vocab_size": 60_000}, OptionError),
         (None, {"vocab_size": 20}, OptionError),
-        (None, {"test_size": 300}, DataError),
+        (None, {"test": "300"}, DataError),
     ],
 )
 def test_bad_input_leaves_nothing_on_disk(
-    corpus: Path, tmp_path: Path, data: bytes | None, options: dict[str, int], error: type[NmtError]
+    corpus: Path, tmp_path: Path, data: bytes | None, options: dict[str, object], error: type[NmtError]
 ) -> None:
     if data is not None:
         corpus.write_bytes(data)
@@ -186,6 +201,97 @@ def test_a_full_disk_or_an_interruption_leaves_what_was_there(
         assert from_os_error(caught.value).message == f"the disk is full: {tmp_path / 'out'} could not be written"
     assert contents(tmp_path / "out") == before
     assert sorted(tmp_path.iterdir()) == [tmp_path / "out", corpus]
+
+
+def test_several_inputs_in_several_formats_make_one_corpus(corpus: Path, tmp_path: Path) -> None:
+    pairs = [(f"{source} Indeed.", f"{target} Gewiss.") for source, target in toy_pairs(100)]
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    for name, side in (("c.en", 0), ("c.de", 1)):
+        (tmp_path / name).write_text("".join(f"{pair[side]} Well.\n" for pair in pairs))
+    inputs = [Input(corpus), Input(tmp_path / "b.jsonl", weight=2), Input(tmp_path / "c.en", tmp_path / "c.de")]
+    manifest = prepare(inputs, tmp_path / "out", PrepareConfig(dev="50", test="10%")).manifest
+    assert (manifest.counts.read, manifest.counts.kept) == (600, 600)
+    assert list(manifest.inputs) == ["toy.en-de.tsv", "b.jsonl", "c.en", "c.de"]
+    assert (manifest.counts.splits["dev"], manifest.counts.splits["test"]) == (50, 60)
+    train = PreparedCorpus.load(tmp_path / "out").pairs("train")
+    assert manifest.counts.repeated == sum(pair.source.endswith("Indeed.") for pair in set(train)) > 0
+    assert len(train) == 490 + manifest.counts.repeated
+
+
+def test_inputs_of_one_name_are_all_in_the_manifest(corpus: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / corpus.name
+    other.parent.mkdir()
+    shutil.copy(corpus, other)
+    manifest = prepare([Input(corpus), Input(other)], tmp_path / "out", PrepareConfig()).manifest
+    assert list(manifest.inputs) == [corpus.name, f"{corpus.name} (2)"]
+    assert manifest.counts.dropped["duplicate"] == 400
+
+
+def test_given_dev_and_test_data_stay_as_they_are_and_training_keeps_away_from_them(
+    corpus: Path, tmp_path: Path
+) -> None:
+    held_out = toy_pairs(440)[390:]
+    dev, test = write_tsv(tmp_path / "dev.tsv", held_out[:20]), write_tsv(tmp_path / "test.tsv", held_out[20:])
+    config = PrepareConfig(dev=str(dev), test=str(test))
+    manifest = prepare(corpus, tmp_path / "out", config).manifest
+    prepared = PreparedCorpus.load(tmp_path / "out")
+    assert [tuple(pair) for split in ("dev", "test") for pair in prepared.pairs(split)] == held_out
+    assert manifest.counts.dropped["held-out"] == 10 and manifest.counts.splits["train"] == 390
+    assert manifest.options["dev"] == "dev.tsv"
+
+
+def test_subwords_of_another_corpus_or_model_are_taken_over(made: Path, corpus: Path, tmp_path: Path) -> None:
+    manifest = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(made))).manifest
+    assert (tmp_path / "out" / "joint.spm").read_bytes() == (made / "joint.spm").read_bytes()
+    assert manifest.options["tokenizer_from"] == "prepared"
+    alone = PrepareConfig(tokenizer_from=str(made / "joint.spm"))
+    prepare(corpus, tmp_path / "again", alone)
+    assert (tmp_path / "again" / "joint.spm").read_bytes() == (made / "joint.spm").read_bytes()
+    card = {"tokenizer": {"kind": "word", "lowercase": True}, "source_tokenizer": "s.spm", "target_tokenizer": "t.spm"}
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "model.json").write_text(json.dumps(card))
+    prepare(corpus, tmp_path / "words", PrepareConfig(tokenizer="word", separate_vocabularies=True, lowercase=True))
+    for role in ("source", "target"):
+        shutil.copy(tmp_path / "words" / f"{role}.spm", tmp_path / "model" / f"{role[0]}.spm")
+    borrowed = prepare(corpus, tmp_path / "b", PrepareConfig(tokenizer_from=str(tmp_path / "model"))).manifest
+    assert (borrowed.tokenizer.kind, borrowed.tokenizer.lowercase) == ("word", True)
+    assert borrowed.outputs["target.spm"] == PreparedCorpus.load(tmp_path / "words").manifest.outputs["target.spm"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"tokenizer_from": "nowhere"}, NotFoundError, "nowhere does not exist"),
+        ({"tokenizer_from": "."}, NotFoundError, "neither a model nor a prepared corpus"),
+        ({"tokenizer_from": __file__}, DataError, "is not a SentencePiece model"),
+        ({"dev": "nothing.tsv"}, NotFoundError, "nothing.tsv does not exist"),
+        ({"keep": ("swaped",)}, OptionError, "there is no check"),
+    ],
+)
+def test_options_that_name_what_is_not_there_are_refused(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict, error: type[NmtError], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=message):
+        prepare(corpus, tmp_path / "out", PrepareConfig(**options))
+    assert list(tmp_path.iterdir()) == [corpus]
+
+
+def test_strict_refuses_findings_but_writes_the_report(corpus: Path, tmp_path: Path) -> None:
+    with corpus.open("a") as file:
+        file.write("<i>a</i> & b\tx\n")
+    for suffix in ("json", "html"):
+        with pytest.raises(DataError, match=r"--strict: 1 markup \(first: toy.en-de.tsv, line 401\)"):
+            prepare(corpus, tmp_path / "out", PrepareConfig(strict=True), report=tmp_path / f"r.{suffix}")
+    assert json.loads((tmp_path / "r.json").read_text())["findings"][0]["examples"][0]["line"] == 401
+    page = (tmp_path / "r.html").read_text()
+    assert "&lt;i&gt;a&lt;/i&gt; &amp; b<br>x" in page and "<i>a" not in page and "<script" not in page
+    assert not (tmp_path / "out").exists()
+    prepare(corpus, tmp_path / "out", PrepareConfig(strict=True, keep=("markup",)), report=tmp_path / "r.json")
+    told = json.loads((tmp_path / "r.json").read_text())
+    assert told["counts"]["kept"] == 401 and told["findings"][0]["action"] == "kept"
+    with pytest.raises(OptionError, match=r"ends in \.html or \.json"):
+        prepare(corpus, tmp_path / "other", PrepareConfig(), report=tmp_path / "r.pdf")
 
 
 def test_a_place_without_permission_is_refused_before_the_work(

@@ -5,21 +5,32 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.config import TokenizerSettings
-from nmt_cli.corpus.manifest import FORMAT, Counts, FileRecord, LeakReport, Manifest, Subwords
+from nmt_cli.corpus.manifest import FORMAT, Counts, Example, FileRecord, Finding, LeakReport, Manifest, Subwords
 from nmt_cli.errors import DamagedError, NotFoundError
+
+EXAMPLE = Example(file="a.tsv", line=3, source="", target="b")
 
 
 @pytest.fixture
 def manifest(tmp_path: Path) -> Manifest:
     (tmp_path / "train.tsv").write_bytes(b"a\tb\n")
-    subwords = Subwords(file="joint.spm", vocabulary=300, pieces_per_word=1.5, unknown_share=0.0)
+    subwords = Subwords(
+        file="joint.spm",
+        vocabulary=300,
+        pieces_per_word=1.5,
+        unknown_share=0.0,
+        coverage=1.0,
+        longest=9,
+        longest_of_99_percent=8,
+    )
     written = Manifest(
         format=FORMAT,
         source_language="en",
         target_language="de",
         tokenizer=TokenizerSettings(kind="unigram", lowercase=False),
-        counts=Counts(read=1, kept=1, dropped={"empty": 0}, splits={"train": 1}, more_columns=0),
+        counts=Counts(read=1, kept=1, dropped={"empty": 0}, splits={"train": 1}, repeated=0, more_columns=0),
         leak=LeakReport(groups=1, largest_group=1, test_sources_by_rows=0.0, test_targets_by_rows=0.0),
+        findings=(Finding(check="empty", problem="x", count=1, action="dropped", note="", examples=(EXAMPLE,)),),
         source=subwords,
         target=subwords,
         options={"seed": 1},

@@ -1,47 +1,118 @@
 import gzip
 from pathlib import Path
 
-from hypothesis import given
+import numpy as np
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.clean import Cleaner, Reason
+from nmt_cli.corpus.clean import sentence_key
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats import Row
-from nmt_cli.corpus.preparation import CleanPairs, Rejected, read_pairs, take, write_rejected
-from support.corpora import toy_pairs, write_tsv
+from nmt_cli.corpus.diagnosis import diagnose
+from nmt_cli.corpus.formats.inputs import Input
+from nmt_cli.corpus.pairs import Texts
+from nmt_cli.corpus.preparation import DROPPING, count_pairs, divide, write_rejected
+from nmt_cli.corpus.reading import Inputs, read_pairs
+from nmt_cli.errors import DataError
+from support.corpora import examined, toy_pairs, write_tsv
 
-CELLS = st.one_of(st.text(alphabet="ab \u00a0\t", max_size=20), st.text(max_size=8))
-
-
-@given(st.lists(st.tuples(CELLS, CELLS, st.booleans()), max_size=40))
-def test_kept_and_dropped_add_up_to_what_was_read(rows: list[tuple[str, str, bool]]) -> None:
-    cleaner, pairs = Cleaner(PrepareConfig(max_length=4)), CleanPairs(Path("x.tsv"))
-    for line, (source, target, more) in enumerate(rows, start=1):
-        take(Row(line, source, target, more), cleaner, pairs)
-    assert len(pairs.sources) == len(pairs.targets)
-    assert len(pairs.sources) + sum(pairs.dropped.values()) == len(rows)
-    assert list(pairs.dropped) == ["empty", "too long", "length ratio", "duplicate"]
-
-
-def test_text_is_normalised_before_it_is_judged(tmp_path: Path) -> None:
-    rows = [("Tom\u00a0 ran.", "Tom lief."), ("Tom ran.", " Tom\tlief."), ("Cafe\u0301", "Café"), ("\u200b", "x")]
-    pairs = read_pairs(write_tsv(tmp_path / "a.tsv", [rows[0], rows[2], rows[3]]), PrepareConfig(), silent)
-    assert pairs.sources == ["Tom ran.", "Café"]
-    assert pairs.rejected == [Rejected(Reason.EMPTY, "", "x", 3)]
-
-
-def test_progress_ends_at_the_size_of_the_file_at_most(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
-    path = write_tsv(tmp_path / "a.tsv", toy_pairs(50))
-    read_pairs(path, PrepareConfig(), lambda *what: told.append(what))
-    assert told == [("reading", 0, path.stat().st_size)]
-
-
-def test_rejected_pairs_can_be_read_with_reason_and_line(tmp_path: Path) -> None:
-    path = tmp_path / "rejected.tsv.gz"
-    write_rejected(path, [Rejected(Reason.RATIO, "a b", "ü", 7)])
-    assert gzip.decompress(path.read_bytes()).decode() == "length ratio\ta b\tü\t7\n"
+CELLS = st.one_of(st.text(alphabet="ab \u00a0\t&;<", max_size=4), st.text(max_size=8))
+ROWS = st.lists(st.tuples(CELLS, CELLS, st.integers(0, 3)), min_size=1, max_size=60)
 
 
 def silent(stage: str, done: int, total: int) -> None:
     """A progress callback that tells nobody."""
+
+
+@settings(deadline=None)
+@given(ROWS, st.booleans(), st.sampled_from([(1.0, 1.0), (2.0, 0.5), (1.5, 1.0)]))
+def test_counts_add_up_and_nothing_leaks_for_any_input(
+    rows: list[tuple[str, str, int]], near: bool, weights: tuple[float, float]
+) -> None:
+    """Inputs 0 and 1 are the corpus; 2 is given dev data, 3 given test data."""
+    pairs = examined(
+        [row[:2] for row in rows],
+        roles=["train", "train", "dev", "test"],
+        weights=[*weights, 1.0, 1.0],
+        inputs=[row[2] for row in rows],
+    )
+    config = PrepareConfig(dev="dev.tsv", test="test.tsv", near_duplicates=near)
+    diagnose(pairs, config, lambda done: None)
+    try:
+        division = divide(pairs, config, silent)
+    except DataError:
+        return
+    counts = count_pairs(pairs, division)
+    assert counts.read == len(rows) == counts.kept + sum(counts.dropped.values())
+    assert counts.kept + counts.repeated == sum(counts.splits.values())
+    assert list(counts.dropped) == list(DROPPING)
+    for side in (pairs.source, pairs.target):
+        seen = [{sentence_key(side[row]) for row in rows_of.tolist()} for _, rows_of in division.splits.items()]
+        assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
+
+
+def test_text_is_normalised_before_it_is_judged(tmp_path: Path) -> None:
+    rows = [("Tom\u00a0 ran.", "Tom lief."), ("Cafe\u0301", "Café"), ("\u200b", "x"), ("Tom ran.", " Tom lief.")]
+    inputs = Inputs({"train": [Input(write_tsv(tmp_path / "a.tsv", rows))]}, PrepareConfig())
+    pairs = read_pairs(inputs, PrepareConfig(), silent)
+    assert pairs.source[:] == ["Tom ran.", "Café", "", "Tom ran."]
+    diagnose(pairs, PrepareConfig(), lambda done: None)
+    write_rejected(tmp_path / "r.gz", pairs)
+    assert gzip.decompress((tmp_path / "r.gz").read_bytes()).decode() == (
+        "empty\t\tx\t3\ta.tsv\nduplicate\tTom ran.\tTom lief.\t4\ta.tsv\n"
+    )
+
+
+def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    path = write_tsv(tmp_path / "a.tsv", toy_pairs(50))
+    inputs = Inputs({"train": [Input(path)]}, PrepareConfig())
+    read_pairs(inputs, PrepareConfig(), lambda *what: told.append(what))
+    size = path.stat().st_size
+    assert told == [("reading", 0, size), ("reading", size, size)]
+
+
+def test_several_processes_read_what_one_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt_cli.corpus.reading.CHUNK", 50)
+    path = write_tsv(tmp_path / "a.tsv", [*toy_pairs(900), ("a &amp; b", "ü\u200b")])
+    read = []
+    for processes in (1, 2):
+        inputs = Inputs({"train": [Input(path), Input(path)]}, PrepareConfig())
+        read.append(read_pairs(inputs, PrepareConfig(), silent, processes=processes))
+    one, two = read
+    assert one.source.data == two.source.data and one.originals == two.originals
+    for name, array in vars(one.facts).items():
+        assert np.array_equal(array, getattr(two.facts, name)), name
+
+
+def test_weights_repeat_pairs_in_train_or_leave_them_out() -> None:
+    rows = [(f"s{n}", f"t{n}") for n in range(400)]
+    pairs = examined(rows, roles=["train"] * 3, weights=[3.0, 0.25, 1.5], inputs=[n % 4 % 3 for n in range(400)])
+    division = divide(pairs, PrepareConfig(dev="20", test="20"), silent)
+    counts = np.bincount(pairs.facts.inputs[division.splits.train], minlength=3)
+    times = np.bincount(division.splits.train)
+    assert set(times[pairs.facts.inputs[: len(times)] == 0].tolist()) <= {0, 3}
+    assert (len(division.splits.dev), len(division.splits.test)) == (20, 20)
+    assert count_pairs(pairs, division).dropped["weight"] == 75
+    assert counts[0] > 400 and counts[1] <= 25 and 90 < counts[2] < 180
+    assert len(set(division.splits.dev.tolist())) == 20
+
+
+def test_near_duplicates_do_not_straddle() -> None:
+    rows = [(f"Sentence number {n} is here{end}", f"t{n}{end}") for n in range(100) for end in ".!"]
+    pairs = examined(rows)
+    division = divide(pairs, PrepareConfig(dev="20", test="20", near_duplicates=True), silent)
+    for _, members in division.splits.items():
+        assert {row ^ 1 for row in members.tolist()} == set(members.tolist())
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=9).map(lambda text: text.encode("utf-8", "replace").decode()), max_size=20))
+def test_texts_are_those_that_were_put_in(given_texts: list[str]) -> None:
+    texts = Texts()
+    for part in (given_texts[:7], given_texts[7:]):
+        encoded = [text.encode() for text in part]
+        texts.extend(b"".join(encoded), np.array([len(data) for data in encoded], np.int64))
+        assert len(texts) >= len(part)
+    assert list(texts) == texts[:] == given_texts
+    assert list(texts.of(np.arange(len(given_texts))[::-1])) == given_texts[::-1]

@@ -19,12 +19,17 @@ def test_languages_are_read_from_file_names_of_the_usual_form(name: str, languag
     assert languages_in(name) == languages
 
 
+def test_two_files_name_a_language_each() -> None:
+    assert languages_in("train.en", "train.de.gz") == ("en", "de")
+    assert languages_in("a.txt", "b.txt") == ("source", "target")
+
+
 def test_tokenizer_settings_are_those_of_the_options() -> None:
     config = PrepareConfig(tokenizer="bpe", lowercase=True)
     assert config.tokenizer_settings == TokenizerSettings(kind="bpe", lowercase=True)
 
 
-@pytest.mark.parametrize("options", [{"max_ratio": 0.5}, {"dev_size": 0}, {"tokenizer": "chra"}, {"max_length": 0}])
+@pytest.mark.parametrize("options", [{"max_ratio": 0.5}, {"keep": ["a"]}, {"tokenizer": "chra"}, {"max_length": 0}])
 def test_values_out_of_range_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(OptionError):
         PrepareConfig(**options)  # type: ignore[arg-type]

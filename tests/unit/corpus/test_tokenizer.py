@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
-from nmt_cli.corpus.tokenizer import Tokenizer, mark_words, train_tokenizer, unmark_words
+from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer, mark_words, train_tokenizer, unmark_words
 from nmt_cli.errors import DamagedError, DataError, OptionError
 from support.corpora import toy_pairs
 
@@ -156,3 +156,12 @@ def test_a_missing_or_foreign_model_is_damaged_and_named(tmp_path: Path) -> None
     path.write_bytes(b"no model")
     with pytest.raises(DamagedError, match=r"joint\.spm is not a SentencePiece model"):
         Tokenizer.load(path, trained("bpe").settings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_placeholders_are_pieces_of_their_own_and_survive(kind: TokenizerKind) -> None:
+    tokenizer = trained(kind)
+    for placeholder in PLACEHOLDERS:
+        ids = tokenizer.encode(f"The dog {placeholder} takes {placeholder}")
+        assert tokenizer.pieces(ids).count(placeholder) == 2, tokenizer.pieces(ids)
+        assert tokenizer.decode(ids) == f"The dog {placeholder} takes {placeholder}"

@@ -1,0 +1,77 @@
+"""Checks of a pair by itself: an empty side, damaged characters, identical sides, numbers that disagree."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from nmt_cli.corpus.checks.check import PairCheck
+from nmt_cli.corpus.clean import count_words
+
+SHORT = 3  # words of a pair whose sides may well be the same: a name, "OK", "Taxi!"
+NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,\u00a0\u202f' ]\d{3})+(?!\d)|\d+")
+DIGIT = re.compile(r"\d")
+
+
+class Empty(PairCheck):
+    name = "empty"
+    problem = "an empty side"
+    looks_at_all = True
+
+    def holds(self, source: str, target: str) -> bool:
+        return not source or not target
+
+
+class Damaged(PairCheck):
+    name = "damaged"
+    problem = "characters that were lost (U+FFFD)"
+
+    def holds(self, source: str, target: str) -> bool:
+        return "\ufffd" in source or "\ufffd" in target
+
+
+class Identical(PairCheck):
+    name = "identical"
+    problem = f"the same text of more than {SHORT} words on both sides"
+
+    def holds(self, source: str, target: str) -> bool:
+        return source == target and count_words(source) > SHORT
+
+
+class IdenticalShort(PairCheck):
+    name = "identical-short"
+    problem = f"the same text of up to {SHORT} words on both sides"
+    action = "reported"
+
+    def holds(self, source: str, target: str) -> bool:
+        return bool(source) and source == target and count_words(source) <= SHORT
+
+
+class Numbers(PairCheck):
+    name = "numbers"
+    problem = "other numbers on one side than on the other"
+    action = "reported"
+
+    def holds(self, source: str, target: str) -> bool:
+        if DIGIT.search(source) is None or DIGIT.search(target) is None:
+            return False  # a number in words is no disagreement
+        return numbers(source) != numbers(target)
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text, sorted, in digits of ASCII, without separators of thousands and leading zeros."""
+    return sorted("".join(map(decimal, found)).lstrip("0") for found in NUMBER.findall(text))
+
+
+def decimal(character: str) -> str:
+    return str(unicodedata.decimal(character, ""))
+
+
+class Unfinished(PairCheck):
+    """Found by the reader, not by looking at the text."""
+
+    name = "unfinished"
+    problem = "a translation that its file calls fuzzy, new or not yet done"
+
+    def holds(self, source: str, target: str) -> bool:
+        return False

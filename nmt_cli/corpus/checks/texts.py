@@ -1,0 +1,62 @@
+"""Checks of a text that mend it: text that was decoded wrongly, control characters, HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from nmt_cli.corpus.checks.check import TextCheck
+from nmt_cli.corpus.clean import DROPPED
+
+# What the bytes of UTF-8 look like in cp1252: a letter of "Â" to "ô", then one to three characters of the upper half.
+# One such group alone counts only where good text has none: "ß“" and "à »" can be German and French.
+UPPER_HALF = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+GROUP = f"(?:[Â-ß][{UPPER_HALF}]|[à-ï][{UPPER_HALF}]{{2}}|[ð-ô][{UPPER_HALF}]{{3}})"
+ALONE = f"Ã[\u0080-\u00bf€‚ƒ„†‡ˆ‰Š‹ŒŽ‘“•–—˜™š›œžŸ]|Â[\u0080-\u00bf]|â€[{UPPER_HALF}]|ðŸ[{UPPER_HALF}]{{2}}"
+MISREAD = re.compile(f"{GROUP}{{2,}}|{ALONE}")
+CP1252 = {bytes([byte]).decode("cp1252", "replace"): byte for byte in range(0x80, 0x100)}
+
+ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
+TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|li|ol|p|pre|q|s|small|span|"
+    r"strike|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)(?:\s[^<>]{0,500})?/?>",
+    re.IGNORECASE,
+)
+BREAKING = re.compile(r"</?(?:br|p|div|li|td|tr|h[1-6]|dd|dt|hr|th)\b", re.IGNORECASE)
+
+
+class Mojibake(TextCheck):
+    name = "mojibake"
+    problem = "UTF-8 that was read as cp1252 (“fÃ¼r” for “für”)"
+
+    def mend(self, text: str) -> str:
+        return text if text.isascii() or not MISREAD.search(text) else MISREAD.sub(read_again, text)
+
+
+def read_again(misread: re.Match[str]) -> str:
+    """What the characters were before they were decoded wrongly; themselves if they were no UTF-8."""
+    try:
+        data = bytes(CP1252.get(character, ord(character)) for character in misread[0])
+        return data.decode("utf-8")
+    except ValueError:  # as UnicodeDecodeError is, too
+        return misread[0]
+
+
+class Markup(TextCheck):
+    name = "markup"
+    problem = "HTML entities or tags"
+
+    def mend(self, text: str) -> str:
+        if "&" in text:
+            text = ENTITY.sub(lambda found: html.unescape(found[0]), text)
+        if "<" in text:
+            text = TAG.sub(lambda found: " " if BREAKING.match(found[0]) else "", text)
+        return text
+
+
+class Control(TextCheck):
+    name = "control"
+    problem = "control or invisible characters"
+
+    def mend(self, text: str) -> str:
+        return text if text.isprintable() else DROPPED.sub("", text)

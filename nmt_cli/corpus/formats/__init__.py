@@ -1,0 +1,57 @@
+"""Formats of sentence pairs: one table, by suffix. To add one, write its reader in a file here and a line below."""
+
+from __future__ import annotations
+
+from nmt_cli.corpus.formats.csv import CsvReader
+from nmt_cli.corpus.formats.inputs import STDIN, Input, ReadOptions
+from nmt_cli.corpus.formats.jsonl import JsonLinesReader
+from nmt_cli.corpus.formats.parallel import ParallelReader
+from nmt_cli.corpus.formats.po import PoReader
+from nmt_cli.corpus.formats.reader import Reader
+from nmt_cli.corpus.formats.tmx import TmxReader
+from nmt_cli.corpus.formats.tsv import TsvReader
+from nmt_cli.corpus.formats.xliff import XliffReader
+from nmt_cli.errors import OptionError, nearest
+
+READERS: dict[str, type[Reader]] = {
+    "tsv": TsvReader,
+    "csv": CsvReader,
+    "jsonl": JsonLinesReader,
+    "tmx": TmxReader,
+    "po": PoReader,
+    "xliff": XliffReader,
+}
+SUFFIXES = {
+    **{name: name for name in READERS},
+    "tab": "tsv",
+    "txt": "tsv",
+    "json": "jsonl",
+    "ndjson": "jsonl",
+    "pot": "po",
+    "xlf": "xliff",
+    "sdlxliff": "xliff",
+}
+PACKED = (".gz", ".xz", ".zst", ".bz2")
+
+
+def open_reader(given: Input, options: ReadOptions) -> Reader:
+    """The reader of an input: by `--format`, else by its suffix, else as tab-separated text."""
+    if given.target is not None:
+        return ParallelReader(given, options)
+    return READERS[format_of(given, options)](given, options)
+
+
+def format_of(given: Input, options: ReadOptions) -> str:
+    """The name of the format. Raises OptionError for one that there is not."""
+    if options.format is not None:
+        if options.format not in READERS:
+            like = nearest(options.format, READERS)
+            raise OptionError(
+                f"--format: there is no format {options.format!r}",
+                hint=f"did you mean {like!r}?" if like else f"the formats are {', '.join(READERS)}",
+            )
+        return options.format
+    name = given.path.name.lower() if given.path != STDIN else ""
+    for packed in PACKED:
+        name = name.removesuffix(packed)
+    return SUFFIXES.get(name.rpartition(".")[2], "tsv")

@@ -1,0 +1,78 @@
+"""What is to be read: a file, two parallel files or standard input, with its weight; and how to read it.
+
+Knows nothing of the formats. Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt_cli.errors import OptionError
+from nmt_cli.files import require_file
+
+STDIN = Path("-")
+WEIGHT = re.compile(r"(.+)=(\d+(?:\.\d+)?|\.\d+)")
+LARGEST_WEIGHT = 1_000
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file of pairs, or of sources with the parallel file `target`; `-` is standard input.
+
+    `weight` is how often its pairs stand in train: 2 is twice, 0.5 is every other one, drawn at random.
+    """
+
+    path: Path
+    target: Path | None = None
+    weight: float = 1.0
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,) if self.target is None else (self.path, self.target)
+
+    @property
+    def name(self) -> str:
+        """What messages call it: as it was given."""
+        return " + ".join("standard input" if path == STDIN else str(path) for path in self.files)
+
+    @property
+    def is_file(self) -> bool:
+        return STDIN not in self.files
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How files are read. Columns are names or numbers counted from 1; languages are codes like "en" or "pt-BR"."""
+
+    format: str | None = None
+    encoding: str | None = None
+    source_column: str | None = None
+    target_column: str | None = None
+    source_language: str | None = None
+    target_language: str | None = None
+
+
+def parse_input(text: str) -> Input:
+    """`corpus.tsv`, `corpus.tsv=2` (a weight), `train.en,train.de` (parallel files) or `-`.
+
+    A name that exists as it stands is taken as it stands. Raises OptionError for a weight that cannot be.
+    """
+    found = None if Path(text).exists() else WEIGHT.fullmatch(text)
+    name, weight = (found[1], float(found[2])) if found else (text, 1.0)
+    if not 0 < weight <= LARGEST_WEIGHT:
+        raise OptionError(f"{text}: a weight is more than 0 and at most {LARGEST_WEIGHT:,}")
+    first, comma, second = name.partition(",")
+    if comma and not Path(name).exists() and second:
+        return Input(Path(first), Path(second), weight)
+    return Input(Path(name), None, weight)
+
+
+def require_input(given: Input) -> None:
+    """Raises NotFoundError for a file that is not there, OptionError for standard input given twice over."""
+    if given.target == STDIN and given.path == STDIN:
+        raise OptionError("standard input cannot be both sides", hint="give one of them as a file")
+    for path in given.files:
+        if path != STDIN:
+            require_file(path)

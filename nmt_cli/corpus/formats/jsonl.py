@@ -1,0 +1,58 @@
+"""JSON Lines: an object or an array a line.
+
+The two texts are found by `--source-column` and `--target-column`, or under "source" and "target" (or "src" and
+"tgt"), or under the codes of the two languages, in the object itself or in its "translation".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from nmt_cli.corpus.formats.reader import Reader, Row
+
+SOURCE_KEYS = ("source", "src")
+TARGET_KEYS = ("target", "tgt", "trg")
+
+
+class JsonLinesReader(Reader):
+    expects = 'an object a line: {"source": "...", "target": "..."}'
+
+    def rows(self) -> Iterator[Row]:
+        options = self.options
+        for line, text in self.stream.lines():
+            if text.isspace():
+                yield Row(line, "", "")
+                continue
+            value = self.parsed(line, text)
+            source = self.found(line, value, options.source_column, (*SOURCE_KEYS, options.source_language), 0)
+            target = self.found(line, value, options.target_column, (*TARGET_KEYS, options.target_language), 1)
+            yield Row(line, source, target)
+
+    def parsed(self, line: int, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            self.refuse(line, f"no JSON ({str(error)[:100]})")
+
+    def found(self, line: int, value: Any, column: str | None, keys: tuple[str | None, ...], position: int) -> str:
+        """The text of one side."""
+        if isinstance(value, dict) and isinstance(value.get("translation"), dict) and column not in value:
+            value = value["translation"]
+        wanted: tuple[str | None, ...] = keys if column is None else (column,)
+        if isinstance(value, dict):
+            text = next((value[key] for key in wanted if key in value), None)
+        elif isinstance(value, list):
+            place = int(column) - 1 if column and column.isascii() and column[:4].isdigit() else position
+            text = value[place] if 0 <= place < len(value) else None
+        else:
+            text = None
+        if isinstance(text, str):
+            return text
+        names = ", ".join(map(str, list(value)[:10])) if isinstance(value, dict) else ""
+        self.refuse(
+            line,
+            f"no text under {' or '.join(map(repr, filter(None, wanted)))}",
+            f"name one of these with --source-column and --target-column: {names}" if names else "",
+        )

@@ -1,0 +1,72 @@
+"""Catalogues of gettext: `msgid` and `msgstr`, plurals, `#, fuzzy`. Read an entry at a time.
+
+Not with polib, which holds a whole catalogue. The header and entries that are obsolete (`#~`) are no pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from nmt_cli.corpus.formats.reader import Reader, Row
+
+KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{1,2}\])?)\s*(".*)')
+ESCAPE = re.compile(r"\\(.)")
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+LONGEST_TEXT = 1 << 20  # characters of an entry
+
+
+@dataclass
+class Entry:
+    """An entry as far as it is read; `texts` by keyword."""
+
+    line: int = 0
+    is_fuzzy: bool = False
+    texts: dict[str, list[str]] = field(default_factory=dict)
+
+    def rows(self) -> Iterator[Row]:
+        """The pair of the entry; of one with plurals that of the singular and that of the last plural form."""
+        text = {keyword: "".join(parts) for keyword, parts in self.texts.items()}
+        if not text.get("msgid"):
+            return
+        singular = text.get("msgstr", text.get("msgstr[0]", ""))
+        yield Row(self.line, text["msgid"], singular, is_unfinished=self.is_fuzzy)
+        plurals = [keyword for keyword in text if keyword.startswith("msgstr[") and keyword != "msgstr[0]"]
+        if "msgid_plural" in text and plurals:
+            yield Row(self.line, text["msgid_plural"], text[plurals[-1]], is_unfinished=self.is_fuzzy)
+
+
+class PoReader(Reader):
+    expects = 'entries of gettext: msgid "..." and msgstr "..."'
+
+    def rows(self) -> Iterator[Row]:
+        entry, keyword = Entry(), ""
+        for line, raw in self.stream.lines():
+            text = raw.strip()
+            if text.startswith("#") or not text:
+                if "msgstr" in keyword:
+                    yield from entry.rows()
+                    entry, keyword = Entry(), ""
+                entry.is_fuzzy |= text.startswith("#,") and "fuzzy" in text
+                continue
+            if not text.startswith('"'):
+                found = KEYWORD.fullmatch(text)
+                if found is None:
+                    self.refuse(line, f"no entry of gettext ({text[:40]!r})")
+                if found[1] in ("msgctxt", "msgid") and "msgstr" in keyword:
+                    yield from entry.rows()
+                    entry = Entry()
+                keyword, text = found[1], found[2]
+                entry.line = entry.line or line
+            self.extend(entry, keyword, text, line)
+        yield from entry.rows()
+
+    def extend(self, entry: Entry, keyword: str, text: str, line: int) -> None:
+        """Adds a quoted string to the text that is being read."""
+        if not keyword or len(text) < 2 or not text.endswith('"'):
+            self.refuse(line, "a text in quotes is needed here")
+        parts = entry.texts.setdefault(keyword, [])
+        parts.append(ESCAPE.sub(lambda found: ESCAPES.get(found[1], found[1]), text[1:-1]))
+        if len(parts) > 1000 and sum(map(len, parts)) > LONGEST_TEXT:
+            self.refuse(line, f"a text of more than {LONGEST_TEXT:,} characters")

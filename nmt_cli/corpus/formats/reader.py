@@ -1,0 +1,90 @@
+"""What every reader of a format is: an iterable of rows, with what has been read of which files.
+
+Knows no format. A format is a subclass in a file beside this one and a line in `formats/__init__.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple, NoReturn
+
+from nmt_cli.corpus.formats.inputs import Input, ReadOptions
+from nmt_cli.corpus.formats.stream import InputStream
+from nmt_cli.errors import DataError, nearest
+
+
+class Row(NamedTuple):
+    """A pair as it stands in its file; `line`, counted from 1, is where it begins. A blank line has empty sides."""
+
+    line: int
+    source: str
+    target: str
+    has_more_columns: bool = False
+    is_unfinished: bool = False  # its file says that the translation is fuzzy, new, or not yet done
+
+
+class Reader(ABC):
+    """Iterates over the rows of an input, once. Raises NotFoundError, DataError or OptionError, naming the line."""
+
+    expects: ClassVar[str]  # what the file should hold, for the hint of errors
+    languages: tuple[str, str] | None = None  # as the file itself says, once it is read
+
+    def __init__(self, given: Input, options: ReadOptions) -> None:
+        self.given = given
+        self.options = options
+        self.streams = [InputStream(path, options.encoding) for path in given.files]
+
+    @property
+    def stream(self) -> InputStream:
+        return self.streams[0]
+
+    @property
+    def size(self) -> int:
+        return sum(stream.size for stream in self.streams)
+
+    @property
+    def bytes_read(self) -> int:
+        return sum(stream.bytes_read for stream in self.streams)
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """The rows in the order of the file."""
+
+    def __iter__(self) -> Iterator[Row]:
+        row = None
+        try:
+            for row in self.rows():
+                yield row
+        finally:
+            for stream in self.streams:
+                stream.close()
+        if row is None:
+            raise DataError(f"{self.given.name} is empty", hint=f"it should hold {self.expects}")
+
+    def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
+        raise DataError(f"{self.given.name}, line {line}: {problem}", hint=hint or f"it should hold {self.expects}")
+
+
+def column_number(given: str | None, header: list[str] | None, default: int, where: str) -> int:
+    """The column, counted from 0, of a name in `header` or a number counted from 1; `default` when none is given.
+
+    Raises DataError for a name that the header has not, naming the nearest.
+    """
+    if given is None:
+        return default
+    names = [name.strip() for name in header or ()]
+    if given in names:
+        return names.index(given)
+    if given.isascii() and given.isdigit() and 0 < int(given[:9]) < 10_000:
+        return int(given) - 1
+    like = nearest(given, names)
+    raise DataError(
+        f"{where}: there is no column {given!r}",
+        hint=f"did you mean {like!r}?" if like else f"the columns are {', '.join(names[:20])}",
+    )
+
+
+def is_name(column: str | None) -> bool:
+    """Whether a column is given by name, so that the first line must be a header."""
+    return column is not None and not (column.isascii() and column.isdigit())

@@ -1,0 +1,67 @@
+"""TMX, the translation memory of the industry: units of variants, one a language, with inline tags.
+
+Which two languages are read is said by `--source-language` and `--target-language`; a file of two needs no telling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NoReturn
+from xml.etree.ElementTree import Element
+
+from nmt_cli.corpus.formats.reader import Row
+from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, same_language, text_of
+from nmt_cli.errors import DataError
+
+TRANSPARENT = frozenset({"hi"})  # highlighted text; bpt, ept, ph, it, ut and sub hold the code of other programs
+
+
+class TmxReader(XmlReader):
+    expects = "a translation memory: <tmx> with units of variants"
+    root = "tmx"
+    kept = frozenset({"tu"})
+
+    def rows(self) -> Iterator[Row]:
+        for line, unit in self.units():
+            texts = variants(unit)
+            if self.languages is None:
+                self.languages = self.chosen_languages(
+                    list(texts), self.seen.attributes.get("header", {}).get("srclang", "")
+                )
+            yield Row(line, chosen(texts, self.languages[0]), chosen(texts, self.languages[1]))
+
+    def chosen_languages(self, codes: list[str], declared: str) -> tuple[str, str]:
+        """The two languages to read: those asked for, else the two of the first unit."""
+        source, target = self.options.source_language, self.options.target_language
+        if source is None:
+            like = [code for code in codes if same_language(code, declared)]
+            others = [code for code in codes if target is None or not same_language(code, target)]
+            source = next(iter(like or others), None)
+        if target is None:
+            others = [code for code in codes if source and not same_language(code, source)]
+            target = others[0] if len(others) == 1 else None
+        if source is None or target is None:
+            self.refuse_languages(codes)
+        return source, target
+
+    def refuse_languages(self, codes: list[str]) -> NoReturn:
+        raise DataError(
+            f"{self.given.name} has the languages {', '.join(codes) or '(none)'}",
+            hint="say which two are meant with --source-language and --target-language",
+        )
+
+
+def variants(unit: Element) -> dict[str, str]:
+    """The text of each language of a unit."""
+    texts: dict[str, str] = {}
+    for variant in unit.iterfind("tuv"):
+        code = variant.get(XML_LANG) or variant.get("lang") or ""
+        segment = variant.find("seg")
+        texts.setdefault(code, "" if segment is None else text_of(segment, TRANSPARENT))
+    return texts
+
+
+def chosen(texts: dict[str, str], language: str) -> str:
+    """The text in a language, or in a region of it; empty if there is none."""
+    exact = texts.get(language)
+    return exact or next((text for code, text in texts.items() if same_language(code, language)), "")

@@ -1,0 +1,69 @@
+"""Subwords that another model, prepared corpus or SentencePiece file has already, for `--tokenizer-from`.
+
+Reads the card of a model directory for the names of its files; knows nothing else of models.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
+
+CARDS = ("model.json", "dataset.json")
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    """The files of a source and of a target vocabulary (the same one, if it is joint), and how they are used."""
+
+    settings: TokenizerSettings
+    source: Path
+    target: Path
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """By role: "joint", or "source" and "target"."""
+        if self.source == self.target:
+            return {"joint": self.source}
+        return {"source": self.source, "target": self.target}
+
+
+def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
+    """The subwords of a model directory, a prepared directory, or a single file, which is used with `settings`.
+
+    Raises NotFoundError, DamagedError, or DataError for a model that is none of ours.
+    """
+    if not place.exists():
+        raise NotFoundError(
+            f"{place} does not exist", hint="--tokenizer-from takes a model, a prepared corpus or a .spm file"
+        )
+    card = next((place / name for name in CARDS if (place / name).is_file()), None)
+    if place.is_dir() and card is None:
+        raise NotFoundError(f"{place}/ holds neither a model nor a prepared corpus")
+    borrowed = Borrowed(settings, place, place) if card is None else read_card(card)
+    for path in {borrowed.source, borrowed.target}:
+        try:
+            Tokenizer.load(path, borrowed.settings)
+        except DamagedError as error:
+            raise DataError(f"{error.message}, made by nmt", hint="name a model or corpus that nmt made") from error
+    return borrowed
+
+
+def read_card(card: Path) -> Borrowed:
+    """What model.json or dataset.json says of the subwords."""
+    try:
+        values: dict[str, Any] = json.loads(card.read_text(encoding="utf-8"))
+        if card.name == "model.json":
+            names = [values["source_tokenizer"], values["target_tokenizer"]]
+        else:
+            names = [values["source"]["file"], values["target"]["file"]]
+        settings = TokenizerSettings(**values["tokenizer"])
+        source, target = (card.parent / Path(name).name for name in names)
+    except (ValueError, KeyError, TypeError, OptionError) as error:
+        raise DamagedError(f"{card} is damaged: {error}") from error
+    return Borrowed(settings, source, target)

@@ -1,0 +1,142 @@
+"""The subwords of a prepared corpus: learnt or taken over, text encoded with them, and how well they fit it.
+
+Knows which files of the prepared directory are written; nothing of how pairs are read or split.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
+from nmt_cli.corpus.manifest import Subwords
+from nmt_cli.corpus.pairs import Pairs, Texts
+from nmt_cli.corpus.ragged import Ragged
+from nmt_cli.corpus.reuse import borrow
+from nmt_cli.corpus.split import IntArray, Splits
+from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.errors import OptionError
+
+Progress = Callable[[str, int, int], None]
+Side = Literal["source", "target"]
+SIDES: tuple[Side, ...] = ("source", "target")
+
+CHUNK = 20_000  # sentences that are encoded at a time
+SAMPLE = 200_000  # sentences of a side that subwords are learnt from; more take longer and change little
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """The subword models and their files; both the same when the vocabulary is joint."""
+
+    source: Tokenizer
+    target: Tokenizer
+    source_file: str
+    target_file: str
+
+    @property
+    def settings(self) -> TokenizerSettings:
+        return self.source.settings
+
+    def tokenizer(self, side: Side) -> Tokenizer:
+        return self.source if side == "source" else self.target
+
+    def file(self, side: Side) -> str:
+        return self.source_file if side == "source" else self.target_file
+
+
+def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: PrepareConfig) -> Vocabularies:
+    """Writes the subword model or models: those of `--tokenizer-from`, else trained on sentences of train only."""
+    settings = config.tokenizer_settings
+    if config.tokenizer_from is not None:
+        if config.vocab_size is not None:
+            raise OptionError("--vocab-size and --tokenizer-from exclude each other", hint="leave out one of them")
+        borrowed = borrow(Path(config.tokenizer_from), settings)
+        settings, models = borrowed.settings, {role: path.read_bytes() for role, path in borrowed.files.items()}
+    else:
+        models = learn(pairs, train, config)
+    for role, model in models.items():
+        (directory / f"{role}.spm").write_bytes(model)
+    first, last = next(iter(models)), list(models)[-1]
+    source = Tokenizer(models[first], settings)
+    target = source if first == last else Tokenizer(models[last], settings)
+    return Vocabularies(source, target, f"{first}.spm", f"{last}.spm")
+
+
+def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, bytes]:
+    """By role ("joint", or "source" and "target") the models trained on a sample of train."""
+    generator = np.random.default_rng([config.seed, 2])
+    rows = np.sort(generator.permutation(train)[:SAMPLE])
+    roles: dict[str, list[str]] = {side: list(pairs.side(side).of(rows)) for side in SIDES}
+    if not config.separate_vocabularies:
+        roles = {"joint": roles["source"] + roles["target"]}
+    return {
+        role: train_tokenizer(sentences, config.tokenizer_settings, vocabulary_size=config.vocab_size)
+        for role, sentences in roles.items()
+    }
+
+
+def encode_splits(
+    pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress
+) -> None:
+    """Writes the ids of each side of each split."""
+    done, total = 0, 2 * sum(len(rows) for _, rows in splits.items())
+    for side in SIDES:
+        tokenizer = vocabularies.tokenizer(side)
+        for split, rows in splits.items():
+            chunks = counted(encoded(pairs.side(side), rows, tokenizer), done, total, progress)
+            ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
+            ragged.save(directory / f"{split}.{side}")
+            done += len(rows)
+
+
+def encoded(texts: Texts, rows: IntArray, tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
+    """The ids of the sentences `rows` of `texts`, a chunk at a time."""
+    sentences = texts.of(rows)
+    while chunk := list(islice(sentences, CHUNK)):
+        yield tokenizer.encode_all(chunk)
+
+
+def counted(chunks: Iterable[list[list[int]]], done: int, total: int, progress: Progress) -> Iterator[list[list[int]]]:
+    """The chunks themselves; tells the callback how many sentences have gone by, after `done` earlier ones."""
+    for chunk in chunks:
+        yield chunk
+        done += len(chunk)
+        progress("encoding", done, total)
+
+
+def measure_subwords(side: Side, pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path) -> Subwords:
+    """Size and fit of the vocabulary of one side, from the ids that were written."""
+    tokenizer = vocabularies.tokenizer(side)
+    words = pairs.facts.source_words if side == "source" else pairs.facts.target_words
+    train = Ragged.load(directory / f"train.{side}")
+    held_out = np.concatenate([Ragged.load(directory / f"{split}.{side}").ids for split in ("dev", "test")])
+    return Subwords(
+        file=vocabularies.file(side),
+        vocabulary=tokenizer.vocabulary_size,
+        pieces_per_word=round(len(train.ids) / max(int(words[splits.train].sum()), 1), 3),
+        unknown_share=round(float(np.mean(held_out == Tokenizer.UNKNOWN)), 6) if len(held_out) else 0.0,
+        coverage=round(coverage(pairs.side(side), splits, tokenizer), 6),
+        longest=int(train.lengths.max(initial=0)),
+        longest_of_99_percent=quantile(train.lengths),
+    )
+
+
+def quantile(lengths: NDArray[np.int64]) -> int:
+    return int(np.quantile(lengths, 0.99, method="lower")) if len(lengths) else 0
+
+
+def coverage(texts: Texts, splits: Splits, tokenizer: Tokenizer) -> float:
+    """Share, 0 to 1, of the characters of dev and test that are in pieces of the vocabulary."""
+    counts = Counter[str]()
+    for text in texts.of(np.concatenate([splits.dev, splits.test])):
+        counts.update(text)
+    unseen = tokenizer.unseen("".join(counts))
+    return 1 - sum(counts[character] for character in unseen) / max(counts.total(), 1)
