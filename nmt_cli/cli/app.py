@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -47,7 +47,7 @@ class NmtGroup(TyperGroup):
     What a command raises ends here as two lines on stderr and a named exit code.
     """
 
-    lazy: tuple[str, ...] = ()  # names of commands that are modules of this package
+    lazy: Mapping[str, str] = {}  # commands that are modules of this package, and what each does in a few words
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.lazy) or super().list_commands(ctx)
@@ -56,6 +56,13 @@ class NmtGroup(TyperGroup):
         if cmd_name in self.lazy:
             return load_command(cmd_name)
         return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        if not self.lazy:
+            super().format_commands(ctx, formatter)
+            return
+        with formatter.section("Commands"):  # without importing them
+            formatter.write_dl(list(self.lazy.items()))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.lazy:  # the message for a name that does not exist names the nearest that do
@@ -74,7 +81,13 @@ class NmtGroup(TyperGroup):
 
 
 class NmtCommands(NmtGroup):
-    lazy = ("prepare", "train", "translate", "evaluate", "visualize")  # in the order in which a newcomer needs them
+    lazy: Mapping[str, str] = {  # in the order in which a newcomer needs them
+        "prepare": "Clean, split and encode sentence pairs.",
+        "train": "Train a translator on a prepared corpus.",
+        "translate": "Translate lines of text, a line for a line.",
+        "evaluate": "Score translations, with intervals and signatures.",
+        "visualize": "Draw attention, beam search, training and data.",
+    }
 
 
 @cache

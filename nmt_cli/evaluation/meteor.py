@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.metadata import version
 from typing import Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.rouge import UnicodeTokenizer
-from nmt_cli.evaluation.scores import Hypotheses, References, Score, check_pairing, mean_score
+from nmt_cli.evaluation.scores import Hypotheses, References, Score, check_pairing, mean_score, version
 
 
 class NoSynonyms:

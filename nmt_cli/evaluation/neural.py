@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import importlib
 import json
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from nmt_cli.errors import DataError, MissingExtraError, NotFoundError, OptionError
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.material import Material
-from nmt_cli.evaluation.scores import Score, check_pairing, mean_score
+from nmt_cli.evaluation.scores import Score, check_pairing, mean_score, version
 
 BATCH = 16  # sentences at once
 

@@ -7,12 +7,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.metadata import version
 from itertools import groupby
 from typing import Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.scores import Hypotheses, Metric, References, Score, check_pairing, mean_score
+from nmt_cli.evaluation.scores import Hypotheses, Metric, References, Score, check_pairing, mean_score, version
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
 

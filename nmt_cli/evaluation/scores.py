@@ -101,3 +101,10 @@ def streams(references: References) -> list[list[str]]:
 def percent(value: float) -> float:
     """`value` at most 100: sacreBLEU's logarithms make 100.00000000000004 of a perfect translation."""
     return min(value, 100.0)
+
+
+def version(package: str) -> str:
+    """Version of an installed package, for signatures."""
+    from importlib import metadata  # a tenth of the time in which `nmt evaluate --help` must answer
+
+    return metadata.version(package)
