@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -244,6 +244,12 @@ class TrainingScreen(Watcher):
         if self.screen.live:
             self.start_bar(info)
 
+    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
+        for record in records:
+            self.row(record)
+        done = f"{step:,} steps of epoch {epoch}" if step else f"epoch {epoch - 1}" if epoch > 1 else "nothing"
+        self.screen.say(f"      resumed: {done} done", style="dim")
+
     def start_bar(self, info: RunInfo) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
@@ -265,6 +271,9 @@ class TrainingScreen(Watcher):
     def validating(self, epoch: int) -> None:
         self.redraw(f"epoch {epoch}", "translating the development set")
 
+    def warned(self, problem: str) -> None:
+        self.screen.warn(problem)
+
     def exporting(self) -> None:
         self.redraw("export", "writing the model")
 
@@ -273,6 +282,10 @@ class TrainingScreen(Watcher):
             self.progress.update(self.task, description=doing, told=told, **numbers)  # type: ignore[arg-type]
 
     def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+        self.row(record)
+        self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
+
+    def row(self, record: EpochRecord) -> None:
         values = (
             f"{record.epoch}",
             f"{record.loss:.2f}",
@@ -287,13 +300,14 @@ class TrainingScreen(Watcher):
         note = ("   best" if record.best else "") + ("" if record.complete else "   stopped early")
         row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
         self.screen.say(row + note)
-        self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
 
     def summary(self, report: TrainReport, directory: Path) -> None:
         """What was made, how good it is, and the command that comes next."""
         kept = report.validation
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
-        self.screen.say(f"{directory}/ is ready: epoch {report.best_epoch}, {score}")
+        epochs = ", ".join(map(str, sorted(report.epochs)))
+        which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
+        self.screen.say(f"{directory}/ is ready: {which}, {score}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
         self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')

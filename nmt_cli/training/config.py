@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from nmt_cli.settings import Settings, setting
+
+Metric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watch.Validation`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +33,38 @@ class TrainConfig(Settings):
         high=1,
     )
     clip: float = setting(1.0, "Largest norm of the whole gradient.", panel="Optimisation", low=1e-6)
+    accumulate: int = setting(
+        1, "Batches whose gradients make one update: a batch so many times as large.", panel="Optimisation", low=1
+    )
+    metric: Metric = setting("bleu", "What of the development set says which epoch is best.", panel="Optimisation")
     patience: int | None = setting(
         None,
-        "Stop after so many epochs without a better dev BLEU.  [default: never: the learning rate falls to 0]",
+        "Stop after so many epochs without a better --metric.  [default: never: the learning rate falls to 0]",
         panel="Optimisation",
         low=1,
+    )
+    average: int = setting(
+        1,
+        "Try the mean of the weights of so many best epochs, and keep it if it is better.",
+        panel="Optimisation",
+        low=1,
+    )
+    ema: float | None = setting(
+        None,
+        "Validate and export a moving average of the weights that forgets so slowly, such as 0.999.  [default: none]",
+        panel="Optimisation",
+        low=0,
+        high=0.999999,
     )
     mixed_precision: bool | None = setting(
         None,
         "Multiply in bfloat16, keep weights in float32.  [default: where the processor or GPU has bfloat16]",
         panel="Optimisation",
+    )
+    checkpoint_minutes: float = setting(
+        5.0, "Minutes between checkpoints; one is written after every epoch too.", panel="Output", low=0
+    )
+    devices: Literal["one", "all"] = setting(
+        "one", "Train on one GPU, or share every batch among all of this machine.", panel="Output"
     )
     seed: int = setting(1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0)

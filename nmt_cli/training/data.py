@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,15 +40,26 @@ class TrainingBatches:
         self.split = corpus.encoded("train")
         self.tokenizer = corpus.source_tokenizer
         self.config = config
-        self.steps = -(-len(self.split.source) // config.batch)  # in one epoch
+        self.steps = -(-len(self.split.source) // config.batch)  # batches in one epoch
+        self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
 
-    def epoch(self, number: int) -> Iterator[Batch]:
+    def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
+        """The batches of an epoch by the updates that they make, but for the first `skip` updates."""
+        batches = self.epoch(number, skip=skip * self.config.accumulate)
+        while group := list(islice(batches, self.config.accumulate)):
+            yield group
+
+    def epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch, from 1, but for the first `skip`; the others are what they would be with those."""
         source, target = self.split.source.lengths, self.split.target.lengths
         seed = self.config.seed
         generator = np.random.default_rng([seed, number])
-        for rows in bucketed_batches(source, target, batch_size=self.config.batch, seed=seed, epoch=number):
-            batch = batch_of(self.split, rows)
+        batches = bucketed_batches(source, target, batch_size=self.config.batch, seed=seed, epoch=number)
+        for index, rows in enumerate(batches):
             careless = generator.random(len(rows)) < self.config.careless
+            if index < skip:
+                continue
+            batch = batch_of(self.split, rows)
             yield replace(batch, source=with_careless(batch.source, careless, self.tokenizer))
 
 

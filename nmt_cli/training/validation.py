@@ -14,9 +14,9 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.data import Batch, batch_of
 from nmt_cli.training.engine import KerasEngine
 from nmt_cli.training.loss import token_loss
+from nmt_cli.training.step import IDS, Trainer
 from nmt_cli.training.watch import Validation
 
-IDS = tf.TensorSpec((None, None), tf.int32)
 GREEDY = SearchConfig(beam_size=1)
 SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this
 
@@ -37,9 +37,13 @@ class Validator:
         self.sums = tf.function(self.sums_of, input_signature=[IDS, IDS, IDS])
         self.sample = min(range(len(pairs)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
-    def __call__(self, trained: Seq2Seq) -> Validation:
-        """Measures the weights that `trained` has now."""
-        copy_weights(trained, self.network)
+    def __call__(self, trainer: Trainer) -> Validation:
+        """Measures the weights of the network that is trained, or their moving averages where there are some."""
+        copy_weights(trainer, self.network)
+        return self.measure()
+
+    def measure(self) -> Validation:
+        """Measures the weights that `network` has."""
         nats, correct, tokens = np.sum(
             [np.asarray(self.sums(batch.source, batch.previous, batch.target)) for batch in self.batches], axis=0
         )
@@ -62,9 +66,9 @@ class Validator:
         return tf.stack([loss.nats, loss.correct, loss.tokens])
 
 
-def copy_weights(source: Seq2Seq, target: Seq2Seq) -> None:
-    for old, new in zip(target.variables, source.variables, strict=True):
-        old.assign(new)
+def copy_weights(trainer: Trainer, target: Seq2Seq) -> None:
+    for old, new in zip(target.trainable_variables, trainer.averages or trainer.variables, strict=True):
+        old.assign(np.asarray(new.value))
 
 
 def length_sorted_batches(corpus: PreparedCorpus, batch_size: int) -> list[Batch]:
