@@ -95,6 +95,21 @@ class Tokenizer:
         found: list[list[int]] = self._pieces.encode([surface(text, self.settings) for text in texts], out_type=int)
         return found
 
+    def sample_all(self, texts: Iterable[str], *, alpha: float, seed: int) -> list[list[int]]:
+        """Ids of each sentence, without start and end, cut in one of the possible ways; the same for the same seed.
+
+        For unigram a cut is drawn from all with its probability to the power of `alpha` (0 is even, 1 as the model has
+        it); for BPE each merge is left out with the probability `alpha`. Characters and words have one cut only.
+        Source: Kudo (2018), "Subword Regularization"; Provilkov et al. (2020), "BPE-Dropout".
+        """
+        surfaces = [surface(text, self.settings) for text in texts]
+        # Each thread of SentencePiece draws from a generator of its own, which takes the seed when the thread begins,
+        # and a call that names the number of threads begins new ones. One thread: several would race for sentences.
+        sentencepiece.set_random_generator_seed(seed)
+        options = {"enable_sampling": True, "alpha": alpha, "nbest_size": -1, "num_threads": 1}
+        found: list[list[int]] = self._pieces.encode(surfaces, out_type=int, **options)
+        return found
+
     def decode(self, ids: Sequence[int]) -> str:
         """The sentence, a single line; padding, start and end are passed over.
 

@@ -16,6 +16,12 @@ class TrainConfig(Settings):
 
     epochs: int = setting(10, "Passes over the training pairs.", panel="Optimisation", low=1)
     batch: int = setting(128, "Sentence pairs in a batch.", panel="Optimisation", low=1)
+    batch_tokens: int | None = setting(
+        None,
+        "Tokens in a batch instead of sentences: sentences times the longest of either side, padding counted.",
+        panel="Optimisation",
+        low=1,
+    )
     learning_rate: float = setting(
         2e-3, "Peak learning rate of Adam, reached after the warm-up.", panel="Optimisation", low=0
     )
@@ -31,6 +37,43 @@ class TrainConfig(Settings):
         panel="Optimisation",
         low=0,
         high=1,
+    )
+    subword_sampling: float | None = setting(
+        None,
+        "Cut source words into other subwords each time: unigram with probabilities to this power, BPE with this share "
+        "of merges left out; 0.1 is usual.  [default: always the best cut]",
+        panel="Regularisation",
+        low=0,
+        high=1,
+    )
+    sample_target: bool = setting(False, "Do so with target words too.", panel="Regularisation")
+    word_dropout: float = setting(
+        0.0,
+        "Share of source and of previous target tokens that are replaced by the unknown token.",
+        panel="Regularisation",
+        low=0,
+        high=0.9,
+    )
+    scheduled_sampling: float = setting(
+        0.0,
+        "Share of previous target tokens that are the network's own in the end; from 0 it rises over the run.",
+        panel="Regularisation",
+        low=0,
+        high=1,
+    )
+    init_from: str | None = setting(
+        None, "Model directory whose weights to begin with, for fine-tuning.", panel="Fine-tuning"
+    )
+    replay: str | None = setting(
+        None, "Prepared directory of old pairs to mix in, lest they be forgotten.", panel="Fine-tuning"
+    )
+    replay_share: float = setting(
+        0.2, "Share of old pairs in an epoch with --replay.", panel="Fine-tuning", low=0.01, high=0.99
+    )
+    time: str | None = setting(
+        None,
+        "Train so long instead of --epochs, such as 90s, 30m or 1h30m; validation and export count.",
+        panel="Optimisation",
     )
     clip: float = setting(1.0, "Largest norm of the whole gradient.", panel="Optimisation", low=1e-6)
     accumulate: int = setting(

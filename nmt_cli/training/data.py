@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.batching import bucketed_batches, pad
+from nmt_cli.corpus.batching import BatchSize, bucketed_batches, pad
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import IntArray
+from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.replay import Replay
+
+
+# Tokens of a sentence from which on a batch has fewer sentences: 128 of 100 tokens each took 3.5 GB at a vocabulary
+# of 8,000, and their gradient says as much as that of a third of them.
+LONG = 32
 
 
 @dataclass(frozen=True)
@@ -36,11 +43,12 @@ def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
 class TrainingBatches:
     """The batches of every epoch; their order and content follow from seed and epoch alone."""
 
-    def __init__(self, corpus: PreparedCorpus, config: TrainConfig) -> None:
-        self.split = corpus.encoded("train")
-        self.tokenizer = corpus.source_tokenizer
+    def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: EncodedSplit | None = None) -> None:
+        self.replay = Replay(corpus.encoded("train"), replayed, share=config.replay_share, seed=config.seed)
+        self.split = self.replay.split
+        self.tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
         self.config = config
-        self.steps = -(-len(self.split.source) // config.batch)  # batches in one epoch
+        self.steps = len(self.rows_of(1))  # batches in one epoch; with a replay another may have one more or less
         self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
 
     def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
@@ -51,16 +59,39 @@ class TrainingBatches:
 
     def epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
         """The batches of an epoch, from 1, but for the first `skip`; the others are what they would be with those."""
-        source, target = self.split.source.lengths, self.split.target.lengths
-        seed = self.config.seed
-        generator = np.random.default_rng([seed, number])
-        batches = bucketed_batches(source, target, batch_size=self.config.batch, seed=seed, epoch=number)
-        for index, rows in enumerate(batches):
-            careless = generator.random(len(rows)) < self.config.careless
-            if index < skip:
-                continue
-            batch = batch_of(self.split, rows)
-            yield replace(batch, source=with_careless(batch.source, careless, self.tokenizer))
+        for index, rows in islice(enumerate(self.rows_of(number)), skip, None):
+            generator = np.random.default_rng([self.config.seed, number, index])
+            yield self.varied(batch_of(self.split, rows), generator)
+
+    def rows_of(self, number: int) -> list[NDArray[np.int64]]:
+        """The rows of `split` that each batch of an epoch has."""
+        rows = self.replay.rows(number)
+        source, target = (side.lengths[rows] for side in (self.split.source, self.split.target))
+        size = batch_size(self.config)
+        batches = bucketed_batches(source, target, size=size, seed=self.config.seed, epoch=number)
+        return [rows[batch] for batch in batches]
+
+    def varied(self, batch: Batch, generator: np.random.Generator) -> Batch:
+        """The batch as it is learned this time. What is dropped is dropped last, or it could not be spelled."""
+        config, (tokenizer, target_tokenizer) = self.config, self.tokenizers
+        careless = generator.random(len(batch.source)) < config.careless
+        source = with_careless(batch.source, careless, tokenizer)
+        previous, target = batch.previous, batch.target
+        if config.subword_sampling is not None:
+            source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
+            if config.sample_target:
+                target = with_sampled_subwords(target, target_tokenizer, config.subword_sampling, generator)
+                previous = previous_of(target)
+        if config.word_dropout:
+            source, previous = (with_tokens_dropped(side, config.word_dropout, generator) for side in (source, previous))
+        return Batch(source, previous, target)
+
+
+def batch_size(config: TrainConfig) -> BatchSize:
+    """What bounds a batch: its tokens if so asked, or else sentences, and in long ones tokens too, for the memory."""
+    if config.batch_tokens is not None:
+        return BatchSize(cells=config.batch_tokens)
+    return BatchSize(rows=config.batch, cells=config.batch * LONG)
 
 
 def with_careless(source: IntArray, chosen: NDArray[np.bool_], tokenizer: Tokenizer) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,12 +47,12 @@ def check_same(saved: dict[str, Any], now: Identity, directory: Path) -> None:
         )
 
 
-def changes(saved: dict[str, Any], now: Settings) -> Iterator[tuple[str, str]]:
+def changes(saved: dict[str, Any], now: Settings, free: Collection[str] = FREE) -> Iterator[tuple[str, str]]:
     """The options that differ, as they were and as they are. A run may become longer, and not shorter."""
     for field in dataclasses.fields(now):
         before, after = saved.get(field.name, field.default), getattr(now, field.name)
         longer = field.name == "epochs" and after > before
-        if before != after and field.name not in FREE and not longer:
+        if before != after and field.name not in free and not longer:
             yield described(field, before), described(field, after)
 
 

@@ -28,6 +28,7 @@ class Plan(keras.optimizers.schedules.LearningRateSchedule):
     """
 
     def __init__(self, config: TrainConfig, steps: int, joint: Joint | None = None) -> None:
+        self.steps = steps
         warmup = min(steps - 1, round(config.warmup * steps))
         self.cosine = keras.optimizers.schedules.CosineDecay(
             initial_learning_rate=0.0 if warmup else config.learning_rate,
@@ -41,6 +42,10 @@ class Plan(keras.optimizers.schedules.LearningRateSchedule):
 
     def __call__(self, step: Any) -> Any:
         return self.planned(step) * self.factor
+
+    def done(self, step: Any) -> Any:
+        """Share of the run, 0 to 1, that is over at `step`."""
+        return ops.minimum(ops.cast(step, "float32") / self.steps, 1.0)
 
     def planned(self, step: Any) -> Any:
         """The rate at `step` before it is scaled by `factor`."""

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 import keras
 import numpy as np
 import tensorflow as tf
-from keras import Optimizer
 
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
+from nmt_cli.training.exposure import with_own_tokens
 from nmt_cli.training.loss import TokenLoss, token_loss
+from nmt_cli.training.schedule import Plan, optimizer
 
 IDS = tf.TensorSpec((None, None), tf.int32)
 SCALAR = tf.TensorSpec((), tf.float32)
@@ -28,12 +29,13 @@ class Trainer:
     Must be made within the strategy's scope.
     """
 
-    def __init__(self, network: Seq2Seq, optimizer: Optimizer, config: TrainConfig) -> None:
+    def __init__(self, network: Seq2Seq, plan: Plan, config: TrainConfig) -> None:
         self.network = network
-        self.optimizer = optimizer
+        self.plan = plan
+        self.optimizer = optimizer(config, plan)
         self.config = config
         self.variables = network.trainable_variables
-        optimizer.build(self.variables)
+        self.optimizer.build(self.variables)
         self.strategy = tf.distribute.get_strategy()
         self.waiting = [accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
         signature = [IDS, IDS, IDS, SCALAR]
@@ -87,6 +89,8 @@ class Trainer:
         self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
     ) -> tuple[list[tf.Tensor], TokenLoss]:
         source, previous, target = (self.share(ids) for ids in (source, previous, target))
+        if self.config.scheduled_sampling:
+            previous = self.with_own_tokens(source, previous)
         with tf.GradientTape() as tape:
             logits = self.network(source, previous, training=True)
             loss = token_loss(logits, tf.transpose(target), self.config.label_smoothing)
@@ -94,6 +98,13 @@ class Trainer:
         gradients = tape.gradient(objective, [variable.value for variable in self.variables])
         # The embeddings' gradient comes in slices; dense, it can be clipped with the others.
         return [tf.convert_to_tensor(gradient) for gradient in gradients], loss
+
+    def with_own_tokens(self, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
+        """Scheduled sampling whose share rises from 0, in a straight line: the linear decay of Bengio et al."""
+        updates = tf.cast(self.optimizer.iterations.value, tf.int32)
+        share = self.config.scheduled_sampling * self.plan.done(updates)
+        seed = tf.stack([self.config.seed + updates, tf.reduce_sum(source) + tf.reduce_sum(previous)])
+        return with_own_tokens(self.network, source, previous, share, seed)
 
     def share(self, ids: tf.Tensor) -> tf.Tensor:
         """Every n-th row of `ids` (B, T) for one of n replicas; all of them have equally many, some padding alone."""
