@@ -18,6 +18,7 @@ from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw, terminal_lines
 from nmt_cli.visuals.words import Attended, attended, blank_separated, is_special, merged
@@ -99,6 +100,8 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
     translations = translated(wanted, translator, search)
     if any(translation.cut for translation in translations):
         screen.warn(f"a translation was cut before its end (--max-length {search.max_length})")
+    if cuts := SourceCuts.of(translations).told:
+        screen.warn(cuts)
     measures = [measured(translation) for translation in translations]
     for output in wanted.outputs:
         if output == TERMINAL:

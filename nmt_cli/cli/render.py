@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nmt_cli.training.run import TrainReport
 
 # Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
+CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the standard library
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
@@ -171,12 +172,20 @@ def findings(screen: Screen, found: Iterable[Finding]) -> None:
         note = f" ({finding.note})" if finding.note else ""
         first = finding.examples[0]
         told = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
-        if finding.check in HARMLESS:
+        if finding.check == CUT:
+            screen.warn(cut_line(finding))
+        elif finding.check in HARMLESS:
             screen.detail(f"  {told}")
         else:
             screen.warn(f"{told}; {example_line(first)}   [{finding.check}]")
         for example in finding.examples[finding.check not in HARMLESS :]:
             screen.detail(f"      {example_line(example)}")
+
+
+def cut_line(finding: Finding) -> str:
+    """How many sources of a corpus were cut, and where the first of them stands."""
+    first = finding.examples[0]
+    return f"{finding.count:,} cut: {finding.problem}; the first is {first.file}, line {first.line:,}"
 
 
 def example_line(example: Example) -> str:

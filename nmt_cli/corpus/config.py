@@ -78,6 +78,9 @@ class PrepareConfig(Settings):
         False, "One vocabulary for each language instead of a joint one.", panel="Subwords"
     )
 
+    max_source_length: int | None = setting(
+        None, "Subwords of a source at most; what is behind is cut off, and told [no limit].", panel="Subwords", low=1
+    )
     tokenizer_from: str | None = setting(
         None, "Use the subwords of this model, prepared corpus or .spm file instead of learning some.", panel="Subwords"
     )

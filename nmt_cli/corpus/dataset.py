@@ -25,6 +25,7 @@ from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.reading import Inputs, Progress, read_pairs
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.reuse import borrow
+from nmt_cli.corpus.source import Source, TextSource, growth_of
 from nmt_cli.corpus.split import is_size
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OutputError
@@ -185,6 +186,13 @@ class PreparedCorpus:
         if self.joint:
             return self.source_tokenizer
         return Tokenizer.load(self.directory / self.manifest.target.file, self.tokenizer_settings)
+
+    @cached_property
+    def source(self) -> Source:
+        """The source side as a model trained on this corpus is to read it."""
+        train = self.encoded("train")
+        growth = growth_of(train.source.lengths, train.target.lengths)
+        return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), growth)
 
     def pairs(self, split: str) -> list[Pair]:
         """The sentence pairs of "train", "dev" or "test", in the order of `encoded`."""

@@ -19,6 +19,7 @@ from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 
 NAME = "dataset.json"
 FORMAT = 1
+CUT = "source-length"  # the finding that tells which sources were cut
 SPLITS = ("train", "dev", "test")
 
 # Up to this size a file is checked by SHA-256 whenever the corpus is loaded, which takes at most some 10 ms a file;
@@ -26,7 +27,7 @@ SPLITS = ("train", "dev", "test")
 CHECKED_AT_LOAD = 16 * 2**20  # bytes
 
 
-Action = Literal["dropped", "mended", "reported", "kept"]
+Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +161,11 @@ class Manifest:
 
     def write(self, directory: Path) -> None:
         files.write_json(directory / NAME, dataclasses.asdict(self))
+
+    @property
+    def cut(self) -> Finding | None:
+        """The sources that were cut at `--max-source-length`, if any."""
+        return next((finding for finding in self.findings if finding.check == CUT), None)
 
     @property
     def fingerprint(self) -> str:

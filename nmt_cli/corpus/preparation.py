@@ -18,7 +18,8 @@ import numpy as np
 from nmt_cli import __version__
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.config import PrepareConfig, languages_in
-from nmt_cli.corpus.manifest import FORMAT, Counts, FileRecord, Finding, LeakReport, Manifest
+from nmt_cli.corpus.diagnosis import EXAMPLES, example
+from nmt_cli.corpus.manifest import CUT, FORMAT, Counts, FileRecord, Finding, LeakReport, Manifest
 from nmt_cli.corpus.near import near_numbers
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.reading import Inputs, Progress
@@ -59,10 +60,29 @@ def build(
         write_pairs(directory / f"{split}.tsv", pairs, rows)
     told("learning subwords", 0, 0)
     vocabularies = obtain_subwords(pairs, division.splits.train, directory, config)
-    encode_splits(pairs, division.splits, vocabularies, directory, told)
+    cut = encode_splits(pairs, division.splits, vocabularies, directory, told, config.max_source_length)
+    findings += cut_sources(pairs, cut, config)
     manifest = describe(pairs, findings, inputs, division, vocabularies, directory, config)
     manifest.write(directory)
     return manifest
+
+
+def cut_sources(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
+    """What the report says of the sources that were cut at `--max-source-length`; nothing where none was."""
+    if not len(rows):
+        return ()
+    limit = f"--max-source-length {config.max_source_length}"
+    examples = tuple(example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
+    return (
+        Finding(
+            check=CUT,
+            problem=f"sources of more subwords than {limit}",
+            count=len(rows),
+            action="cut",
+            note="",
+            examples=examples,
+        ),
+    )
 
 
 def divide(pairs: Pairs, config: PrepareConfig, progress: Progress) -> Division:

@@ -84,17 +84,22 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
 
 
 def encode_splits(
-    pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress
-) -> None:
-    """Writes the ids of each side of each split."""
+    pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress, limit: int | None
+) -> IntArray:
+    """Writes the ids of each side of each split. The rows whose source has more than `limit`, and was cut."""
     done, total = 0, 2 * sum(len(rows) for _, rows in splits.items())
+    cut: list[IntArray] = []
     for side in SIDES:
         tokenizer = vocabularies.tokenizer(side)
         for split, rows in splits.items():
             chunks = counted(encoded(pairs.side(side), rows, tokenizer), done, total, progress)
             ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
+            if side == "source" and limit is not None:
+                cut.append(rows[ragged.lengths > limit])
+                ragged = ragged.first(limit)
             ragged.save(directory / f"{split}.{side}")
             done += len(rows)
+    return np.unique(np.concatenate(cut)) if cut else np.zeros(0, np.int64)
 
 
 def encoded(texts: Texts, rows: IntArray, tokenizer: Tokenizer) -> Iterator[list[list[int]]]:

@@ -127,6 +127,7 @@ def publish(
             development=development(best.validation),
             versions=versions(),
             checksums={},
+            source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
     return best

@@ -33,7 +33,7 @@ class Validator:
         self.sources = [pair.source for pair in pairs]
         self.references = [[pair.target] for pair in pairs]
         self.batches = length_sorted_batches(corpus, batch_size)
-        self.translator = Translator(KerasEngine(network), corpus.source_tokenizer, corpus.target_tokenizer)
+        self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer)
         self.sums = tf.function(self.sums_of, input_signature=[IDS, IDS, IDS])
         self.sample = min(range(len(pairs)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
