@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
@@ -89,9 +90,7 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
 
 def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Screen) -> None:
     """Draws every sentence to every output, and tells how good an alignment the attention is."""
-    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
-
-    translator = Translator.load(model)
+    translator = open_translator(model)
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",

@@ -57,11 +57,11 @@ def train(
         raise typer.Exit(128 + stop.signal)
 
 
-def require_tensorflow() -> None:
+def require_tensorflow(what: str = "training") -> None:
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
             raise MissingExtraError(
-                f"training needs {package}, which is not installed",
+                f"{what} needs {package}, which is not installed",
                 hint="install it with `pip install 'nmt-cli[train]'`",
             )
 

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
@@ -55,10 +56,8 @@ def translate(
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best)
     paths = [require_file(path) for path in files or []]
-    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
-
     screen = Screen(quiet=quiet, verbose=verbose)
-    translator = Translator.load(model)
+    translator = open_translator(model)
     tally = Tally()
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
     batches = typed(translator.card, screen) if talk else arriving(lines_of(paths), READ_AHEAD)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]
@@ -32,6 +33,16 @@ class PrepareConfig(Settings):
     )
     target_language: str | None = setting(
         None, "Language of the second column [from a file name like eng-deu.tsv].", panel="Data"
+    )
+    source_type: Literal["text", "features", "image"] = setting(
+        "text",
+        "What the first column holds: text, or names of files: features (.npy, .npz) or image (PNG, JPEG, ...).",
+        panel="Data",
+    )
+    image_weights: str | None = setting(
+        None,
+        "Weights of InceptionV3 without its top, for --source-type image [ImageNet's, downloaded by Keras].",
+        panel="Data",
     )
     format: str | None = setting(
         None, "Format of the input: tsv, csv, jsonl, tmx, po or xliff [by its suffix, else tsv].", panel="Reading"
@@ -84,6 +95,20 @@ class PrepareConfig(Settings):
     tokenizer_from: str | None = setting(
         None, "Use the subwords of this model, prepared corpus or .spm file instead of learning some.", panel="Subwords"
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.source_type == "text" and self.image_weights is not None:
+            raise OptionError("--image-weights needs --source-type image")
+        if self.source_type != "text" and self.near_duplicates:
+            raise OptionError("--near-duplicates compares texts", hint=f"leave it out with {self.source_type}")
+        if self.source_type != "text" and self.max_source_length is not None:
+            raise OptionError("--max-source-length counts subwords", hint=f"leave it out with {self.source_type}")
+
+    @property
+    def sides(self) -> tuple[Literal["source", "target"], ...]:
+        """The sides that are text."""
+        return ("source", "target") if self.source_type == "text" else ("target",)
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:

@@ -92,6 +92,16 @@ class Subwords:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Features:
+    """The pictures on the source side."""
+
+    pictures: int  # different ones
+    regions: int  # of the picture with most
+    fewest_regions: int
+    depth: int  # numbers of a region
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileRecord:
     bytes: int
     sha256: str
@@ -112,7 +122,7 @@ class Manifest:
     counts: Counts
     leak: LeakReport
     findings: tuple[Finding, ...]
-    source: Subwords
+    source: Subwords | Features
     target: Subwords
     options: dict[str, Any]
     inputs: dict[str, FileRecord]
@@ -148,7 +158,7 @@ class Manifest:
             "counts": Counts(**values["counts"]),
             "leak": LeakReport(**values["leak"]),
             "findings": tuple(Finding.from_mapping(finding) for finding in values["findings"]),
-            "source": Subwords(**values["source"]),
+            "source": (Features if "depth" in values["source"] else Subwords)(**values["source"]),
             "target": Subwords(**values["target"]),
             "inputs": {name: FileRecord(**record) for name, record in values["inputs"].items()},
             "outputs": {name: FileRecord(**record) for name, record in values["outputs"].items()},

@@ -73,7 +73,7 @@ class TextSource:
     growth: float = LEAST_GROWTH
 
     def to_mapping(self) -> dict[str, Any]:
-        return {"limit": self.limit, "growth": self.growth}
+        return {"type": "text", "limit": self.limit, "growth": self.growth}
 
     def rows(self, lines: Sequence[str], limit: int | None = None) -> list[Row]:
         texts = [normalise(line) for line in lines]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nmt_cli.corpus.grids import GridSource
 from nmt_cli.corpus.source import Source, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
@@ -26,6 +27,7 @@ CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
 WEIGHTS = "weights.npz"
+IMAGE_WEIGHTS = "image.weights.h5"  # of the network that reads pictures, where the model has one
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"  # what training keeps for itself
 
@@ -74,7 +76,11 @@ class Bundle:
 
     def source(self) -> Source:
         """The source side as it was in training."""
-        return TextSource(self.tokenizer(self.card.source_tokenizer), **self.card.source)
+        values = dict(self.card.source)
+        kind = values.pop("type", "text")
+        if kind == "text":
+            return TextSource(self.tokenizer(self.card.source_tokenizer), **values)
+        return GridSource(kind, **values)
 
     def target_tokenizer(self) -> Tokenizer:
         return self.tokenizer(self.card.target_tokenizer)

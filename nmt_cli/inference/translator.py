@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.grids import GridSource, PictureReader
 from nmt_cli.corpus.source import Row, Source
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.bundle import Bundle, ModelCard
@@ -73,6 +75,19 @@ class Translator:
 
         bundle = Bundle.load(directory)
         return cls(OnnxEngine(directory), bundle.source(), bundle.target_tokenizer(), card=bundle.card)
+
+    def knowing(self, corpus: PreparedCorpus) -> Translator:
+        """The same translator, to which the pictures of `corpus` are known by their names there."""
+        if not (isinstance(self.source, GridSource) and corpus.has_pictures):
+            return self
+        source = replace(self.source, stored=corpus.stored_pictures())
+        return Translator(self.engine, source, self.target, self._card)
+
+    def reading(self, reader: Callable[[], PictureReader]) -> Translator:
+        """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
+        if not isinstance(self.source, GridSource):
+            return self
+        return Translator(self.engine, replace(self.source, reader=reader), self.target, self._card)
 
     @property
     def card(self) -> ModelCard:
