@@ -29,7 +29,7 @@ def reader_for(config: PrepareConfig) -> PictureReader | None:
 
 def open_translator(model: Path) -> Translator:
     """The translator in a model directory, with what reads pictures where it was trained on them."""
-    from nmt_cli.inference.bundle import IMAGE_WEIGHTS
+    from nmt_cli.corpus.grids import IMAGE_WEIGHTS
     from nmt_cli.inference.translator import Translator
 
     translator = Translator.load(model)

@@ -23,7 +23,7 @@ from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
 from nmt_cli.corpus.diagnosis import diagnose, refuse_findings
 from nmt_cli.corpus.formats.inputs import Input, parse_input
-from nmt_cli.corpus.grids import FeatureFiles, FloatArray, Grids, GridSource, PictureReader
+from nmt_cli.corpus.grids import IMAGE_WEIGHTS, FeatureFiles, FloatArray, Grids, GridSource, PictureReader
 from nmt_cli.corpus.manifest import NAME, SPLITS, Features, Manifest, Subwords, damaged
 from nmt_cli.corpus.pairs import Role
 from nmt_cli.corpus.pictures import CHECKS as CHECKS_OF_CAPTIONS
@@ -225,6 +225,12 @@ class PreparedCorpus:
             return {"joint": self.directory / self.manifest.target.file}
         sides = {"source": self.manifest.source, "target": self.manifest.target}
         return {role: self.directory / side.file for role, side in sides.items() if isinstance(side, Subwords)}
+
+    @property
+    def model_files(self) -> list[Path]:
+        """What a model needs of this directory to read its sources and write its targets."""
+        pictures = self.directory / IMAGE_WEIGHTS
+        return [*self.tokenizer_files.values(), *([pictures] if pictures.name in self.manifest.outputs else [])]
 
     @cached_property
     def source_tokenizer(self) -> Tokenizer:

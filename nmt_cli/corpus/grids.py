@@ -23,7 +23,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
 
 FloatArray = NDArray[np.floating]
-SUFFIXES = (".npy", ".npz")
+IMAGE_WEIGHTS = "image.weights.h5"  # of the network that reads pictures, in a prepared or a model directory
 
 
 class PictureReader(Protocol):
@@ -33,6 +33,10 @@ class PictureReader(Protocol):
         """Regions and depth, R and D, of the file's grid, as cheaply as can be. Raises as `read` does."""
         ...
 
+    def save(self, directory: Path) -> None:
+        """Writes what will be needed to read other pictures in the same way."""
+        ...
+
     def read(self, paths: Sequence[Path]) -> list[FloatArray]:
         """The grids (R, D) of some files. Raises NotFoundError, or DataError naming the file that is none."""
         ...
@@ -40,6 +44,9 @@ class PictureReader(Protocol):
 
 class FeatureFiles:
     """Grids that stand in .npy or .npz files already: (R, D), or (rows, columns, D)."""
+
+    def save(self, directory: Path) -> None:
+        """Nothing: features are read as they are."""
 
     def shape(self, path: Path) -> tuple[int, int]:
         grid = opened(path)

@@ -48,6 +48,7 @@ class Pictures:
         def advance(number: int) -> None:
             progress("reading pictures", done + number, len(kept))
 
+        self.reader.save(directory)
         for split, rows in splits.items():
             done += self.store_split(self.of_pair[rows], f"{directory / split}.source", advance)
         regions = self.regions[kept]

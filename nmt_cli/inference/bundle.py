@@ -27,7 +27,6 @@ CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
 WEIGHTS = "weights.npz"
-IMAGE_WEIGHTS = "image.weights.h5"  # of the network that reads pictures, where the model has one
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"  # what training keeps for itself
 

@@ -59,7 +59,10 @@ class TokenInput:
 
 
 class GridInput:
-    """Sources that are features, taken as they are: regions that a picture does not have are NaN (`corpus.grids.padded_grids`)."""
+    """Sources that are features, taken as they are.
+
+    Regions that a picture does not have are NaN (`corpus.grids.padded_grids`).
+    """
 
     name = "source_features"
     dtype = "float32"

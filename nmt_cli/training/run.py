@@ -114,7 +114,7 @@ def publish(
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
-        for path in corpus.tokenizer_files.values():
+        for path in corpus.model_files:
             copyfile(path, staged / path.name)
         card = ModelCard(
             format=FORMAT,
