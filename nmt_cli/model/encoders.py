@@ -11,11 +11,10 @@ from typing import Any
 import keras
 from keras import ops
 
+from nmt_cli.model.cells import LAYERS
 from nmt_cli.model.config import ModelConfig
 
 Tensor = Any
-
-LAYERS = {"gru": keras.layers.GRU, "lstm": keras.layers.LSTM}
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class RecurrentEncoder(keras.layers.Layer):
         final = []
         memory = embedded
         for index, layer in enumerate(self.layers):
-            output, *states = layer(self.dropout(memory, training=training), mask=mask)
+            output, *states = layer(self.dropout(memory, training=training), mask=mask, training=training)
             memory = memory + output if index else output
             final.append(beside_each_other(states) if self.bidirectional else tuple(states))
         return Encoded(memory=self.dropout(memory, training=training), final=tuple(final))
