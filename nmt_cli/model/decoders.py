@@ -161,13 +161,13 @@ class BahdanauDecoder(RecurrentDecoder):
         """The same, of one GRU with additive attention, with the gradient written out: several times as fast."""
         (cell,) = self.cells
         input_bias, recurrent_bias = ops.unstack(ops.cast(cell.bias, "float32"), 2)
-        width = embedded.shape[-1]
+        from_token, from_context = ops.split(cell.kernel, [embedded.shape[-1]], axis=0)
         return attentive_gru_over_time(
-            projected(embedded, cell.kernel[:width], input_bias),
+            projected(embedded, from_token, input_bias),
             ops.cast(start, "float32"),
             ops.cast(cell.recurrent_kernel, "float32"),
             recurrent_bias,
-            ops.cast(cell.kernel[width:], "float32"),
+            ops.cast(from_context, "float32"),
             attended,
             dtype=self.compute_dtype,
         )
