@@ -56,8 +56,9 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
     """Writes the subword model or models: those of `--tokenizer-from`, else trained on sentences of train only."""
     settings = config.tokenizer_settings
     if config.tokenizer_from is not None:
-        if config.vocab_size is not None:
-            raise OptionError("--vocab-size and --tokenizer-from exclude each other", hint="leave out one of them")
+        for flag, value in (("--vocab-size", config.vocab_size), ("--min-count", config.min_count)):
+            if value is not None:
+                raise OptionError(f"{flag} and --tokenizer-from exclude each other", hint="leave out one of them")
         borrowed = borrow(Path(config.tokenizer_from), settings)
         settings, models = borrowed.settings, {role: path.read_bytes() for role, path in borrowed.files.items()}
     else:
@@ -77,8 +78,9 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
     roles: dict[str, list[str]] = {side: list(pairs.side(side).of(rows)) for side in SIDES}
     if not config.separate_vocabularies:
         roles = {"joint": roles["source"] + roles["target"]}
+    settings, size, least = config.tokenizer_settings, config.vocab_size, config.min_count
     return {
-        role: train_tokenizer(sentences, config.tokenizer_settings, vocabulary_size=config.vocab_size)
+        role: train_tokenizer(sentences, settings, vocabulary_size=size, minimum_count=least)
         for role, sentences in roles.items()
     }
 
