@@ -112,8 +112,9 @@ def dashed(values: dict[str, Any]) -> dict[str, Any]:
 
 def commands_beside(context: typer.Context) -> list[str]:
     """The names of all commands that the running one belongs to."""
-    group = context.parent.command if context.parent else None
-    return group.list_commands(context.parent) if hasattr(group, "list_commands") else []
+    parent = context.parent
+    names = getattr(parent.command, "list_commands", None) if parent else None
+    return list(names(parent)) if names else []
 
 
 def options_by_name(context: typer.Context) -> dict[str, str]:

@@ -163,7 +163,8 @@ def train_tokenizer(
 ) -> bytes:
     """The bytes of a SentencePiece model trained on these sentences; depends on nothing else.
 
-    With a `minimum_count` a vocabulary of words has those that stand so often in `texts`, and no others. Without a `vocabulary_size` it is chosen from the amount of text, and lowered to what the text can fill.
+    With a `minimum_count` a vocabulary of words has those that stand so often in `texts`, and no others.
+    Without a `vocabulary_size` it is chosen from the amount of text, and lowered to what the text can fill.
     Raises OptionError for a size that the text cannot fill or that does not hold its characters, naming one
     that will do; DataError for text from which nothing can be learnt.
     """

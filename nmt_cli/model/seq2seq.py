@@ -1,6 +1,7 @@
 """The network: `encode` and `step`, and teacher forcing that runs the same step over time.
 
-Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary, E embedding and R readout width.
+Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary,
+E embedding width, R width of the readout.
 Ids: 0 is padding, 2 starts and 3 ends a sentence (`corpus.tokenizer.Tokenizer`).
 """
 
