@@ -36,8 +36,8 @@ def row(name: str = "dot", **values: Any) -> dict[str, Any]:
         "bleu_interval95": [23.5, 27.1],
         "bleu_lowercased": 26.0,
         "chrf": 45.1,
-        "short": {"sentences": 950, "bleu": 26.0, "chrf": 46.0},
-        "long": {"sentences": 0, "bleu": None, "chrf": None},
+        "short": {"sentences": 950, "bleu": 26.0, "bleu_interval95": [24.0, 27.0], "chrf": 46.0},
+        "long": {"sentences": 0, "bleu": None, "bleu_interval95": None, "chrf": None},
         "best_epoch": 4,
         "epochs": 5,
         "seconds": 605.2,
@@ -55,9 +55,18 @@ def test_twelve_words_are_short_and_thirteen_are_long() -> None:
 
 def test_a_group_without_sentences_has_no_score_and_case_counts_unless_lowered() -> None:
     texts = bench.Translations(["a b c d e"], ["A B C D E"], ["a b c d e"])
-    assert texts.only(short=False).score("bleu") is None
+    nothing = {"sentences": 0, "bleu": None, "bleu_interval95": None, "chrf": None}
+    assert bench.group(texts.only(short=False)) == nothing
     assert texts.lowercased().score("bleu") == 100
     assert texts.score("bleu") < 10
+
+
+def test_a_group_has_its_scores_and_an_interval_around_bleu() -> None:
+    right, wrong = "a b c d e", "v w x y z"
+    found = bench.group(bench.Translations([""] * 4, [right] * 4, [right, right, right, wrong]))
+    assert found["sentences"] == 4
+    low, high = found["bleu_interval95"]
+    assert low < found["bleu"] < high <= 100
 
 
 def test_translations_with_quotes_are_read_as_they_are(tmp_path: Path) -> None:
@@ -91,7 +100,7 @@ def test_what_is_done_is_not_run_again_and_a_failure_does_not_stop_the_rest(
         return row(job.name)
 
     monkeypatch.setattr(bench.Bench, "run", run)
-    place = bench.Bench(tmp_path / "c.tsv", tmp_path, ())
+    place = bench.Bench(tmp_path / "c.tsv", tmp_path)
     jobs = list(bench.jobs_of_attention(1, ["none", "dot", "general"]))
     assert bench.run_all(place, jobs[:1]) == 0
     assert bench.run_all(place, jobs) == 1
@@ -104,6 +113,6 @@ def test_what_is_done_is_not_run_again_and_a_failure_does_not_stop_the_rest(
 
 def test_the_table_has_a_line_a_row_with_the_half_interval_and_the_signature() -> None:
     lines = list(bench.table([row()]))
-    assert lines[2] == ("| dot | 2.8 M | 20.0 | 25.3 ± 1.8 | 26.0 | 45.1 | 26.0 (950) | - (0) | 4 of 5 | 10:05 |")
+    assert lines[2] == ("| dot | 2.8 M | 20.0 | 25.3 ± 1.8 | 26.0 | 45.1 | 26.0 ± 1.5 (950) | - (0) | 4 of 5 | 10:05 |")
     assert lines[-1] == "BLEU `nrefs:1`, beam 5."
     assert lines[0].count("|") == lines[2].count("|")
