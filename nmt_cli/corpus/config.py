@@ -88,13 +88,18 @@ class PrepareConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.min_count is not None and self.tokenizer != "word":
+        if self.min_count is not None:
+            self.check_minimum_count()
+
+    def check_minimum_count(self) -> None:
+        if self.tokenizer != "word":
             raise OptionError(
                 f"--min-count counts words, but --tokenizer is {self.tokenizer}",
                 hint="add --tokenizer word, or set the size with --vocab-size",
             )
-        if self.min_count is not None and self.vocab_size is not None:
-            raise OptionError("--vocab-size and --min-count exclude each other", hint="leave out one of them")
+        for flag, value in (("--vocab-size", self.vocab_size), ("--tokenizer-from", self.tokenizer_from)):
+            if value is not None:
+                raise OptionError(f"{flag} and --min-count exclude each other", hint="leave out one of them")
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:

@@ -56,9 +56,8 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
     """Writes the subword model or models: those of `--tokenizer-from`, else trained on sentences of train only."""
     settings = config.tokenizer_settings
     if config.tokenizer_from is not None:
-        for flag, value in (("--vocab-size", config.vocab_size), ("--min-count", config.min_count)):
-            if value is not None:
-                raise OptionError(f"{flag} and --tokenizer-from exclude each other", hint="leave out one of them")
+        if config.vocab_size is not None:
+            raise OptionError("--vocab-size and --tokenizer-from exclude each other", hint="leave out one of them")
         borrowed = borrow(Path(config.tokenizer_from), settings)
         settings, models = borrowed.settings, {role: path.read_bytes() for role, path in borrowed.files.items()}
     else:

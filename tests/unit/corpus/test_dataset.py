@@ -263,11 +263,6 @@ def test_subwords_of_another_corpus_or_model_are_taken_over(made: Path, corpus: 
     [
         ({"tokenizer_from": "nowhere"}, NotFoundError, "nowhere does not exist"),
         ({"tokenizer_from": "."}, NotFoundError, "neither a model nor a prepared corpus"),
-        (
-            {"tokenizer_from": ".", "tokenizer": "word", "min_count": 2},
-            OptionError,
-            "--min-count and --tokenizer-from exclude each other",
-        ),
         ({"tokenizer_from": __file__}, DataError, "is not a SentencePiece model"),
         ({"dev": "nothing.tsv"}, NotFoundError, "nothing.tsv does not exist"),
         ({"keep": ("swaped",)}, OptionError, "there is no check"),

@@ -33,7 +33,8 @@ def test_tokenizer_settings_are_those_of_the_options() -> None:
     ("options", "message"),
     [
         ({"min_count": 10}, "--tokenizer is unigram"),
-        ({"min_count": 10, "tokenizer": "word", "vocab_size": 500}, "exclude each other"),
+        ({"min_count": 10, "tokenizer": "word", "vocab_size": 500}, "--vocab-size and --min-count exclude"),
+        ({"min_count": 10, "tokenizer": "word", "tokenizer_from": "model"}, "--tokenizer-from and --min-count exclude"),
     ],
 )
 def test_a_minimum_count_goes_with_words_and_without_a_size(options: dict[str, object], message: str) -> None:
