@@ -1,6 +1,6 @@
 """One decoding step: previous token and state in, next state and what the output layer reads out.
 
-Letters: T target positions, N rows, E embedding width, U units, M width of the context.
+Letters: T target positions, N rows, E embedding width, U units, M width of the context, R width of the readout.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Advance:
     """What one step gives."""
 
     changed: State  # the entries of the state that changed
-    read: Tensor  # (N, E): what the output layer sees
+    read: Tensor  # (N, R): what the output layer sees
     weights: Tensor  # (N, S)
 
 
@@ -53,7 +53,7 @@ class RecurrentDecoder(keras.layers.Layer):
             for of_layer in self.names
         ]
         self.cells = [CELLS[config.cell](config.units, name=f"cell_{index}") for index in range(config.layers)]
-        self.readout = keras.layers.Dense(config.embedding, activation="tanh", name="readout")
+        self.readout = keras.layers.Dense(config.readout_width, activation=config.readout_activation, name="readout")
         self.dropout = keras.layers.Dropout(config.dropout)
 
     def build_parts(self, memory_width: int, *, input_width: int, read_width: int) -> None:
@@ -115,7 +115,7 @@ class RecurrentDecoder(keras.layers.Layer):
         raise NotImplementedError
 
     def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
-        """What the output layer sees (T, N, E) of all steps, given all previous tokens (T, N, E)."""
+        """What the output layer sees (T, N, R) of all steps, given all previous tokens (T, N, E)."""
         raise NotImplementedError
 
 
@@ -189,14 +189,14 @@ class LuongDecoder(RecurrentDecoder):
 
     def build(self, memory_shape: tuple[int | None, ...]) -> None:
         memory, embedding = memory_shape[-1] or 0, self.config.embedding
-        fed = embedding if self.config.input_feeding else 0
+        fed = self.config.readout_width if self.config.input_feeding else 0
         self.build_parts(memory, input_width=embedding + fed, read_width=self.config.units + memory)
 
     def initial(self, encoded: Encoded) -> State:
         state = super().initial(encoded)
         if self.config.input_feeding:
             nothing = ops.zeros_like(state[self.top][:, :1])
-            state["fed"] = ops.repeat(nothing, self.config.embedding, axis=1)
+            state["fed"] = ops.repeat(nothing, self.config.readout_width, axis=1)
         return state
 
     def advance(self, embedded: Tensor, state: State) -> Advance:
