@@ -84,6 +84,9 @@ class PrepareConfig(Settings):
     vocab_size: int | None = setting(
         None, "Size of the vocabulary [by the size of the corpus: 1,000 to 32,000].", panel="Subwords", low=5
     )
+    min_count: int | None = setting(
+        None, "With --tokenizer word: a word is known that stands so often in train [2].", panel="Subwords", low=1
+    )
     lowercase: bool = setting(False, "Lower-case all text before it is cut into subwords.", panel="Subwords")
     separate_vocabularies: bool = setting(
         False, "One vocabulary for each language instead of a joint one.", panel="Subwords"
@@ -98,12 +101,29 @@ class PrepareConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.source_type == "text" and self.image_weights is not None:
-            raise OptionError("--image-weights needs --source-type image")
-        if self.source_type != "text" and self.near_duplicates:
+        if self.min_count is not None:
+            self.check_minimum_count()
+        self.check_source_type()
+
+    def check_source_type(self) -> None:
+        if self.image_weights is not None and self.source_type != "image":
+            raise OptionError(f"--image-weights is given, but --source-type is {self.source_type}")
+        if self.source_type == "text":
+            return
+        if self.near_duplicates:
             raise OptionError("--near-duplicates compares texts", hint=f"leave it out with {self.source_type}")
-        if self.source_type != "text" and self.max_source_length is not None:
+        if self.max_source_length is not None:
             raise OptionError("--max-source-length counts subwords", hint=f"leave it out with {self.source_type}")
+
+    def check_minimum_count(self) -> None:
+        if self.tokenizer != "word":
+            raise OptionError(
+                f"--min-count counts words, but --tokenizer is {self.tokenizer}",
+                hint="add --tokenizer word, or set the size with --vocab-size",
+            )
+        for flag, value in (("--vocab-size", self.vocab_size), ("--tokenizer-from", self.tokenizer_from)):
+            if value is not None:
+                raise OptionError(f"{flag} and --min-count exclude each other", hint="leave out one of them")
 
     @property
     def sides(self) -> tuple[Literal["source", "target"], ...]:

@@ -11,8 +11,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from nmt_cli.model.cells import STATES
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.decoders import STATES
 from nmt_cli.model.encoders import Encoded
 
 Tensor = Any
@@ -24,7 +24,7 @@ class GridEncoder(keras.layers.Layer):
     def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.config = config
-        self.dense = keras.layers.Dense(config.units, activation="relu", name="dense")
+        self.dense = keras.layers.Dense(config.encoder_width, activation="relu", name="dense")
         self.dropout = keras.layers.Dropout(config.dropout)
         self.supports_masking = True
 
