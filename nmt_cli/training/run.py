@@ -12,6 +12,7 @@ import keras
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import Features
 from nmt_cli.errors import DataError, TrainingError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
@@ -119,11 +120,10 @@ def start(
 
 
 def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
-    return Vocabularies(
-        source=corpus.source_tokenizer.vocabulary_size,
-        target=corpus.target_tokenizer.vocabulary_size,
-        joint=corpus.joint,
-    )
+    target = corpus.target_tokenizer.vocabulary_size
+    if isinstance(corpus.manifest.source, Features):
+        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
+    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
 def run_info(run: TrainingRun, policy: str) -> RunInfo:
@@ -145,7 +145,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
-        for path in corpus.tokenizer_files.values():
+        for path in corpus.model_files:
             copyfile(path, staged / path.name)
         card = ModelCard(
             format=FORMAT,
@@ -162,6 +162,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
             development=development(chosen),
             versions=versions(),
             checksums={},
+            source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
     return chosen
