@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from nmt_cli.cli.options import Configuration, DataDirectory, Force, ModelDirectory, Quiet, Verbose, with_settings
-from nmt_cli.cli.render import Screen, TrainingScreen
+from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
 from nmt_cli.errors import MissingExtraError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
@@ -61,6 +61,8 @@ def train(
     corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
     with claimed(model, replace=force, resume=resume):
         screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
+        if corpus.manifest.cut is not None:
+            screen.warn(cut_line(corpus.manifest.cut))
         with stop_signals() as stop:
             with screen.status("starting TensorFlow"), silent_tensorflow():
                 from nmt_cli.training.run import train as run
@@ -81,11 +83,11 @@ def watched(screen: TrainingScreen, tensorboard: Path | None) -> Watcher:
     return Watchers(screen, TensorBoard(tensorboard))
 
 
-def require_tensorflow() -> None:
+def require_tensorflow(what: str = "training") -> None:
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
             raise MissingExtraError(
-                f"training needs {package}, which is not installed",
+                f"{what} needs {package}, which is not installed",
                 hint="install it with `pip install 'nmt-cli[train]'`",
             )
 

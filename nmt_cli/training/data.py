@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.corpus.batching import BatchSize, bucketed_batches, pad
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import IntArray
 from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
@@ -25,16 +26,16 @@ LONG = 32
 
 @dataclass(frozen=True)
 class Batch:
-    """Ids of B sentence pairs, padded with 0."""
+    """B pairs; ids are padded with 0."""
 
-    source: IntArray  # (B, S), ends with END
+    source: SourceArray  # (B, S) ids that end with END, or (B, R, D) features
     previous: IntArray  # (B, T), starts with START
     target: IntArray  # (B, T), ends with END
 
 
 def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
     return Batch(
-        source=pad(split.source, rows, end=Tokenizer.END),
+        source=split.source.padded(rows),
         previous=pad(split.target, rows, start=Tokenizer.START),
         target=pad(split.target, rows, end=Tokenizer.END),
     )
@@ -46,7 +47,8 @@ class TrainingBatches:
     def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: EncodedSplit | None = None) -> None:
         self.replay = Replay(corpus.encoded("train"), replayed, share=config.replay_share, seed=config.seed)
         self.split = self.replay.split
-        self.tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
+        self.source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
+        self.target_tokenizer = corpus.target_tokenizer
         self.config = config
         self.steps = len(self.rows_of(1))  # batches in one epoch; with a replay another may have one more or less
         self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
@@ -66,25 +68,32 @@ class TrainingBatches:
     def rows_of(self, number: int) -> list[NDArray[np.int64]]:
         """The rows of `split` that each batch of an epoch has."""
         rows = self.replay.rows(number)
-        source, target = (side.lengths[rows] for side in (self.split.source, self.split.target))
+        target = self.split.target.lengths[rows]
+        source = target if self.source_tokenizer is None else self.split.source.lengths[rows]  # pictures are all alike
         size = batch_size(self.config)
         batches = bucketed_batches(source, target, size=size, seed=self.config.seed, epoch=number)
         return [rows[batch] for batch in batches]
 
     def varied(self, batch: Batch, generator: np.random.Generator) -> Batch:
         """The batch as it is learned this time. What is dropped is dropped last, or it could not be spelled."""
-        config, (tokenizer, target_tokenizer) = self.config, self.tokenizers
-        careless = generator.random(len(batch.source)) < config.careless
-        source = with_careless(batch.source, careless, tokenizer)
-        previous, target = batch.previous, batch.target
+        config = self.config
+        source, previous, target = batch.source, batch.previous, batch.target
+        if self.source_tokenizer is not None:  # nobody types a picture, and it has no words
+            source = self.varied_source(source, self.source_tokenizer, generator)
+        if config.subword_sampling is not None and config.sample_target:
+            target = with_sampled_subwords(target, self.target_tokenizer, config.subword_sampling, generator)
+            previous = previous_of(target)
+        if config.word_dropout:
+            previous = with_tokens_dropped(previous, config.word_dropout, generator)
+        return Batch(source, previous, target)
+
+    def varied_source(self, source: IntArray, tokenizer: Tokenizer, generator: np.random.Generator) -> IntArray:
+        config = self.config
+        careless = generator.random(len(source)) < config.careless
+        source = with_careless(source, careless, tokenizer)
         if config.subword_sampling is not None:
             source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
-            if config.sample_target:
-                target = with_sampled_subwords(target, target_tokenizer, config.subword_sampling, generator)
-                previous = previous_of(target)
-        if config.word_dropout:
-            source, previous = (with_tokens_dropped(side, config.word_dropout, generator) for side in (source, previous))
-        return Batch(source, previous, target)
+        return with_tokens_dropped(source, config.word_dropout, generator) if config.word_dropout else source
 
 
 def batch_size(config: TrainConfig) -> BatchSize:

@@ -35,4 +35,5 @@ class Replay:
 
 def joined(first: Ragged, second: Ragged) -> Ragged:
     """The sequences of both, one after the other."""
-    return Ragged(np.concatenate([first.ids, second.ids]), np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]))
+    ids = np.concatenate([first.ids, second.ids])
+    return type(first)(ids, np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]))

@@ -12,6 +12,7 @@ import keras
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import Features
 from nmt_cli.errors import DataError, TrainingError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
@@ -25,7 +26,7 @@ from nmt_cli.training.export import export
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.resume import Identity, check_same, joint_of
-from nmt_cli.training.schedule import Plan, optimizer
+from nmt_cli.training.schedule import Plan
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
@@ -100,7 +101,7 @@ def start(
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
         plan = Plan(config, batches.updates * config.epochs, joint)
-        trainer = Trainer(network, optimizer(config, plan), config)
+        trainer = Trainer(network, plan, config)
     run = TrainingRun(
         trainer=trainer,
         plan=plan,
@@ -119,11 +120,10 @@ def start(
 
 
 def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
-    return Vocabularies(
-        source=corpus.source_tokenizer.vocabulary_size,
-        target=corpus.target_tokenizer.vocabulary_size,
-        joint=corpus.joint,
-    )
+    target = corpus.target_tokenizer.vocabulary_size
+    if isinstance(corpus.manifest.source, Features):
+        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
+    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
 def run_info(run: TrainingRun, policy: str) -> RunInfo:
@@ -145,7 +145,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
-        for path in corpus.tokenizer_files.values():
+        for path in corpus.model_files:
             copyfile(path, staged / path.name)
         card = ModelCard(
             format=FORMAT,
@@ -162,6 +162,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
             development=development(chosen),
             versions=versions(),
             checksums={},
+            source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
     return chosen

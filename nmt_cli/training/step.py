@@ -1,6 +1,6 @@
 """One update of the weights, compiled: from one batch or several, on one device or several.
 
-Letters: B sentences, T target positions.
+Letters: B sentences.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
 from nmt_cli.training.exposure import with_own_tokens
+from nmt_cli.training.engine import source_spec
 from nmt_cli.training.loss import TokenLoss, token_loss
 from nmt_cli.training.schedule import Plan, optimizer
 
@@ -38,7 +39,7 @@ class Trainer:
         self.optimizer.build(self.variables)
         self.strategy = tf.distribute.get_strategy()
         self.waiting = [accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
-        signature = [IDS, IDS, IDS, SCALAR]
+        signature = [source_spec(network), IDS, IDS, SCALAR]
         self.compiled_step = tf.function(self.step, input_signature=signature)
         self.compiled_wait = tf.function(self.wait, input_signature=signature)
 
@@ -88,7 +89,7 @@ class Trainer:
     def gradients(
         self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
     ) -> tuple[list[tf.Tensor], TokenLoss]:
-        source, previous, target = (self.share(ids) for ids in (source, previous, target))
+        source, previous, target = (self.share(rows) for rows in (source, previous, target))
         if self.config.scheduled_sampling:
             previous = self.with_own_tokens(source, previous)
         with tf.GradientTape() as tape:
@@ -103,15 +104,15 @@ class Trainer:
         """Scheduled sampling whose share rises from 0, in a straight line: the linear decay of Bengio et al."""
         updates = tf.cast(self.optimizer.iterations.value, tf.int32)
         share = self.config.scheduled_sampling * self.plan.done(updates)
-        seed = tf.stack([self.config.seed + updates, tf.reduce_sum(source) + tf.reduce_sum(previous)])
+        seed = tf.stack([self.config.seed + updates, tf.reduce_sum(previous)])  # another for each batch of an update
         return with_own_tokens(self.network, source, previous, share, seed)
 
-    def share(self, ids: tf.Tensor) -> tf.Tensor:
-        """Every n-th row of `ids` (B, T) for one of n replicas; all of them have equally many, some padding alone."""
+    def share(self, rows: tf.Tensor) -> tf.Tensor:
+        """Every n-th of B rows for one of n replicas; all of them have equally many, some padding alone."""
         replicas = self.strategy.num_replicas_in_sync
         if replicas == 1:
-            return ids
-        padded = tf.pad(ids, [[0, -tf.shape(ids)[0] % replicas], [0, 0]])
+            return rows
+        padded = tf.pad(rows, [[0, -tf.shape(rows)[0] % replicas], *[[0, 0]] * (rows.shape.rank - 1)])
         return padded[tf.distribute.get_replica_context().replica_id_in_sync_group :: replicas]
 
 
