@@ -1,4 +1,4 @@
-"""The network: `encode` and `step`, and teacher forcing that runs the same step over time.
+"""The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions.
 
 Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary.
 Ids: 0 is padding, 2 starts and 3 ends a sentence (`corpus.tokenizer.Tokenizer`).
@@ -13,10 +13,9 @@ import keras
 from keras import ops
 
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.model.architectures import ARCHITECTURES
 from nmt_cli.model.attention import MASKED, State, padding_bias
 from nmt_cli.model.config import ModelConfig, Vocabularies
-from nmt_cli.model.decoders import decoder_of
-from nmt_cli.model.encoders import RecurrentEncoder
 
 Tensor = Any
 
@@ -31,7 +30,7 @@ class NetworkStep:
 
 
 class Seq2Seq(keras.Model):
-    """Attention encoder-decoder. Its state is a flat dict of arrays, axis 0 the row, under the names of the export."""
+    """Encoder-decoder of any architecture. Its state is a flat dict of arrays, axis 0 the row, under the names of the export."""
 
     def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
         super().__init__(**{"name": "network", **kwargs})  # names of layers are the names of the saved weights
@@ -42,8 +41,9 @@ class Seq2Seq(keras.Model):
             if vocabularies.joint
             else embedding(vocabularies.source, config.embedding, "source_embedding")
         )
-        self.encoder = RecurrentEncoder(config, name="encoder")
-        self.decoder = decoder_of(config, name="decoder")
+        architecture = ARCHITECTURES[config.architecture]
+        self.encoder = architecture.encoder(config, "encoder")
+        self.decoder = architecture.decoder(config, "decoder")
         tied_to = self.target_embedding if config.tied else None
         self.output_layer = OutputLayer(vocabularies.target, tied_to=tied_to, name="output")
         self.dropout = keras.layers.Dropout(config.dropout)
@@ -62,10 +62,7 @@ class Seq2Seq(keras.Model):
         """The state before the first target token; `source_ids` (B, S) is padded with 0."""
         embedded = self.dropout(self.source_embedding(source_ids), training=training)
         encoded = self.encoder(embedded, mask=ops.not_equal(source_ids, 0), training=training)
-        return {
-            **self.decoder.attention.remember(encoded, padding_bias(source_ids)),
-            **self.decoder.initial(encoded),
-        }
+        return self.decoder.start(encoded, padding_bias(source_ids))
 
     def step(self, tokens: Tensor, state: State) -> NetworkStep:
         """Feeds the previous tokens (N,) and gives the distribution of the next."""
@@ -80,7 +77,7 @@ class Seq2Seq(keras.Model):
     def call(self, source_ids: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
         """Teacher forcing: logits (T, B, V) of every next token, given the true previous ones (B, T).
 
-        Time comes first, as the recurrence leaves it: transposing the largest tensor of all would cost time.
+        Time comes first, as a recurrence leaves it: transposing the largest tensor of all would cost time.
         """
         state = self.encode(source_ids, training=training)
         embedded = self.dropout(self.target_embedding(ops.transpose(previous_ids)), training=training)  # (T, B, E)

@@ -64,7 +64,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object)
             format=FORMAT,
             source_language="xx",
             target_language="yy",
-            network=asdict(network.config),
+            network=network.config.to_mapping(),
             vocabularies=asdict(vocabularies),
             training={},
             tokenizer=asdict(corpus.tokenizer_settings),
