@@ -30,7 +30,10 @@ class NetworkStep:
 
 
 class Seq2Seq(keras.Model):
-    """Encoder-decoder of any architecture. Its state is a flat dict of arrays, axis 0 the row, under the names of the export."""
+    """Encoder and decoder of any architecture.
+
+    Its state is a flat dict of arrays, axis 0 the row, under the names of the export.
+    """
 
     def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
         super().__init__(**{"name": "network", **kwargs})  # names of layers are the names of the saved weights

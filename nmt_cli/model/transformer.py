@@ -36,7 +36,7 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
     """
 
     def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
-        # Glorot's range of an E x E matrix. Keras reads the kernel (E, H, D) as a convolution, and starts far too small.
+        # Glorot's range of an E x E matrix. Keras takes the kernel (E, H, D) for a convolution: a range far too small.
         limit = (3 / config.embedding) ** 0.5
         super().__init__(
             num_heads=config.heads,
@@ -70,7 +70,7 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
         """Equation 1 on projected (N, T, H, D) and (N, L, H, D); Keras offers this method to be replaced."""
         energies = ops.einsum("nlhd,nthd->nhtl", key, query * self.key_dim**-0.5)
         # Not ops.softmax, which warns of a single position: the first step has no other.
-        weights = keras.activations.softmax(masked(ops.cast(energies, "float32"), attention_mask))
+        weights = ops.exp(ops.log_softmax(masked(ops.cast(energies, "float32"), attention_mask), axis=-1))
         kept = ops.cast(self._dropout_layer(weights, training=training), value.dtype)
         return ops.einsum("nhtl,nlhd->nthd", kept, value), weights
 
@@ -251,7 +251,7 @@ class TransformerDecoder(Stack):
         return state
 
     def advance(self, embedded: Tensor, state: State) -> Advance:
-        """One step: `embedded` (N, E) is the previous token. Told are the last layer's weights, the mean of its heads."""
+        """One step: `embedded` (N, E) is the previous token. Weights are the last layer's, the mean of its heads."""
         read, changed, weights = self.run(ops.expand_dims(embedded, 1), state, training=False)
         return Advance(changed, read[:, 0], ops.mean(weights[:, :, 0], axis=1))
 
