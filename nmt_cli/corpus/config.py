@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]
@@ -73,6 +74,9 @@ class PrepareConfig(Settings):
     vocab_size: int | None = setting(
         None, "Size of the vocabulary [by the size of the corpus: 1,000 to 32,000].", panel="Subwords", low=5
     )
+    min_count: int | None = setting(
+        None, "With --tokenizer word: a word is known that stands so often in train [2].", panel="Subwords", low=1
+    )
     lowercase: bool = setting(False, "Lower-case all text before it is cut into subwords.", panel="Subwords")
     separate_vocabularies: bool = setting(
         False, "One vocabulary for each language instead of a joint one.", panel="Subwords"
@@ -81,6 +85,21 @@ class PrepareConfig(Settings):
     tokenizer_from: str | None = setting(
         None, "Use the subwords of this model, prepared corpus or .spm file instead of learning some.", panel="Subwords"
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min_count is not None:
+            self.check_minimum_count()
+
+    def check_minimum_count(self) -> None:
+        if self.tokenizer != "word":
+            raise OptionError(
+                f"--min-count counts words, but --tokenizer is {self.tokenizer}",
+                hint="add --tokenizer word, or set the size with --vocab-size",
+            )
+        for flag, value in (("--vocab-size", self.vocab_size), ("--tokenizer-from", self.tokenizer_from)):
+            if value is not None:
+                raise OptionError(f"{flag} and --min-count exclude each other", hint="leave out one of them")
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:

@@ -77,8 +77,9 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
     roles: dict[str, list[str]] = {side: list(pairs.side(side).of(rows)) for side in SIDES}
     if not config.separate_vocabularies:
         roles = {"joint": roles["source"] + roles["target"]}
+    settings, size, least = config.tokenizer_settings, config.vocab_size, config.min_count
     return {
-        role: train_tokenizer(sentences, config.tokenizer_settings, vocabulary_size=config.vocab_size)
+        role: train_tokenizer(sentences, settings, vocabulary_size=size, minimum_count=least)
         for role, sentences in roles.items()
     }
 

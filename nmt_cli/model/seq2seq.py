@@ -1,6 +1,7 @@
 """The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions.
 
-Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary.
+Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary,
+E embedding width, R width of the readout.
 Ids: 0 is padding, 2 starts and 3 ends a sentence (`corpus.tokenizer.Tokenizer`).
 """
 
@@ -53,12 +54,12 @@ class Seq2Seq(keras.Model):
         self.build()
 
     def build(self, input_shape: Any = None) -> None:
-        width, units = self.config.embedding, self.config.units
+        width = self.config.embedding
         self.target_embedding.build()
         self.source_embedding.build()
         self.encoder.build((None, None, width))
-        self.decoder.build((None, None, units))
-        self.output_layer.build((None, width))
+        self.decoder.build((None, None, self.config.encoder_width))
+        self.output_layer.build((None, self.config.readout_width))
         self.built = True
 
     def encode(self, source_ids: Tensor, training: bool = False) -> State:
@@ -105,7 +106,7 @@ class OutputLayer(keras.layers.Layer):
         self.built = True
 
     def call(self, read: Tensor) -> Tensor:
-        """Logits (..., V) of `read` (..., E)."""
+        """Logits (..., V) of `read` (..., R); tied weights want R to be E."""
         weights = self.kernel if self.tied_to is None else self.tied_to.embeddings
         return ops.matmul(read, ops.transpose(ops.cast(weights, read.dtype))) + ops.cast(self.bias, read.dtype)
 
