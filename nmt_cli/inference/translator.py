@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.grids import GridSource, PictureReader
+from nmt_cli.corpus.source import Row, Source
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.bundle import Bundle, ModelCard
 from nmt_cli.inference.config import SearchConfig
@@ -43,6 +45,7 @@ class Translation:
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
+    source_cut_from: int | None = None  # positions of the line, where only the first of them were read
 
     @property
     def text(self) -> str:
@@ -55,10 +58,10 @@ class Translation:
 
 
 class Translator:
-    """A step model with the tokenizers of its two sides; `card` is there when it came from a model directory."""
+    """A step model with its source side and target tokenizer; `card` is there when it came from a model directory."""
 
     def __init__(
-        self, engine: StepModel[Any], source: Tokenizer, target: Tokenizer, card: ModelCard | None = None
+        self, engine: StepModel[Any], source: Source, target: Tokenizer, card: ModelCard | None = None
     ) -> None:
         self.engine = engine
         self.source = source
@@ -71,7 +74,20 @@ class Translator:
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
         bundle = Bundle.load(directory)
-        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card)
+        return cls(OnnxEngine(directory), bundle.source(), bundle.target_tokenizer(), card=bundle.card)
+
+    def knowing(self, corpus: PreparedCorpus) -> Translator:
+        """The same translator, to which the pictures of `corpus` are known by their names there."""
+        if not (isinstance(self.source, GridSource) and corpus.has_pictures):
+            return self
+        source = replace(self.source, stored=corpus.stored_pictures())
+        return Translator(self.engine, source, self.target, self._card)
+
+    def reading(self, reader: Callable[[], PictureReader]) -> Translator:
+        """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
+        if not isinstance(self.source, GridSource):
+            return self
+        return Translator(self.engine, replace(self.source, reader=reader), self.target, self._card)
 
     @property
     def card(self) -> ModelCard:
@@ -83,26 +99,28 @@ class Translator:
         self, lines: Sequence[str], config: SearchConfig, progress: Progress | None = None
     ) -> list[Translation]:
         """One translation a line, in order; `progress` is told how many lines are done."""
-        texts = [normalise(line) for line in lines]
-        ids = [[*encoded, Tokenizer.END] for encoded in self.source.encode_all(texts)]
+        rows = self.source.rows(lines, config.max_source_length)
+        config = replace(config, growth=self.source.growth)
         found: list[list[Found]] = [[] for _ in lines]
-        done = sum(not text for text in texts)
-        for batch in batches([0 if not text else len(one) for text, one in zip(texts, ids, strict=True)], config):
-            for index, hypotheses in zip(batch, search(self.engine, padded(ids, batch), config), strict=True):
+        done = sum(row.is_blank for row in rows)
+        for batch in batches([0 if row.is_blank else len(row) for row in rows], config):
+            sources = self.source.batch([rows[index] for index in batch])
+            for index, hypotheses in zip(batch, search(self.engine, sources, config), strict=True):
                 found[index] = hypotheses
             done += len(batch)
             if progress is not None:
                 progress(done)
-        return [self.translation(*one) for one in zip(lines, texts, ids, found, strict=True)]
+        return [self.translation(*one) for one in zip(lines, rows, found, strict=True)]
 
-    def translation(self, line: str, text: str, ids: list[int], found: list[Found]) -> Translation:
-        if not text:
+    def translation(self, line: str, row: Row, found: list[Found]) -> Translation:
+        if row.is_blank:
             return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
         return Translation(
             source=line,
-            source_pieces=tuple(self.source.pieces(ids)),
-            hypotheses=tuple(self.hypothesis(one, len(ids)) for one in found),
-            unseen=frozenset(self.source.unseen(text)),
+            source_pieces=self.source.labels(row),
+            hypotheses=tuple(self.hypothesis(one, len(row)) for one in found),
+            unseen=self.source.unseen(line),
+            source_cut_from=row.cut_from,
         )
 
     def hypothesis(self, found: Found, source_length: int) -> Hypothesis:

@@ -24,12 +24,14 @@ class Architecture:
 
     encoder: Callable[[ModelConfig, str], Encoder]
     decoder: Callable[[ModelConfig, str], Decoder]
+    reads_grids: bool  # whether the decoder also goes with the encoder of pictures
 
 
 ARCHITECTURES = {
-    "rnn": Architecture(lambda config, name: RecurrentEncoder(config, name=name), decoder_of),
+    "rnn": Architecture(lambda config, name: RecurrentEncoder(config, name=name), decoder_of, reads_grids=True),
     "transformer": Architecture(
         lambda config, name: TransformerEncoder(config, name=name),
         lambda config, name: TransformerDecoder(config, name=name),
+        reads_grids=False,
     ),
 }

@@ -165,6 +165,6 @@ def mix(weights: Tensor, memory: Tensor) -> Tensor:
     return ops.squeeze(ops.matmul(ops.expand_dims(ops.cast(weights, memory.dtype), -2), memory), -2)
 
 
-def padding_bias(source_ids: Tensor) -> Tensor:
-    """0 where `source_ids` (N, S) holds a token and MASKED where it holds padding: what is added to energies."""
-    return ops.cast(ops.equal(source_ids, 0), "float32") * MASKED
+def padding_bias(mask: Tensor) -> Tensor:
+    """0 where `mask` (N, S) is true and MASKED where there is padding: what is added to energies."""
+    return ops.cast(ops.logical_not(mask), "float32") * MASKED

@@ -203,3 +203,4 @@ class Vocabularies(Settings):
     source: int
     target: int
     joint: bool
+    features: int | None = None  # depth of the regions, where the source is a picture; `source` is then 0

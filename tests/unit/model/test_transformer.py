@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 
+from nmt_cli.errors import OptionError
 from nmt_cli.model.attention import padding_bias
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
@@ -171,3 +172,9 @@ def test_several_positions_behind_a_cache_are_as_one_by_one() -> None:
     first, cache, _ = decoder.run(ASKING[:, :1], state, training=False)
     rest, _, _ = decoder.run(ASKING[:, 1:], {**state, **cache}, training=False)
     np.testing.assert_allclose(np.concatenate([first, rest], axis=1), whole, atol=1e-5)
+
+
+def test_pictures_are_told_to_go_with_the_other_architecture() -> None:
+    with pytest.raises(OptionError, match="the sources of this corpus are pictures") as caught:
+        Seq2Seq(config(), Vocabularies(source=0, target=14, joint=False, features=5))
+    assert "--architecture rnn" in caught.value.hint
