@@ -104,6 +104,29 @@ class Tokenizer:
         # Normalised because byte pieces can spell a line break, and a translation must stay on its line.
         return normalise(unmark_words(text) if self.settings.kind == "word" else text)
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether text can have pieces that are unknown: subwords spell what they do not know in bytes."""
+        return self.settings.kind in ("word", "char")
+
+    def surfaces(self, text: str) -> list[str]:
+        """The text behind each id of `encode`, in the form of a piece, also where that is unknown.
+
+        For kinds that can have unknown pieces; empty where a placeholder makes the count another.
+        """
+        shown = surface(text, self.settings)
+        found = [BLANK + word for word in shown.split()] if self.settings.kind == "word" else [BLANK, *shown]
+        found = [BLANK if piece == " " else piece for piece in found]
+        return found if len(found) == len(self.encode(text)) else []
+
+    def decode_replaced(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
+        """As `decode`, with the pieces `unknown`, as `surfaces` gives them, for the unknown ones, in their order."""
+        waiting = iter(unknown)
+        known = [int(i) for i in ids if i == self.UNKNOWN or i >= SPECIALS]
+        pieces = [next(waiting) if i == self.UNKNOWN else self._pieces.id_to_piece(i) for i in known]
+        text = "".join(pieces).replace(BLANK, " ")
+        return normalise(unmark_words(text) if self.settings.kind == "word" else text)
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Each id as text, for showing: `▁` stands for a blank before, or `￭` for none where pieces are words."""
         found: list[str] = [self._pieces.id_to_piece(int(i)) for i in ids]

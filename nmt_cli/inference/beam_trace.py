@@ -13,6 +13,7 @@ import numpy as np
 
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.constraints import Guide
 from nmt_cli.inference.search import Extension, Found, Observer, search
 from nmt_cli.inference.translator import Translator, padded
 
@@ -95,7 +96,8 @@ def trace_beam(translator: Translator, text: str, config: SearchConfig) -> Trace
     """Translates one normalised sentence and keeps the tree."""
     ids = [[*translator.source.encode(text), Tokenizer.END]]
     trace = BeamTrace()
-    (found,) = search(translator.engine, padded(ids, [0]), replace(config, n_best=1), trace)
+    guide = Guide.of(config, vocabulary=translator.target.vocabulary_size)
+    (found,) = search(translator.engine, padded(ids, [0]), replace(config, n_best=1), trace, guide)
     nodes = trace.marked(found[0])
     pieces = translator.target.pieces(np.array([node.token for node in nodes]).tolist())
     return TracedBeam(tuple(nodes), tuple(pieces), translator.target.decode(list(found[0].tokens)))

@@ -66,8 +66,9 @@ class Ranking:
 
     @classmethod
     def of(cls, config: SearchConfig) -> Self:
-        length = {"wu": LengthPenalty, "average": AverageLength}[config.length_normalisation]
-        return cls(length(config.length_penalty), CoveragePenalty(config.coverage_penalty))
+        average = config.length_normalisation == "average"
+        length: LengthDivisor = (AverageLength if average else LengthPenalty)(config.length_penalty)
+        return cls(length, CoveragePenalty(config.coverage_penalty))
 
     def score(self, log_probability: FloatArray, length: int, coverage: FloatArray | float) -> FloatArray:
         """Of hypotheses of `length` tokens; `coverage` is what the coverage penalty says of each."""

@@ -1,9 +1,10 @@
-"""Lines of text in, translations out: subwords, batches of like length, search. Knows no network."""
+"""Lines of text in, translations out: subwords, batches of like length, search, repair. Knows no network."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,21 @@ import numpy as np
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.errors import OptionError
 from nmt_cli.inference.bundle import Bundle, ModelCard
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import RepairConfig, SearchConfig
+from nmt_cli.inference.constraints import Guide
+from nmt_cli.inference.ensemble import Ensemble
+from nmt_cli.inference.healing import Healer, Repair
 from nmt_cli.inference.protocol import FloatArray, IntArray, StepModel
-from nmt_cli.inference.search import Found, search
+from nmt_cli.inference.search import Found, length_limits, search
 
 Progress = Callable[[int], None]
 
 ROWS = 512  # rows of a step at most: where a wider batch stops paying on a processor with a few cores
 POSITIONS = 60_000  # rows x source positions at most, which bounds memory whatever the length of a line
+SUBWORD_BAN, CHARACTER_BAN = 3, 10  # tokens of which none but a loop has the same run twice
+CELLS = 2_000_000  # rows x tokens of the vocabulary at most, where a step is asked for every token
 
 
 @dataclass(frozen=True)
@@ -27,9 +34,10 @@ class Hypothesis:
     """One translation of a line. T produced tokens, the end-of-sentence token included."""
 
     text: str
+    tokens: tuple[int, ...]  # T
     pieces: tuple[str, ...]  # T
     log_probability: float  # natural logarithm of the whole, end included
-    score: float  # log_probability divided by the length penalty: what hypotheses are ranked by
+    score: float  # what hypotheses are ranked by: the log-probability under the penalties
     token_log_probabilities: tuple[float, ...]  # T
     attention: FloatArray  # (T, S): row t sums to 1
     finished: bool  # false where the length limit cut it
@@ -43,6 +51,7 @@ class Translation:
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
+    repair: Repair | None = None  # what was found wrong with the translation at first, and what helped
 
     @property
     def text(self) -> str:
@@ -66,12 +75,21 @@ class Translator:
         self._card = card
 
     @classmethod
-    def load(cls, directory: Path) -> Translator:
-        """The translator in a model directory. Raises NotFoundError and DamagedError (see `bundle`)."""
+    def load(cls, directory: Path, ensemble: Sequence[Path] = ()) -> Translator:
+        """The translator in a model directory, or of several together.
+
+        Raises NotFoundError and DamagedError (see `bundle`), OptionError for models that read or write other subwords.
+        """
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
         bundle = Bundle.load(directory)
-        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card)
+        for other in ensemble:
+            require_same_subwords(bundle, Bundle.load(other))
+        source, target = bundle.tokenizers()
+        engine: StepModel[Any] = OnnxEngine(directory)
+        if ensemble:
+            engine = Ensemble([engine, *map(OnnxEngine, ensemble)], target.vocabulary_size)
+        return cls(engine, source, target, card=bundle.card)
 
     @property
     def card(self) -> ModelCard:
@@ -80,20 +98,89 @@ class Translator:
         return self._card
 
     def translate(
-        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None = None
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: Progress | None = None,
+        *,
+        repair: RepairConfig | None = None,
+        first_line: int = 0,
     ) -> list[Translation]:
-        """One translation a line, in order; `progress` is told how many lines are done."""
+        """One translation a line, in order; `progress` is told how many lines are done.
+
+        Without `repair` translations are left as search found them. `first_line` is the number of the first of
+        `lines`, by which samples are drawn.
+        """
+        translations = self.searched(lines, config, progress, first_line)
+        if repair is not None and repair.heal and not config.sampling.sample:  # who draws at random wants what is drawn
+            translations = self.healer.heal(translations, config)
+        if repair is not None and repair.replace_unknown:
+            translations = [self.without_unknown(one) for one in translations]
+        return translations
+
+    def searched(
+        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, first_line: int
+    ) -> list[Translation]:
         texts = [normalise(line) for line in lines]
         ids = [[*encoded, Tokenizer.END] for encoded in self.source.encode_all(texts)]
+        prefix = self.prefix_ids(config)
         found: list[list[Found]] = [[] for _ in lines]
         done = sum(not text for text in texts)
-        for batch in batches([0 if not text else len(one) for text, one in zip(texts, ids, strict=True)], config):
-            for index, hypotheses in zip(batch, search(self.engine, padded(ids, batch), config), strict=True):
+        lengths = [0 if not text else len(one) for text, one in zip(texts, ids, strict=True)]
+        for batch in batches(lengths, config, self.rows_of_a_step(config)):
+            rows = padded(ids, batch)
+            guide = self.guide(rows, config, prefix, [first_line + index for index in batch])
+            for index, hypotheses in zip(batch, search(self.engine, rows, config, guide=guide), strict=True):
                 found[index] = hypotheses
             done += len(batch)
             if progress is not None:
                 progress(done)
         return [self.translation(*one) for one in zip(lines, texts, ids, found, strict=True)]
+
+    def guide(self, source_ids: IntArray, config: SearchConfig, prefix: list[int], numbers: list[int]) -> Guide:
+        """What constrains the search of a batch, whose lines have these `numbers`."""
+        steps = int(length_limits(source_ids, config, len(prefix)).max())
+        size = self.target.vocabulary_size
+        return Guide.of(config, prefix=prefix, lines=numbers, steps=steps, vocabulary=size)
+
+    def prefix_ids(self, config: SearchConfig) -> list[int]:
+        """The forced beginning in ids. Raises OptionError where it leaves no room for more."""
+        ids = self.target.encode(normalise(config.prefix))
+        if ids and len(ids) >= config.max_length:
+            raise OptionError(
+                f"--prefix has {len(ids):,} tokens, and --max-length allows {config.max_length:,} in all",
+                hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
+            )
+        return ids
+
+    def rows_of_a_step(self, config: SearchConfig) -> int:
+        """How many rows a step may have: fewer where each is asked for the whole vocabulary."""
+        draws_from_all = config.sampling.sample and not config.sampling.top_k
+        if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
+            return min(ROWS, CELLS // self.target.vocabulary_size)
+        return ROWS
+
+    @property
+    def healer(self) -> Healer:
+        same = self._card is not None and self._card.source_language == self._card.target_language
+        ban = CHARACTER_BAN if self.target.settings.kind == "char" else SUBWORD_BAN
+        return Healer(self.translate, ban=ban, copies=same)
+
+    def without_unknown(self, translation: Translation) -> Translation:
+        """The translation with source text in place of unknown pieces: of what each looked at most."""
+        surfaces = self.source.surfaces(normalise(translation.source)) if self.source.has_unknown else []
+        if not surfaces:
+            return translation
+        found = (self.replaced(one, surfaces) for one in translation.hypotheses)
+        return changed(translation, hypotheses=tuple(found))
+
+    def replaced(self, hypothesis: Hypothesis, surfaces: list[str]) -> Hypothesis:
+        unknown = [place for place, token in enumerate(hypothesis.tokens) if token == Tokenizer.UNKNOWN]
+        if not unknown:
+            return hypothesis
+        looked = hypothesis.attention[unknown, : len(surfaces)].argmax(axis=1)  # never at the end of the sentence
+        text = self.target.decode_replaced(hypothesis.tokens, [surfaces[place] for place in looked])
+        return changed(hypothesis, text=text)
 
     def translation(self, line: str, text: str, ids: list[int], found: list[Found]) -> Translation:
         if not text:
@@ -108,6 +195,7 @@ class Translator:
     def hypothesis(self, found: Found, source_length: int) -> Hypothesis:
         return Hypothesis(
             text=self.target.decode(list(found.tokens)),
+            tokens=found.tokens,
             pieces=tuple(self.target.pieces(list(found.tokens))),
             log_probability=found.log_probability,
             score=found.score,
@@ -117,7 +205,18 @@ class Translator:
         )
 
 
-def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:
+def require_same_subwords(first: Bundle, other: Bundle) -> None:
+    """Raises OptionError unless both models read and write the same ids, by the bytes of their subword models."""
+    for side in ("source", "target"):
+        ours, theirs = (one.card.checksums[getattr(one.card, f"{side}_tokenizer")] for one in (first, other))
+        if (ours, first.card.tokenizer) != (theirs, other.card.tokenizer):
+            raise OptionError(
+                f"{other.directory}/ cannot join {first.directory}/: its subwords of the {side} are others",
+                hint="train both on one prepared corpus, or prepare with --tokenizer-from the other model",
+            )
+
+
+def batches(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:
     """Indices of the lines with any tokens, longest first, in batches that bound the work of one step."""
     result: list[list[int]] = []
     width = 0
@@ -126,7 +225,7 @@ def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:
             break
         if not result or len(result[-1]) >= width:
             result.append([])
-            width = max(1, min(ROWS, POSITIONS // lengths[index]) // config.beam_size)
+            width = max(1, min(rows, POSITIONS // lengths[index]) // config.rows)
         result[-1].append(index)
     return result
 
