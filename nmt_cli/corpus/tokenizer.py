@@ -110,14 +110,12 @@ class Tokenizer:
         return self.settings.kind in ("word", "char")
 
     def surfaces(self, text: str) -> list[str]:
-        """The text behind each id of `encode`, in the form of a piece, also where that is unknown.
+        """The piece behind each id of `encode`, which of an unknown one is the text that it stands for.
 
-        For kinds that can have unknown pieces; empty where a placeholder makes the count another.
+        SentencePiece makes one unknown piece of several characters or words that follow each other.
         """
-        shown = surface(text, self.settings)
-        found = [BLANK + word for word in shown.split()] if self.settings.kind == "word" else [BLANK, *shown]
-        found = [BLANK if piece == " " else piece for piece in found]
-        return found if len(found) == len(self.encode(text)) else []
+        found: list[str] = self._pieces.encode(surface(text, self.settings), out_type=str)
+        return found
 
     def decode_replaced(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
         """As `decode`, with the pieces `unknown`, as `surfaces` gives them, for the unknown ones, in their order."""

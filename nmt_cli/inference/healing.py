@@ -138,16 +138,17 @@ def halves(text: str) -> tuple[str, str] | None:
 
 
 def joined(whole: Translation, first: Translation, second: Translation) -> Translation | None:
-    """The translations of both halves as one of the whole; None where a half has none."""
+    """The translations of both halves as one of the whole; None where a half has none, or its pieces are others."""
     if not (first.hypotheses and second.hypotheses):
+        return None
+    if first.source_pieces[:-1] + second.source_pieces != whole.source_pieces:
         return None
     left, right = first.hypotheses[0], second.hypotheses[0]
     end = len(left.pieces) - left.finished  # the end of the sentence stands only behind the second half
     attention = np.zeros((end + len(right.pieces), len(whole.source_pieces)))
     width = len(first.source_pieces) - 1
-    if width + len(second.source_pieces) == len(whole.source_pieces):
-        attention[:end, :width] = left.attention[:end, :width]
-        attention[end:, width:] = right.attention
+    attention[:end, [*range(width), -1]] = left.attention[:end]
+    attention[end:, width:] = right.attention
     hypothesis = replace(
         right,
         text=f"{left.text} {right.text}".strip(),
