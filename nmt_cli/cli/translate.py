@@ -15,10 +15,12 @@ import typer
 
 from nmt_cli.cli.lines import LayoutConfig
 from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import RepairConfig, SamplingConfig, SearchConfig
+from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.inference.stream import arriving, decoded
 
 if TYPE_CHECKING:
@@ -75,10 +77,8 @@ def translate(
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
     paths = [require_file(path) for path in files or []]
-    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
-
     screen = Screen(quiet=quiet, verbose=verbose)
-    translator = Translator.load(model, ensemble or [])
+    translator = open_translator(model, ensemble or [])
     check_abilities(translator, search, repair, layout)
     tally = Tally()
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
@@ -108,6 +108,8 @@ def check_abilities(translator: Translator, search: SearchConfig, repair: Repair
         raise OptionError(
             f"{attention[0]} needs attention, and this model has none", hint="leave it out, or name another --model"
         )
+    if layout.alignments and not translator.reads_text:
+        raise OptionError("--alignments links words, and the source of this model is no text", hint="leave it out")
     if repair.replace_unknown and not translator.target.has_unknown:
         raise OptionError(
             f"--replace-unknown: this model writes {translator.target.settings.kind} subwords; none is unknown",
@@ -123,6 +125,7 @@ class Tally:
     cut: int = 0
     mended: Counter[tuple[str, str]] = field(default_factory=Counter)  # ailment and remedy
     ill: Counter[str] = field(default_factory=Counter)  # ailments that nothing helped against
+    long: SourceCuts = field(default_factory=SourceCuts)
 
     def add(self, translation: Translation) -> None:
         self.unseen |= translation.unseen
@@ -132,6 +135,7 @@ class Tally:
             self.mended[repair.ailment, repair.remedy] += 1
         elif repair is not None:
             self.ill[repair.ailment] += 1
+        self.long.add(translation)
 
     def tell(self, screen: Screen, search: SearchConfig) -> None:
         if self.unseen:
@@ -144,6 +148,8 @@ class Tally:
         if self.ill:
             found = ", ".join(f"{count:,} {ill}" for ill, count in self.ill.most_common())
             screen.warn(f"{counted(self.ill.total())} searched again in vain, look at them: {found}")
+        if self.long.count:
+            screen.warn(self.long.told)
         if self.cut:
             screen.warn(f"{counted(self.cut)} cut before the end of the translation (--max-length {search.max_length})")
 

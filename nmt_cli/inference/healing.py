@@ -73,6 +73,7 @@ class Healer:
     search: Search
     ban: int  # tokens of which no run may come twice
     copies: bool = False  # whether a copy of the source is right
+    splits: bool = True  # whether a source is text, and can be parted
 
     def heal(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
         """The translations, each ill one with what was found and what helped in `repair`."""
@@ -117,7 +118,8 @@ class Healer:
 
     def in_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:
         """Each translated in two parts; None where there is no place to part it, or a beginning is forced."""
-        parts = [None if config.prefix else halves(one.source) for one in translations]
+        splits = self.splits and not config.prefix
+        parts = [halves(one.source) if splits else None for one in translations]
         texts = [text for pair in parts if pair for text in pair]
         found = iter(self.search(texts, replace(config, n_best=1)) if texts else [])
         return [

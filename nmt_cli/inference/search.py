@@ -12,6 +12,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.constraints import NEVER, Guide, Rows
@@ -50,12 +51,12 @@ class Observer:
 
 def search(
     model: StepModel[StateT],
-    source_ids: IntArray,
+    source: SourceArray,
     config: SearchConfig,
     observer: Observer | None = None,
     guide: Guide | None = None,
 ) -> list[list[Found]]:
-    """At most `n_best` hypotheses of each sentence, best first; `source_ids` (B, S) end with END, padded with 0.
+    """At most `n_best` hypotheses of each sentence, best first; `source` (B, S, ...) is what `corpus.source` batches.
 
     `guide` is what constrains them; without one it is what `config` asks for, less what needs text or a line's number.
 
@@ -64,16 +65,23 @@ def search(
     become is worse than what it has (`penalties.Ranking.reachable`). A sentence's result does not depend on the others
     of its batch.
     """
-    return BeamSearch(model, source_ids, config, observer or Observer(), guide or Guide.of(config)).run()
+    return BeamSearch(model, source, config, observer or Observer(), guide or Guide.of(config)).run()
 
 
-def length_limits(source_ids: IntArray, config: SearchConfig, forced: int = 0) -> NDArray[np.int64]:
+def length_limits(source: SourceArray, config: SearchConfig, forced: int = 0) -> NDArray[np.int64]:
     """(B,): how many tokens each sentence may have, `forced` of them given.
 
     Follows from its own length, never from its neighbours'.
     """
-    lengths = np.count_nonzero(source_ids, axis=1)
-    return np.asarray(np.minimum(config.max_length, 3 * lengths + 10 + forced), dtype=np.int64)
+    if config.growth is None:
+        return np.full(len(source), config.max_length, dtype=np.int64)
+    lengths = np.count_nonzero(source, axis=1)
+    return np.asarray(np.minimum(config.max_length, np.ceil(config.growth * lengths) + 10 + forced), dtype=np.int64)
+
+
+def true_positions(source: SourceArray) -> NDArray[np.bool_]:
+    """(B, S): what is no padding, which is 0 among ids and NaN among features."""
+    return np.asarray(source != 0 if source.ndim == 2 else ~np.isnan(source[:, :, 0]))
 
 
 @dataclass
@@ -160,25 +168,25 @@ class BeamSearch(Generic[StateT]):
     """One search under way over a batch of sentences."""
 
     def __init__(
-        self, model: StepModel[StateT], source_ids: IntArray, config: SearchConfig, observer: Observer, guide: Guide
+        self, model: StepModel[StateT], source: SourceArray, config: SearchConfig, observer: Observer, guide: Guide
     ) -> None:
         self.model = model
         self.observer = observer
         self.guide = guide
-        self.source_ids = source_ids
+        self.source = source
         self.beam = config.rows
         self.candidates = 1 if guide.draws or self.beam == 1 else self.beam + 1  # one may be END, and K are to go on
         self.ranking = Ranking.of(config)
-        self.sentences = np.arange(len(source_ids))  # (A,)
-        self.limits = length_limits(source_ids, config, guide.forced)  # (A,)
-        self.scores = np.full((len(source_ids), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
+        self.sentences = np.arange(len(source))  # (A,)
+        self.limits = length_limits(source, config, guide.forced)  # (A,)
+        self.scores = np.full((len(source), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
         self.scores[:, : self.beam if guide.draws else 1] = 0.0  # samples go apart from the first token on
-        self.pool = Pool.empty(len(source_ids), min(config.n_best, self.beam))
+        self.pool = Pool.empty(len(source), min(config.n_best, self.beam))
         self.trail = Trail([], [], [], [])
-        self.results: list[list[Found]] = [[] for _ in source_ids]
+        self.results: list[list[Found]] = [[] for _ in source]
 
     def run(self) -> list[list[Found]]:
-        state = self.model.encode(self.source_ids).select(np.repeat(self.sentences, self.beam))
+        state = self.model.encode(self.source).select(np.repeat(self.sentences, self.beam))
         previous: IntArray = np.full(len(self.sentences) * self.beam, Tokenizer.START)
         while self.sentences.size:
             step = self.model.step(previous, state, self.guide.candidates(self.candidates, self.length))
@@ -222,7 +230,7 @@ class BeamSearch(Generic[StateT]):
         """(A, K): the coverage penalty of every row, if it ended here."""
         if not self.ranking.coverage.beta:
             return 0.0
-        true = np.repeat(self.source_ids[self.sentences] != 0, self.beam, axis=0)
+        true = np.repeat(true_positions(self.source[self.sentences]), self.beam, axis=0)
         return self.ranking.coverage(self.trail.looked(step.attention), true).reshape(self.scores.shape)
 
     def extend_rows(self, step: Step[StateT]) -> None:
@@ -272,12 +280,12 @@ class BeamSearch(Generic[StateT]):
 
     def cut(self, index: int) -> list[Found]:
         """The open hypotheses of a sentence that reached its limit before any ended, best first."""
-        true = self.source_ids[self.sentences[index]] != 0
+        true = true_positions(self.source[self.sentences[index], None])
         found = []
         for place in np.flatnonzero(np.isfinite(self.scores[index])):
             tokens, log_probabilities, parents = self.trail.read(self.length, index * self.beam + int(place))
             attention = self.trail.attention_of(parents)
-            coverage = self.ranking.coverage(attention.sum(axis=0, keepdims=True), true[None])
+            coverage = self.ranking.coverage(attention.sum(axis=0, keepdims=True), true)
             total = self.scores[index, place]
             found.append(
                 Found(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as changed
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.grids import GridSource, PictureReader
+from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.bundle import Bundle, ModelCard
@@ -52,6 +54,7 @@ class Translation:
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
     repair: Repair | None = None  # what was found wrong with the translation at first, and what helped
+    source_cut_from: int | None = None  # positions of the line, where only the first of them were read
 
     @property
     def text(self) -> str:
@@ -64,10 +67,10 @@ class Translation:
 
 
 class Translator:
-    """A step model with the tokenizers of its two sides; `card` is there when it came from a model directory."""
+    """A step model with its source side and target tokenizer; `card` is there when it came from a model directory."""
 
     def __init__(
-        self, engine: StepModel[Any], source: Tokenizer, target: Tokenizer, card: ModelCard | None = None
+        self, engine: StepModel[Any], source: Source, target: Tokenizer, card: ModelCard | None = None
     ) -> None:
         self.engine = engine
         self.source = source
@@ -84,12 +87,25 @@ class Translator:
 
         bundle = Bundle.load(directory)
         for other in ensemble:
-            require_same_subwords(bundle, Bundle.load(other))
-        source, target = bundle.tokenizers()
+            require_same_sides(bundle, Bundle.load(other))
+        source, target = bundle.source(), bundle.target_tokenizer()
         engine: StepModel[Any] = OnnxEngine(directory)
         if ensemble:
             engine = Ensemble([engine, *map(OnnxEngine, ensemble)], target.vocabulary_size)
         return cls(engine, source, target, card=bundle.card)
+
+    def knowing(self, corpus: PreparedCorpus) -> Translator:
+        """The same translator, to which the pictures of `corpus` are known by their names there."""
+        if not (isinstance(self.source, GridSource) and corpus.has_pictures):
+            return self
+        source = replace(self.source, stored=corpus.stored_pictures())
+        return Translator(self.engine, source, self.target, self._card)
+
+    def reading(self, reader: Callable[[], PictureReader]) -> Translator:
+        """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
+        if not isinstance(self.source, GridSource):
+            return self
+        return Translator(self.engine, replace(self.source, reader=reader), self.target, self._card)
 
     @property
     def card(self) -> ModelCard:
@@ -121,25 +137,25 @@ class Translator:
     def searched(
         self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, first_line: int
     ) -> list[Translation]:
-        texts = [normalise(line) for line in lines]
-        ids = [[*encoded, Tokenizer.END] for encoded in self.source.encode_all(texts)]
+        rows = self.source.rows(lines, config.max_source_length)
+        config = replace(config, growth=self.source.growth)
         prefix = self.prefix_ids(config)
         found: list[list[Found]] = [[] for _ in lines]
-        done = sum(not text for text in texts)
-        lengths = [0 if not text else len(one) for text, one in zip(texts, ids, strict=True)]
+        done = sum(row.is_blank for row in rows)
+        lengths = [0 if row.is_blank else len(row) for row in rows]
         for batch in batches(lengths, config, self.rows_of_a_step(config)):
-            rows = padded(ids, batch)
-            guide = self.guide(rows, config, prefix, [first_line + index for index in batch])
-            for index, hypotheses in zip(batch, search(self.engine, rows, config, guide=guide), strict=True):
+            sources = self.source.batch([rows[index] for index in batch])
+            guide = self.guide(sources, config, prefix, [first_line + index for index in batch])
+            for index, hypotheses in zip(batch, search(self.engine, sources, config, guide=guide), strict=True):
                 found[index] = hypotheses
             done += len(batch)
             if progress is not None:
                 progress(done)
-        return [self.translation(*one) for one in zip(lines, texts, ids, found, strict=True)]
+        return [self.translation(*one) for one in zip(lines, rows, found, strict=True)]
 
-    def guide(self, source_ids: IntArray, config: SearchConfig, prefix: list[int], numbers: list[int]) -> Guide:
+    def guide(self, source: SourceArray, config: SearchConfig, prefix: list[int], numbers: list[int]) -> Guide:
         """What constrains the search of a batch, whose lines have these `numbers`."""
-        steps = int(length_limits(source_ids, config, len(prefix)).max())
+        steps = int(length_limits(source, config, len(prefix)).max())
         size = self.target.vocabulary_size
         return Guide.of(config, prefix=prefix, lines=numbers, steps=steps, vocabulary=size)
 
@@ -164,15 +180,20 @@ class Translator:
     def healer(self) -> Healer:
         same = self._card is not None and self._card.source_language == self._card.target_language
         ban = CHARACTER_BAN if self.target.settings.kind == "char" else SUBWORD_BAN
-        return Healer(self.translate, ban=ban, copies=same)
+        return Healer(self.translate, ban=ban, copies=same, splits=self.reads_text)
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether a line is the sentence itself, not the name of a picture."""
+        return isinstance(self.source, TextSource)
 
     def without_unknown(self, translation: Translation) -> Translation:
         """The translation with source text in place of unknown pieces: of what each looked at most."""
-        surfaces = self.source.surfaces(normalise(translation.source)) if self.source.has_unknown else []
-        if not surfaces:
+        if not (isinstance(self.source, TextSource) and self.source.tokenizer.has_unknown):
             return translation
+        surfaces = self.source.tokenizer.surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
         found = (self.replaced(one, surfaces) for one in translation.hypotheses)
-        return changed(translation, hypotheses=tuple(found))
+        return replace(translation, hypotheses=tuple(found))
 
     def replaced(self, hypothesis: Hypothesis, surfaces: list[str]) -> Hypothesis:
         unknown = [place for place, token in enumerate(hypothesis.tokens) if token == Tokenizer.UNKNOWN]
@@ -180,16 +201,17 @@ class Translator:
             return hypothesis
         looked = hypothesis.attention[unknown, : len(surfaces)].argmax(axis=1)  # never at the end of the sentence
         text = self.target.decode_replaced(hypothesis.tokens, [surfaces[place] for place in looked])
-        return changed(hypothesis, text=text)
+        return replace(hypothesis, text=text)
 
-    def translation(self, line: str, text: str, ids: list[int], found: list[Found]) -> Translation:
-        if not text:
+    def translation(self, line: str, row: Row, found: list[Found]) -> Translation:
+        if row.is_blank:
             return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
         return Translation(
             source=line,
-            source_pieces=tuple(self.source.pieces(ids)),
-            hypotheses=tuple(self.hypothesis(one, len(ids)) for one in found),
-            unseen=frozenset(self.source.unseen(text)),
+            source_pieces=self.source.labels(row),
+            hypotheses=tuple(self.hypothesis(one, len(row)) for one in found),
+            unseen=self.source.unseen(line),
+            source_cut_from=row.cut_from,
         )
 
     def hypothesis(self, found: Found, source_length: int) -> Hypothesis:
@@ -205,15 +227,25 @@ class Translator:
         )
 
 
-def require_same_subwords(first: Bundle, other: Bundle) -> None:
-    """Raises OptionError unless both models read and write the same ids, by the bytes of their subword models."""
-    for side in ("source", "target"):
-        ours, theirs = (one.card.checksums[getattr(one.card, f"{side}_tokenizer")] for one in (first, other))
-        if (ours, first.card.tokenizer) != (theirs, other.card.tokenizer):
+def require_same_sides(first: Bundle, other: Bundle) -> None:
+    """Raises OptionError unless both models read the same rows and write the same ids."""
+    for side, kind in (("source", source_kind), ("target", target_subwords)):
+        if kind(first.card) != kind(other.card):
             raise OptionError(
                 f"{other.directory}/ cannot join {first.directory}/: its subwords of the {side} are others",
                 hint="train both on one prepared corpus, or prepare with --tokenizer-from the other model",
             )
+
+
+def source_kind(card: ModelCard) -> Any:
+    """What two models that read the same rows have in common: bytes of the subwords, or the kind of picture."""
+    if card.source.get("type", "text") != "text":
+        return card.source
+    return card.tokenizer, card.checksums[card.source_tokenizer]
+
+
+def target_subwords(card: ModelCard) -> Any:
+    return card.tokenizer, card.checksums[card.target_tokenizer]
 
 
 def batches(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:

@@ -41,7 +41,7 @@ class Fixed:
 
 @pytest.fixture(autouse=True)
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Translator, "load", lambda directory: Fixed())
+    monkeypatch.setattr(Translator, "load", lambda directory, ensemble=(): Fixed())
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
