@@ -251,9 +251,8 @@ class TrainingScreen(Watcher):
     HEADINGS = ("epoch", "loss", "dev loss", "ppl", "acc", "BLEU", "chrF", "tok/s", "time")
     WIDTHS = (7, 8, 10, 9, 7, 7, 7, 9, 8)
 
-    def __init__(self, screen: Screen, network: ModelConfig, stop: Callable[[], bool]) -> None:
+    def __init__(self, screen: Screen, stop: Callable[[], bool]) -> None:
         self.screen = screen
-        self.network = network
         self.should_stop = stop  # type: ignore[method-assign]
         self.progress: Progress | None = None
         self.task: TaskID | None = None
@@ -268,7 +267,7 @@ class TrainingScreen(Watcher):
     def started(self, info: RunInfo) -> None:
         weights = f"{info.weights / 1e6:.1f} M weights"
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
-        self.screen.say(f"{described_network(self.network)} · {weights}        {devices}")
+        self.screen.say(f"{described_network(info.network)} · {weights}        {devices}")
         self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps an epoch, {info.epochs} epochs")
         self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
         if self.screen.live:

@@ -19,6 +19,7 @@ from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
 from nmt_cli.errors import MissingExtraError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.watch import Watcher, Watchers
 
 Resume = Annotated[
@@ -54,6 +55,7 @@ def train(
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.training.claim import claimed
 
+    deadline = Deadline.of(training.time)  # what was waited for before training counts too
     require_tensorflow()
     if force and resume:
         raise OptionError("--force begins anew and --resume goes on", hint="give one of them")
@@ -66,9 +68,9 @@ def train(
         with stop_signals() as stop:
             with screen.status("starting TensorFlow"), silent_tensorflow():
                 from nmt_cli.training.run import train as run
-            with TrainingScreen(screen, network, stop) as shown:
+            with TrainingScreen(screen, stop) as shown:
                 watcher = watched(shown, tensorboard)
-                report = run(corpus, model, network, training, watcher=watcher, resume=resume)
+                report = run(corpus, model, network, training, watcher=watcher, resume=resume, deadline=deadline)
     shown.summary(report, model)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)

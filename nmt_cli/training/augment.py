@@ -36,7 +36,9 @@ def with_sampled_subwords(
     known = ~(ids == Tokenizer.UNKNOWN).any(axis=1)
     seed = int(generator.integers(2**31))
     sampled = iter(tokenizer.sample_all([tokenizer.decode(row) for row in ids[known]], alpha=alpha, seed=seed))
-    return padded([[*next(sampled), Tokenizer.END] if one else row.tolist() for row, one in zip(ids, known, strict=True)])
+    return padded(
+        [[*next(sampled), Tokenizer.END] if one else row.tolist() for row, one in zip(ids, known, strict=True)]
+    )
 
 
 def padded(sequences: Sequence[Sequence[int]]) -> IntArray:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
+from nmt_cli.training.deadline import parse_duration
 
 Metric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watch.Validation`
 
@@ -110,4 +112,12 @@ class TrainConfig(Settings):
     devices: Literal["one", "all"] = setting(
         "one", "Train on one GPU, or share every batch among all of this machine.", panel="Output"
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.time is not None:
+            parse_duration(self.time)
+        if self.sample_target and self.subword_sampling is None:
+            raise OptionError("--sample-target is about --subword-sampling", hint="add --subword-sampling 0.2")
+
     seed: int = setting(1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0)

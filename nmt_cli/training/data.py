@@ -18,7 +18,6 @@ from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_to
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.replay import Replay
 
-
 # Tokens of a sentence from which on a batch has fewer sentences: 128 of 100 tokens each took 3.5 GB at a vocabulary
 # of 8,000, and their gradient says as much as that of a third of them.
 LONG = 32

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
+from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import sha256
 from nmt_cli.inference.bundle import Bundle
@@ -26,7 +26,7 @@ def network_to_begin_with(corpus: PreparedCorpus, network: ModelConfig, config: 
         return network
     model = Bundle.load(Path(config.init_from))
     check_same_subwords(corpus, model)
-    own = ModelConfig(**model.card.network)
+    own = ModelConfig.from_mapping(model.card.network, where=str(model.directory))
     if network == ModelConfig():
         return own
     changed = list(changes(own.to_mapping(), network, free=FREE))
@@ -49,8 +49,8 @@ def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:
         )
 
 
-def replayed_pairs(corpus: PreparedCorpus, config: TrainConfig) -> EncodedSplit | None:
-    """The training pairs of `--replay`. Raises DataError if their subwords are not those of the corpus."""
+def replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> PreparedCorpus | None:
+    """The corpus of `--replay`. Raises DataError if their subwords are not those of the corpus."""
     if config.replay is None:
         return None
     old = PreparedCorpus.load(Path(config.replay))
@@ -59,10 +59,9 @@ def replayed_pairs(corpus: PreparedCorpus, config: TrainConfig) -> EncodedSplit 
             f"{old.directory}/ has other subwords than {corpus.directory}/",
             hint=f"prepare the new pairs with those: `nmt prepare ... --tokenizer-from {old.directory}`",
         )
-    split = old.encoded("train")
-    if not len(split.source):
+    if not len(old.encoded("train").source):
         raise DataError(f"{old.directory}/ has no train pairs to replay")
-    return split
+    return old
 
 
 def digests(corpus: PreparedCorpus) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from nmt_cli.errors import TrainingError, from_os_error
 from nmt_cli.training.checkpoint import Checkpoints
 from nmt_cli.training.data import TrainingBatches
+from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.divergence import ATTEMPTS, Diverged
 from nmt_cli.training.progress import Progress
 from nmt_cli.training.schedule import Plan
@@ -32,6 +33,7 @@ class TrainingRun:
     checkpoints: Checkpoints
     watcher: Watcher
     identity: Mapping[str, Any]
+    deadline: Deadline | None = None
     progress: Progress = field(default_factory=Progress)
     stopped: bool = False
     saved_at: float = 0.0
@@ -60,15 +62,32 @@ class TrainingRun:
     def finished(self) -> bool:
         config, best, done = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1
         patient = config.patience is None or best is None or done - best.epoch < config.patience
-        return self.stopped or done >= config.epochs or not patient
+        ended = done >= config.epochs if self.deadline is None else self.is_time_up
+        return self.stopped or ended or not patient
+
+    @property
+    def is_time_up(self) -> bool:
+        """Whether the deadline allows no further update; never before there is something to keep."""
+        learned = self.checkpoints.best is not None or self.progress.meter.timed_steps > 0
+        return self.deadline is not None and self.deadline.over and learned
+
+    @property
+    def epochs(self) -> int:
+        """How many there are to be; with a deadline, as many as are likely to fit."""
+        if self.deadline is None:
+            return self.trainer.config.epochs
+        left = self.deadline.epochs(self.batches.updates) - self.progress.meter.steps / self.batches.updates
+        return self.progress.epoch + max(0, math.ceil(left) - 1)
 
     def run_epoch(self) -> None:
         """What is left of the epoch, or what of it the watcher lets pass."""
         meter = self.progress.meter
         for group in self.batches.updates_of(self.progress.epoch, skip=meter.steps):
-            if self.watcher.should_stop():
+            if self.is_time_up or self.watcher.should_stop():
                 self.stop()
                 return
+            if self.deadline is not None:
+                self.plan.follow(self.deadline.advance())
             nats, tokens = self.trainer.update(group)
             self.progress.losses.add(nats / tokens)
             meter.add(nats, tokens)
@@ -80,7 +99,8 @@ class TrainingRun:
 
     def status(self) -> StepStatus:
         epoch, meter = self.progress.epoch, self.progress.meter
-        epochs, steps = self.trainer.config.epochs, self.batches.updates
+        epochs, steps = self.epochs, self.batches.updates
+        to_go = (epochs - epoch + 1) * steps - meter.steps
         return StepStatus(
             epoch=epoch,
             epochs=epochs,
@@ -88,7 +108,7 @@ class TrainingRun:
             steps_per_epoch=steps,
             loss=meter.loss,
             tokens_per_second=meter.tokens_per_second,
-            seconds_left=meter.seconds_per_step * ((epochs - epoch + 1) * steps - meter.steps),
+            seconds_left=meter.seconds_per_step * to_go if self.deadline is None else max(0.0, self.deadline.left),
         )
 
     def stop(self) -> None:
@@ -109,7 +129,7 @@ class TrainingRun:
         """Validates, keeps the weights if they are among the best, and the record of the epoch in any case."""
         epoch = self.progress.epoch
         self.watcher.validating(epoch)
-        validation = self.validate(self.trainer)
+        validation = self.validated()
         if not math.isfinite(validation.loss):
             raise Diverged("the loss of the development set is no number")
         best = self.keep(epoch, validation)
@@ -120,6 +140,14 @@ class TrainingRun:
             self.save()
         self.try_to_write("history.jsonl", self.checkpoints.write_history)
         self.watcher.epoch_ended(record, validation)
+
+    def validated(self) -> Validation:
+        if self.deadline is None:
+            return self.validate(self.trainer)
+        before = self.deadline.elapsed
+        validation = self.validate(self.trainer)
+        self.deadline.validation = self.deadline.elapsed - before
+        return validation
 
     def keep(self, epoch: int, validation: Validation) -> bool:
         """Whether the weights are the best so far, and are kept."""
@@ -159,6 +187,8 @@ class TrainingRun:
         self.saved_at = time.monotonic()
 
     def write_checkpoint(self) -> None:
+        if self.deadline is not None:
+            self.progress.elapsed, self.progress.share = self.deadline.elapsed, self.deadline.share
         facts = {"identity": self.identity, "progress": self.progress.to_mapping(), "updates": self.updates}
         self.checkpoints.save_state(self.trainer.state, facts)
 

@@ -20,6 +20,8 @@ class Progress:
     rollbacks: int = 0
     factor: float = 1.0  # of the learning rate
     joint: Joint | None = None
+    elapsed: float = 0.0  # of a run with a deadline: seconds, and the share of the training, 0 to 1
+    share: float = 0.0
 
     def next_epoch(self) -> None:
         self.epoch += 1
@@ -32,6 +34,8 @@ class Progress:
             "losses": asdict(self.losses),
             "rollbacks": self.rollbacks,
             "factor": self.factor,
+            "elapsed": self.elapsed,
+            "share": self.share,
             "joint": None if self.joint is None else asdict(self.joint),
         }
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.dataset import EncodedSplit
-from nmt_cli.corpus.ragged import Ragged
+from nmt_cli.corpus.dataset import EncodedSplit, Sentences
+from nmt_cli.corpus.ragged import IntArray, Ragged
+from nmt_cli.errors import OptionError
 
 
 class Replay:
@@ -18,7 +19,7 @@ class Replay:
     def __init__(self, new: EncodedSplit, old: EncodedSplit | None, *, share: float, seed: int) -> None:
         self.new_rows = len(new.source)
         self.old_rows = 0 if old is None else len(old.source)
-        self.split = new if old is None else EncodedSplit(*map(joined, vars(new).values(), vars(old).values()))
+        self.split = new if old is None else both(new, old)
         self.replayed = round(self.new_rows * share / (1 - share)) if old is not None else 0
         self.seed = seed
 
@@ -33,7 +34,14 @@ class Replay:
         return np.concatenate([every, self.new_rows + old])
 
 
-def joined(first: Ragged, second: Ragged) -> Ragged:
-    """The sequences of both, one after the other."""
-    ids = np.concatenate([first.ids, second.ids])
-    return type(first)(ids, np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]))
+def both(new: EncodedSplit, old: EncodedSplit) -> EncodedSplit:
+    """The pairs of both, one after the other. Raises OptionError where sources are pictures."""
+    if not isinstance(new.source, Sentences) or not isinstance(old.source, Sentences):
+        raise OptionError("--replay is for sentences; pictures cannot be replayed", hint="leave it out")
+    return EncodedSplit(Sentences(*joined(new.source, old.source)), Ragged(*joined(new.target, old.target)))
+
+
+def joined(first: Ragged, second: Ragged) -> tuple[IntArray, NDArray[np.int64]]:
+    """Ids and offsets of the sequences of both."""
+    offsets = np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]])
+    return np.concatenate([first.ids, second.ids]), offsets

@@ -18,15 +18,18 @@ from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, wri
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.averaging import Chosen, choose_weights
-from nmt_cli.training.checkpoint import Checkpoints, read_facts, save_weights
+from nmt_cli.training.calibration import calibrate
+from nmt_cli.training.checkpoint import Checkpoints, load_weights, read_facts, save_weights
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import TrainingBatches
+from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.devices import described, strategy_for
 from nmt_cli.training.export import export
+from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.resume import Identity, check_same, joint_of
-from nmt_cli.training.schedule import Plan
+from nmt_cli.training.schedule import Plan, TimedPlan
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
@@ -53,6 +56,7 @@ def train(
     *,
     watcher: Watcher | None = None,
     resume: bool = False,
+    deadline: Deadline | None = None,
 ) -> TrainReport:
     """Trains a network and leaves a complete model in `directory`, which the caller holds (`claim.claimed`).
 
@@ -63,12 +67,20 @@ def train(
     watcher = watcher or Watcher()
     check_splits(corpus)
     facts = read_facts(directory) if resume else None
-    identity = Identity(corpus.fingerprint, network_config, config)
+    network_config = network_to_begin_with(corpus, network_config, config)
+    old = replayed_corpus(corpus, config)
+    identity = Identity(corpus.fingerprint + (old.fingerprint if old else ""), network_config, config)
     if facts is not None:
         check_same(facts["identity"], identity, directory)
     elif resume:
         watcher.warned(f"there is no checkpoint in {directory}/; training begins anew")
-    run = start(corpus, directory, identity, facts, watcher)
+    run = start(corpus, directory, identity, facts, watcher, old)
+    run.deadline = deadline or Deadline.of(config.time)
+    if run.deadline is not None:
+        begin_timed(run, run.deadline)
+    watcher.started(run_info(run, policy_name(config.mixed_precision)))
+    if facts is not None:
+        watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
     try:
         run.fit()
     except TrainingError:
@@ -87,20 +99,27 @@ def check_splits(corpus: PreparedCorpus) -> None:
 
 
 def start(
-    corpus: PreparedCorpus, directory: Path, identity: Identity, facts: dict[str, Any] | None, watcher: Watcher
+    corpus: PreparedCorpus,
+    directory: Path,
+    identity: Identity,
+    facts: dict[str, Any] | None,
+    watcher: Watcher,
+    old: PreparedCorpus | None = None,
 ) -> TrainingRun:
     """A run at its beginning, or where the checkpoint with these `facts` was written."""
     config = identity.training
     keras.utils.set_random_seed(config.seed)
     vocabularies = vocabularies_of(corpus)
     policy = policy_name(config.mixed_precision)
-    batches = TrainingBatches(corpus, config)
+    batches = TrainingBatches(corpus, config, old.encoded("train") if old else None)
     joint = None if facts is None else joint_of(facts, config, batches.updates)
     strategy = strategy_for(config)
     with strategy.scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
-        plan = Plan(config, batches.updates * config.epochs, joint)
+        if config.init_from is not None:
+            load_weights(network, Path(config.init_from) / WEIGHTS)
+        plan = TimedPlan(config) if config.time else Plan(config, batches.updates * config.epochs, joint)
         trainer = Trainer(network, plan, config)
     run = TrainingRun(
         trainer=trainer,
@@ -111,12 +130,20 @@ def start(
         watcher=watcher,
         identity=identity.to_mapping(),
     )
-    watcher.started(run_info(run, policy))
     if facts is not None:
         run.restore()
         run.progress.joint = joint
-        watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
     return run
+
+
+def begin_timed(run: TrainingRun, deadline: Deadline) -> None:
+    """Starts the clock of a run, after a look at what things cost here, or where a checkpoint stopped it."""
+    calibrate(run, deadline)
+    deadline.validations = 2 if run.trainer.config.average > 1 else 1  # one more, of the mean
+    if run.updates:
+        deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
+    else:
+        deadline.start()
 
 
 def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
@@ -131,9 +158,10 @@ def run_info(run: TrainingRun, policy: str) -> RunInfo:
         weights=run.trainer.network.count_params(),
         pairs=len(run.batches.split.source),
         steps_per_epoch=run.batches.updates,
-        epochs=run.trainer.config.epochs,
+        epochs=run.epochs,
         precision=policy,
         devices=described(run.trainer.strategy),
+        network=run.trainer.network.config,
     )
 
 

@@ -43,6 +43,9 @@ class Plan(keras.optimizers.schedules.LearningRateSchedule):
     def __call__(self, step: Any) -> Any:
         return self.planned(step) * self.factor
 
+    def follow(self, share: float) -> None:
+        """Told before each update of a run with a deadline; a plan that counts updates has no use for it."""
+
     def done(self, step: Any) -> Any:
         """Share of the run, 0 to 1, that is over at `step`."""
         return ops.minimum(ops.cast(step, "float32") / self.steps, 1.0)
@@ -54,6 +57,26 @@ class Plan(keras.optimizers.schedules.LearningRateSchedule):
             return rate
         share = ops.minimum((ops.cast(step, "float32") - self.joint.step) / self.ramp, 1.0)
         return self.joint.rate + share * (rate - self.joint.rate)
+
+
+class TimedPlan(Plan):
+    """A plan that follows the time instead of the updates: whoever knows the time says where it is."""
+
+    TICKS = 100_000
+
+    def __init__(self, config: TrainConfig) -> None:
+        super().__init__(config, self.TICKS)
+        self.tick = keras.Variable(0.0, trainable=False, aggregation="only_first_replica", name="rate_tick")
+
+    def follow(self, share: float) -> None:
+        """`share`, 0 to 1, of the run is over."""
+        self.tick.assign(share * self.TICKS)
+
+    def planned(self, step: Any) -> Any:
+        return super().planned(self.tick.value)
+
+    def done(self, step: Any) -> Any:
+        return super().done(self.tick.value)
 
 
 class ReplicaAdam(keras.optimizers.Adam):

@@ -14,8 +14,8 @@ import tensorflow as tf
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
-from nmt_cli.training.exposure import with_own_tokens
 from nmt_cli.training.engine import source_spec
+from nmt_cli.training.exposure import with_own_tokens
 from nmt_cli.training.loss import TokenLoss, token_loss
 from nmt_cli.training.schedule import Plan, optimizer
 

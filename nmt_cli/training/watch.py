@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nmt_cli.model.config import ModelConfig
+
 
 @dataclass(frozen=True)
 class RunInfo:
@@ -17,6 +19,7 @@ class RunInfo:
     epochs: int
     devices: str
     precision: str  # name of the dtype policy
+    network: ModelConfig
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.batching import BatchSize, batch_edges, bucketed_batches, pad, padding_share
@@ -46,7 +46,9 @@ def test_another_epoch_puts_other_rows_together() -> None:
 
 def test_batches_come_in_no_order_of_length() -> None:
     source, target = lengths(20_000)
-    means = [source[batch].mean() for batch in bucketed_batches(source, target, size=BatchSize(rows=64), seed=1, epoch=1)]
+    means = [
+        source[batch].mean() for batch in bucketed_batches(source, target, size=BatchSize(rows=64), seed=1, epoch=1)
+    ]
     rises = sum(a < b for a, b in pairwise(means))
     assert 0.4 < rises / len(means) < 0.6
 
@@ -74,6 +76,7 @@ def test_rows_of_rising_width_are_cut_by_hand() -> None:
     assert batch_edges(np.array([], dtype=int), BatchSize(cells=9)) == [0]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=70), st.integers(1, 200))
 def test_no_batch_of_several_rows_has_more_cells_than_it_may(pairs: list[tuple[int, int]], cells: int) -> None:
     source, target = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in range(2))
@@ -99,9 +102,9 @@ def real_lengths() -> tuple[np.ndarray, np.ndarray]:
     """Subwords of the bundled English-German sentences."""
     lines = (Path(__file__).parents[3] / "data" / "eng-deu.tsv").read_text(encoding="utf-8").splitlines()[::2]
     sides = [list(side) for side in zip(*(line.split("\t")[:2] for line in lines), strict=True)]
-    settings = TokenizerSettings(kind="unigram")
-    model = train_tokenizer([*sides[0][::10], *sides[1][::10]], settings, vocabulary_size=2000)
-    tokenizer = Tokenizer(model, settings)
+    kind = TokenizerSettings(kind="unigram", lowercase=False)
+    model = train_tokenizer([*sides[0][::10], *sides[1][::10]], kind, vocabulary_size=2000)
+    tokenizer = Tokenizer(model, kind)
     source, target = (np.array([len(ids) for ids in tokenizer.encode_all(side)]) for side in sides)
     return source, target
 
