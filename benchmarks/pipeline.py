@@ -4,8 +4,8 @@
     python benchmarks/pipeline.py --data prepared --steps 100 --batch-tokens 4096 --subword-sampling 0.2
 
 Prints, for the training that `nmt train` would do with the same options of training: seconds from the start of the
-process to the end of the first update; milliseconds to make a batch, as it is and with all the variation asked for,
-beside those of an update; the share of cells that is padding; and the most memory that was resident.
+process to the end of the first update; milliseconds of processor to make a
+batch, as it is and with all the variation asked for, beside those of an update; the share of cells that is padding; and the most memory that was resident.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ class StepWatcher(Watcher):
     def __init__(self, steps: int) -> None:
         self.steps = steps
         self.moments: list[float] = []
+        self.processor = 0.0  # seconds of all threads until the first update was done
 
     def stepped(self, status: StepStatus) -> None:
+        self.processor = self.processor or time.process_time()
         self.moments.append(time.monotonic())
 
     def should_stop(self) -> bool:
@@ -45,8 +47,8 @@ class Enough(Exception):
     """Training did what was to be measured."""
 
 
-def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> list[float]:
-    """The moments at which the first updates were done."""
+def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> StepWatcher:
+    """Who watched the first updates."""
     with silent_tensorflow():
         from nmt_cli.training.run import train
 
@@ -60,7 +62,7 @@ def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) ->
             train(corpus, Path(folder, "model"), ModelConfig(), config, watcher=watcher)
         except Enough:
             pass
-    return watcher.moments
+    return watcher
 
 
 def measure_batches(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> None:
@@ -69,17 +71,17 @@ def measure_batches(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> 
     plain = replace(config, careless=0.0, subword_sampling=None, sample_target=False, word_dropout=0.0)
     for name, each in (("as they are", plain), ("varied", config)):
         batches = TrainingBatches(corpus, each)
-        started = time.monotonic()
+        started = time.process_time()
         order = len(batches.rows_of(1))
-        ordered, epoch = time.monotonic() - started, batches.epoch(1)
-        started, tokens, cells, made = time.monotonic(), 0, 0, 0
+        ordered, epoch, started = time.process_time() - started, batches.epoch(1), time.process_time()
+        tokens, cells, made = 0, 0, 0
         for batch in epoch:
             tokens += sum(int((side != 0).sum()) for side in (batch.source, batch.target))
             cells += batch.source.size + batch.target.size
             made += 1
             if made == steps:
                 break
-        spent = 1000 * (time.monotonic() - started - ordered) / made
+        spent = 1000 * (time.process_time() - started - ordered) / made
         told = f"order of {order:,} in {ordered:.2f} s, padding {100 * (1 - tokens / cells):.1f} %"
         print(f"batches {name:12} {spent:7.2f} ms each; {told}", flush=True)
 
@@ -96,8 +98,9 @@ def main() -> None:
     data, steps = given.pop("data"), given.pop("steps")
     config = TrainConfig(**given)
     corpus = PreparedCorpus.load(data)
-    moments = measure_training(corpus, config, steps)
-    print(f"first update done after {moments[0] - BEGUN:.1f} s")
+    watcher = measure_training(corpus, config, steps)
+    moments = watcher.moments
+    print(f"first update done after {moments[0] - BEGUN:.1f} s, {watcher.processor:.1f} s of processors")
     print(f"update {1000 * (moments[-1] - moments[0]) / max(1, len(moments) - 1):.0f} ms, mean of {len(moments) - 1}")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9:.2f} GB", flush=True)
     measure_batches(corpus, config, steps)

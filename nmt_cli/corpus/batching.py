@@ -44,6 +44,12 @@ def bucketed_batches(
     return [by_length[edges[batch] : edges[batch + 1]] for batch in generator.permutation(len(edges) - 1)]
 
 
+def batch_count(source_lengths: IntArray, target_lengths: IntArray, *, size: BatchSize) -> int:
+    """How many batches `bucketed_batches` makes, in a fraction of its time."""
+    widths = np.sort(np.maximum(source_lengths, target_lengths).astype(np.int32), kind="stable") + 1
+    return len(batch_edges(widths, size)) - 1
+
+
 def batch_edges(widths: IntArray, size: BatchSize) -> list[int]:
     """Where batches begin in rows of these rising widths (N,), each as large as it may be; and N behind the last."""
     edges = [0] if len(widths) else []

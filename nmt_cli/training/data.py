@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.batching import BatchSize, bucketed_batches, pad
+from nmt_cli.corpus.batching import BatchSize, batch_count, bucketed_batches, pad
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
@@ -49,7 +49,9 @@ class TrainingBatches:
         self.source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
         self.target_tokenizer = corpus.target_tokenizer
         self.config = config
-        self.steps = len(self.rows_of(1))  # batches in one epoch; with a replay another may have one more or less
+        self.steps = batch_count(
+            *self.lengths(self.replay.rows(1)), size=batch_size(config)
+        )  # batches in one epoch; with a replay another may have one more or less
         self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
 
     def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
@@ -67,11 +69,14 @@ class TrainingBatches:
     def rows_of(self, number: int) -> list[NDArray[np.int64]]:
         """The rows of `split` that each batch of an epoch has."""
         rows = self.replay.rows(number)
-        target = self.split.target.lengths[rows]
-        source = target if self.source_tokenizer is None else self.split.source.lengths[rows]  # pictures are all alike
-        size = batch_size(self.config)
-        batches = bucketed_batches(source, target, size=size, seed=self.config.seed, epoch=number)
+        config = self.config
+        batches = bucketed_batches(*self.lengths(rows), size=batch_size(config), seed=config.seed, epoch=number)
         return [rows[batch] for batch in batches]
+
+    def lengths(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Of the sources and the targets of these rows, by which they are put together; pictures are all alike."""
+        target = self.split.target.lengths[rows]
+        return target if self.source_tokenizer is None else self.split.source.lengths[rows], target
 
     def varied(self, batch: Batch, generator: np.random.Generator) -> Batch:
         """The batch as it is learned this time. What is dropped is dropped last, or it could not be spelled."""

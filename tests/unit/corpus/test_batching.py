@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.batching import BatchSize, batch_edges, bucketed_batches, pad, padding_share
+from nmt_cli.corpus.batching import BatchSize, batch_count, batch_edges, bucketed_batches, pad, padding_share
 from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings, train_tokenizer
 
@@ -81,7 +81,7 @@ def test_rows_of_rising_width_are_cut_by_hand() -> None:
 def test_no_batch_of_several_rows_has_more_cells_than_it_may(pairs: list[tuple[int, int]], cells: int) -> None:
     source, target = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in range(2))
     epochs = [bucketed_batches(source, target, size=BatchSize(cells=cells), seed=1, epoch=epoch) for epoch in (1, 2)]
-    assert len(epochs[0]) == len(epochs[1])
+    assert len(epochs[0]) == len(epochs[1]) == batch_count(source, target, size=BatchSize(cells=cells))
     for batches in epochs:
         assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(pairs)))
         for batch in batches:
