@@ -4,8 +4,8 @@
     python benchmarks/pipeline.py --data prepared --steps 100 --batch-tokens 4096 --subword-sampling 0.2
 
 Prints, for the training that `nmt train` would do with the same options of training: seconds from the start of the
-process to the end of the first update; milliseconds of processor to make a
-batch, as it is and with all the variation asked for, beside those of an update; the share of cells that is padding; and the most memory that was resident.
+process to the end of the first update; the time of an update, and the most memory that was resident; milliseconds of
+one processor to make a batch, as it is and with all the variation asked for, and the share of cells that is padding.
 """
 
 from __future__ import annotations

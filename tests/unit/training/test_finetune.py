@@ -21,7 +21,7 @@ from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.run import train
 from support.models import SYLLABLES, prepare_toy, write_pairs
 
-SMALL = ModelConfig(embedding=32, units=64, attention_units=16)
+SMALL = ModelConfig(embedding=32, units=48, attention_units=16)
 OPTIONS = {"batch": 32, "mixed_precision": False, "careless": 0.0, "learning_rate": 0.01}
 
 
@@ -90,9 +90,9 @@ def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, 
 def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, new: PreparedCorpus) -> None:
     config = TrainConfig(init_from=str(old.model))
     assert network_to_begin_with(new, ModelConfig(), config) == SMALL
-    dropping = ModelConfig(embedding=32, units=64, attention_units=16, dropout=0.3)
+    dropping = ModelConfig(embedding=32, units=48, attention_units=16, dropout=0.3)
     assert network_to_begin_with(new, dropping, config) == dropping
-    with pytest.raises(OptionError, match=r"model/ has --units 64; asked for: --units 128"):
+    with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 128"):
         network_to_begin_with(new, ModelConfig(embedding=32, units=128, attention_units=16), config)
     assert network_to_begin_with(new, ModelConfig(), TrainConfig()) == ModelConfig()
 
