@@ -5,6 +5,7 @@ Must stay light: it is imported for `nmt --help`.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ def open_translator(model: Path) -> Translator:
 
     translator = Translator.load(model)
     if translator.card.source.get("type") == "image":
-        translator = translator.reading(lambda: inception(model / IMAGE_WEIGHTS))
+        translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
     return translator
 
 
