@@ -175,8 +175,17 @@ def scored(translator: Translator, batches: Iterable[list[str]]) -> Iterator[Tra
     done = 0
     for batch in batches:
         pairs = [parted(line, done + place) for place, line in enumerate(batch, start=1)]
-        yield from forced_translations(translator, [one for one, _ in pairs], [other for _, other in pairs])
+        targets = [target for _, target in pairs]
+        forced = forced_translations(translator, [source for source, _ in pairs], targets)
+        yield from (as_given(one, target) for one, target in zip(forced, targets, strict=True))
         done += len(batch)
+
+
+def as_given(translation: Translation, target: str) -> Translation:
+    """The translation with the text that was scored, where its tokens spell unknown words otherwise."""
+    text = " ".join(target.split())
+    found = tuple(dataclasses.replace(one, text=text) for one in translation.hypotheses)
+    return dataclasses.replace(translation, hypotheses=found)
 
 
 def parted(line: str, number: int) -> tuple[str, str]:
