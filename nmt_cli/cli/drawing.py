@@ -18,11 +18,12 @@ from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
+from nmt_cli.inference.alignment import blank_separated, merged, spoken
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw, terminal_lines
-from nmt_cli.visuals.words import Attended, attended, blank_separated, is_special, merged
+from nmt_cli.visuals.words import Attended, attended
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translator import Translation, Translator
@@ -216,8 +217,7 @@ def gold_line(translations: Sequence[Translation], path: Path) -> str:
     for translation in translations:
         best = translation.hypotheses[0]
         source, target = (
-            [group for group in blank_separated(pieces) if not is_special(pieces[group[0]])]
-            for pieces in (translation.source_pieces, best.pieces)
+            spoken(pieces, blank_separated(pieces)) for pieces in (translation.source_pieces, best.pieces)
         )
         arrays.append(merged(best.attention, source, target))
     check_links(gold, [(array.shape[1], array.shape[0]) for array in arrays], path)

@@ -331,8 +331,11 @@ class TrainingScreen(Watcher):
         row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
         self.screen.say(row + note)
 
-    def summary(self, report: TrainReport, directory: Path) -> None:
-        """What was made, how good it is, and the command that comes next."""
+    def summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
+        """What was made, how good it is, and the command that comes next.
+
+        A picture is not offered to be translated: its name is relative to the file that named it.
+        """
         kept = report.validation
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
@@ -340,18 +343,34 @@ class TrainingScreen(Watcher):
         self.screen.say(f"{directory}/ is ready: {which}, {score}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
-        self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+        if pictures:
+            self.screen.say(f"Next: nmt evaluate{where}")
+        else:
+            self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
 
 
 def described_network(network: ModelConfig) -> str:
     """Kind and widths of the network, in a few words."""
+    return f"{network.architecture} · {DESCRIBED[network.architecture](network)}"
+
+
+def described_recurrent(network: ModelConfig) -> str:
     attention = "no attention" if network.attention == "none" else f"{network.attention} attention"
     heads = f", {network.heads} heads" if network.heads > 1 else ""
     width = network.encoder_width
     encoder = f"2x{width // 2}" if network.bidirectional else f"{width}"
     layers = f", {network.layers} layers" if network.layers > 1 else ""
     fed = ", input feeding" if network.input_feeding else ""
-    return f"rnn · {attention}{heads}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
+    return f"{attention}{heads}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
+
+
+def described_transformer(network: ModelConfig) -> str:
+    heads = "1 head" if network.heads == 1 else f"{network.heads} heads"
+    layers = f"{network.layers} + {network.layers} layers"
+    return f"{heads} · {layers}, width {network.embedding} / {network.feed_forward}"
+
+
+DESCRIBED = {"rnn": described_recurrent, "transformer": described_transformer}
 
 
 def clock(seconds: float) -> str:

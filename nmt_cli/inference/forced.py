@@ -16,9 +16,7 @@ from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
 from nmt_cli.inference.search import Found
-from nmt_cli.inference.translator import Translation, Translator, padded
-
-CELLS = 2_000_000  # rows x tokens of the vocabulary in one step at most, which bounds memory
+from nmt_cli.inference.translator import CELLS, Translation, Translator, padded
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
             format=FORMAT,
             source_language=corpus.source_language,
             target_language=corpus.target_language,
-            network=asdict(network.config),
+            network=network.config.to_mapping(),
             vocabularies=asdict(vocabularies_of(corpus)),
             training=asdict(run.trainer.config),
             tokenizer=asdict(corpus.tokenizer_settings),
