@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
-from nmt_cli.cli.render import Screen
+from nmt_cli.cli.render import Screen, translation_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.stream import arriving, decoded
+from nmt_cli.inference.crew import CrewConfig, assembled
+from nmt_cli.inference.delivery import delivered
+from nmt_cli.inference.documents import format_of, open_document
+from nmt_cli.inference.documents.config import DocumentConfig
+from nmt_cli.inference.documents.document import Document, Piece, Source
+from nmt_cli.inference.job import Crew, Job
+from nmt_cli.inference.stream import arriving, blocks
 
 if TYPE_CHECKING:
     from nmt_cli.inference.bundle import ModelCard
-    from nmt_cli.inference.translator import Translation, Translator
+    from nmt_cli.inference.translator import Translation
 
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
+
+RAY_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}  # no report home, no notice
 
 
 @with_settings
 def translate(
     search: SearchConfig,
+    document: DocumentConfig,
+    processes: CrewConfig,
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE", help="Text, a sentence a line; default: standard input.")
     ] = None,
@@ -46,7 +62,7 @@ def translate(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Translate lines of text, a line for a line.
+    """Translate lines of text, a line for a line; or a table, subtitles, a catalogue or a page, keeping what it is.
 
     Blank lines stay blank; lines are translated as they arrive.
     """
@@ -54,28 +70,42 @@ def translate(
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best)
     paths = [require_file(path) for path in files or []]
-    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
+    from nmt_cli.inference.bundle import read_card  # SentencePiece, which `nmt --help` does not need
 
+    card = read_card(model)
     screen = Screen(quiet=quiet, verbose=verbose)
-    translator = Translator.load(model)
-    tally = Tally()
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
-    batches = typed(translator.card, screen) if talk else arriving(lines_of(paths), READ_AHEAD)
-    with destination(output) as stream:
-        for translation in translated(translator, batches, search, tally):
-            stream.write(output_lines(translation, n_best, scores=scores, indent="  " if talk else "").encode("utf-8"))
+    line = partial(output_lines, n_best=n_best, scores=scores, indent="  " if talk else "")
+    plain = n_best == 1 and not scores
+    documents = opened(paths, document, card.target_language, line, plain=plain)
+    batches = typed(card, screen, line) if talk else batched(documents, paths)
+    tally = Tally()
+    if processes.ray is not None:
+        for name, value in RAY_ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+    with (
+        translation_progress(screen, paths if output else []) as advance,
+        destination(output) as stream,
+        assembled(Job(model, search), processes) as crew,
+    ):
+        for text in delivered(batches, crew, tally.add):
+            stream.write(text.encode("utf-8"))
             stream.flush()
+            advance(tally.lines)
     tally.tell(screen, search)
+    tell_notes(screen, documents, crew)
 
 
 @dataclass
 class Tally:
     """What is to be told once, after the last line."""
 
+    lines: int = 0
     unseen: set[str] = field(default_factory=set)
     cut: int = 0
 
     def add(self, translation: Translation) -> None:
+        self.lines += 1
         self.unseen |= translation.unseen
         self.cut += translation.cut
 
@@ -89,33 +119,44 @@ class Tally:
             screen.warn(f"{lines} cut before the end of the translation (--max-length {search.max_length})")
 
 
-def translated(
-    translator: Translator, batches: Iterable[list[str]], search: SearchConfig, tally: Tally
-) -> Iterator[Translation]:
-    """The translations in order; the lines of a batch are translated together."""
-    for batch in batches:
-        for translation in translator.translate(batch, search):
-            tally.add(translation)
-            yield translation
-
-
-def output_lines(translation: Translation, n_best: int, *, scores: bool, indent: str = "") -> str:
+def output_lines(translation: Translation, *, n_best: int, scores: bool, indent: str = "") -> str:
     """`n_best` lines with their ends; blank ones where there are fewer hypotheses, so that lines can be counted."""
     found = [(one.text, one.score) for one in translation.hypotheses[:n_best]]
     found += [("", 0.0)] * (n_best - len(found))
     return "".join(f"{indent}{score:.4f}\t{text}\n" if scores else f"{indent}{text}\n" for text, score in found)
 
 
-def lines_of(paths: list[Path]) -> Iterator[str]:
-    """All lines of the files, or of standard input."""
-    for path in paths:
-        with path.open("rb") as file:
-            yield from decoded(file, str(path))
-    if not paths:
-        yield from decoded(sys.stdin.buffer, "standard input")
+def opened(
+    paths: list[Path], config: DocumentConfig, target_language: str, line: Callable[[Translation], str], *, plain: bool
+) -> list[Document]:
+    """The documents of the files, or of standard input; `plain` says that `line` writes nothing but the translation.
+
+    Raises OptionError for what the format cannot hold.
+    """
+    names = [format_of(path, config.format) for path in paths] or [format_of(None, config.format)]
+    for name in names:
+        if name != "text" and not plain:
+            raise OptionError(f"--format {name} has room for one translation and nothing beside it")
+        if name != "text" and len(names) > 1:
+            raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
+    sources = [Source(file_lines(path), str(path), config, target_language) for path in paths]
+    sources = sources or [Source(sys.stdin.buffer, "standard input", config, target_language)]
+    return [open_document(name, source, line) for name, source in zip(names, sources, strict=True)]
 
 
-def typed(card: ModelCard, screen: Screen) -> Iterator[list[str]]:
+def file_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from file
+
+
+def batched(documents: list[Document], paths: list[Path]) -> Iterator[list[Piece]]:
+    """The pieces to be translated together: of files a full batch, else what has arrived."""
+    pieces = chain.from_iterable(document.pieces() for document in documents)
+    whole = bool(paths) and all(path.is_file() for path in paths)
+    return blocks(pieces, READ_AHEAD) if whole else arriving(pieces, READ_AHEAD)
+
+
+def typed(card: ModelCard, screen: Screen, line: Callable[[Translation], str]) -> Iterator[list[Piece]]:
     """Lines typed on a terminal, one at a time after a prompt, with editing and history where the system has them."""
     with suppress(ImportError):
         import readline  # noqa: F401 (its import gives `input` a history)
@@ -124,10 +165,20 @@ def typed(card: ModelCard, screen: Screen) -> Iterator[list[str]]:
     screen.say(f"{card.source_language} -> {card.target_language}{bleu}. One sentence a line; Ctrl-D ends.")
     while True:
         try:
-            yield [input("› ")]
+            yield [Piece((input("› "),), lambda translations: line(translations[0]))]
         except EOFError:
             typer.echo()
             return
+
+
+def tell_notes(screen: Screen, documents: list[Document], crew: Crew) -> None:
+    """What could not be done as it should, after the last line."""
+    for document in documents:
+        for note, count in document.notes.items():
+            screen.warn(f"{count:,} {note}")
+    if crew.replaced:
+        workers = "1 worker" if crew.replaced == 1 else f"{crew.replaced:,} workers"
+        screen.warn(f"{workers} died and had to be replaced; what they were translating was translated again")
 
 
 @contextmanager

@@ -66,12 +66,15 @@ class Translator:
         self._card = card
 
     @classmethod
-    def load(cls, directory: Path) -> Translator:
-        """The translator in a model directory. Raises NotFoundError and DamagedError (see `bundle`)."""
+    def load(cls, directory: Path, *, threads: int | None = None) -> Translator:
+        """The translator in a model directory, run by so many threads (None: all cores).
+
+        Raises NotFoundError and DamagedError (see `bundle`).
+        """
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
         bundle = Bundle.load(directory)
-        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card)
+        return cls(OnnxEngine(directory, threads=threads), *bundle.tokenizers(), card=bundle.card)
 
     @property
     def card(self) -> ModelCard:
