@@ -175,7 +175,7 @@ def tell_notes(screen: Screen, documents: list[Document], crew: Crew) -> None:
     """What could not be done as it should, after the last line."""
     for document in documents:
         for note, count in document.notes.items():
-            screen.warn(f"{count:,} {note}")
+            screen.warn(f"{note}: {count:,}")
     if crew.replaced:
         workers = "1 worker" if crew.replaced == 1 else f"{crew.replaced:,} workers"
         screen.warn(f"{workers} died and had to be replaced; what they were translating was translated again")
