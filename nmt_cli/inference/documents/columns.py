@@ -11,6 +11,8 @@ from nmt_cli.corpus.formats.reader import column_number, is_name
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.inference.documents.document import Source
 
+SHORT_ROW = "every row needs that column, if only an empty one; blank lines may stay"
+
 
 def required_column(source: Source) -> str:
     """The column that was asked for. Raises OptionError where none was."""

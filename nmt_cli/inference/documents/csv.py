@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from itertools import chain
 
 from nmt_cli.corpus.formats.csv import delimiter_of
-from nmt_cli.inference.documents.columns import cell, column_index, has_header, new_name, parted, required_column
+from nmt_cli.inference.documents.columns import (
+    SHORT_ROW,
+    cell,
+    column_index,
+    has_header,
+    new_name,
+    parted,
+    required_column,
+)
 from nmt_cli.inference.documents.document import Document, Piece, verbatim
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -52,7 +60,7 @@ class CsvDocument(Document):
             return verbatim(record.raw)
         if len(record.fields) <= column:
             count = len(record.fields)
-            self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated")
+            self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated", SHORT_ROW)
         text = cell(record.fields[column])
         return Piece((text,), lambda translations: record.with_field(translations[0].text, self.delimiter))
 

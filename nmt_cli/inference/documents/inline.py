@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from nmt_cli.inference.documents.sentences import sentences
 NOTED = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
 TASK = re.compile(r"\[[ xX]\](?=\s)")
+VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # without an end
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 
 
@@ -65,13 +66,21 @@ def segments(token: Any) -> list[Segment]:
     found: list[Segment] = []
     builder = Builder()
     for child in token.children:
-        if child.type == "hardbreak":
-            written = "\\" if child.meta.get(RAW, "").startswith("\\") else "  "  # the two ways to write one
-            found.append(Segment(sentences(builder.finished()), written))
+        if child.type == "hardbreak" and not builder.opened:
+            found.append(Segment(sentences(builder.finished()), written_break(child)))
             builder = Builder()
         else:
             builder.add(child)
     return [*found, Segment(sentences(builder.finished()), "")]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What was opened and waits for its end: its place among the marks, where it began, and its token."""
+
+    slot: int
+    start: int
+    token: Any
 
 
 @dataclass
@@ -79,20 +88,23 @@ class Builder:
     """Text and marks of a segment, token after token."""
 
     text: str = ""
-    marks: list[Mark] = field(default_factory=list)
-    opened: list[tuple[int, Any]] = field(default_factory=list)  # where, and its token
+    marks: list[Mark | None] = field(default_factory=list)  # None until it is known where a mark ends
+    opened: list[Opened] = field(default_factory=list)
 
     def add(self, token: Any) -> None:
         if token.type == "text":
             self.add_text(token.content)
         elif token.type == "softbreak":
             self.text += " "
+        elif token.type == "hardbreak":
+            self.add_fixed("", written_break(token) + "\n")
+            self.text += " "
         elif token.type == "html_inline":
             self.add_tag(token)
         elif token.type == "code_inline":
             self.add_fixed(token.content.strip(), token.meta[RAW])
         elif token.nesting == 1:
-            self.opened.append((len(self.text), token))
+            self.open(token)
         elif token.nesting == -1:
             self.close(token)
         else:
@@ -106,40 +118,57 @@ class Builder:
         self.text += text
 
     def add_fixed(self, text: str, raw: str) -> None:
-        self.marks.append(Mark(len(self.text), len(self.text) + len(text), fixed=raw))
+        self.marks.append(Mark(len(self.text), len(self.text) + len(text), fixed=raw, depth=len(self.opened)))
         self.text += text
 
     def add_tag(self, token: Any) -> None:
         """HTML: a pair of tags is a mark on what stands between; any other stays where it is."""
         tag = TAG.match(token.content)
-        if tag and tag[1] and self.opened and self.opened[-1][1].content.startswith(f"<{tag[2]}"):
-            start, opening = self.opened.pop()
-            self.marks.append(Mark(start, len(self.text), opening.content, token.content))
-        elif tag and not tag[1] and not token.content.endswith("/>"):
-            self.opened.append((len(self.text), token))
+        if tag and tag[1] and self.opened and self.opened[-1].token.content.startswith(f"<{tag[2]}"):
+            opening = self.opened.pop()
+            self.fill(opening, Mark(opening.start, len(self.text), opening.token.content, token.content))
+        elif tag and not tag[1] and tag[2].lower() not in VOID and not token.content.endswith("/>"):
+            self.open(token)
         else:
             self.add_fixed("", token.content)
             self.text += " " if tag and tag[2].lower() == "br" else ""
 
+    def open(self, token: Any) -> None:
+        self.opened.append(Opened(len(self.marks), len(self.text), token))
+        self.marks.append(None)
+
     def close(self, token: Any) -> None:
-        while self.opened and self.opened[-1][1].type == "html_inline":
+        while self.opened[-1].token.type == "html_inline":
             self.give_up()
-        start, opening = self.opened.pop()
+        opening = self.opened.pop()
         if token.type == "link_close":
-            self.marks.append(link(start, len(self.text), opening))
+            self.fill(opening, link(opening.start, len(self.text), opening.token))
         else:
-            self.marks.append(Mark(start, len(self.text), opening.markup, token.markup))
+            self.fill(opening, Mark(opening.start, len(self.text), opening.token.markup, token.markup))
+
+    def fill(self, opening: Opened, mark: Mark) -> None:
+        """Puts a mark in its place; one without a character of text becomes one with what is inside it."""
+        if mark.is_point and mark.fixed is None:
+            inside = "".join(one.fixed or "" for one in self.marks[opening.slot + 1 :] if one)
+            mark = Mark(mark.start, mark.end, fixed=mark.before + inside + mark.after)
+        if mark.fixed is not None:
+            del self.marks[opening.slot + 1 :]
+        self.marks[opening.slot] = replace(mark, depth=len(self.opened))
 
     def give_up(self) -> None:
         """The tag opened last has no partner: it stays where it is."""
-        start, opening = self.opened.pop()
-        self.marks.append(Mark(start, start, fixed=opening.content))
+        opening = self.opened.pop()
+        self.marks[opening.slot] = Mark(opening.start, opening.start, fixed=opening.token.content)
 
     def finished(self) -> MarkedText:
         while self.opened:
             self.give_up()
-        order = sorted(self.marks, key=lambda mark: (mark.start, -mark.end))
-        return MarkedText(self.text, tuple(mark for mark in order if mark.end > mark.start or mark.fixed))
+        return MarkedText(self.text, tuple(mark for mark in self.marks if mark is not None))
+
+
+def written_break(token: Any) -> str:
+    """A hard line break in the one of two ways in which it was written, without the end of the line."""
+    return "\\" if token.meta.get(RAW, "").startswith("\\") else "  "
 
 
 def link(start: int, end: int, opening: Any) -> Mark:

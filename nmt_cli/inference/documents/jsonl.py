@@ -47,7 +47,9 @@ class JsonLinesDocument(Document):
             self.source.refuse(number, f"there is no {key!r}", hint)
         text = value[key]
         if text is not None and not isinstance(text, str):
-            self.source.refuse(number, f"{key!r} is {json.dumps(text)[:40]}, which is no text")
+            self.source.refuse(
+                number, f"{key!r} is {json.dumps(text)[:40]}, which is no text", "texts are in quotes; null is none"
+            )
         return text
 
 

@@ -55,27 +55,24 @@ class MarkdownDocument(Document):
             remaining = iter(translations)
             lines = [self.line(segment, remaining, stretch) for segment in stretch.segments]
             breaks = [segment.hard_break for segment in stretch.segments[:-1]]
-            joined = [line + mark + line_end + stretch.prefix for line, mark in zip(lines, breaks, strict=False)]
-            return "".join(joined) + lines[-1]
+            joined = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
+            return ("".join(joined) + lines[-1]).replace("\n", line_end + stretch.prefix)
 
         return Piece(tuple(sentence.text for sentence in sentences), written)
 
     def line(self, segment: Segment, translations: Iterator[Translation], stretch: Stretch) -> str:
         parts = []
         for sentence in segment.sentences:
-            placed = with_marks(sentence, next(translations), escaped_in_table if stretch.in_table else escaped)
+            placed = with_marks(sentence, next(translations), escaped)
             self.notes += Counter({GUESSED: placed.guessed})
             parts.append(placed.text)
-        return at_line_start(" ".join(filter(None, parts)))
+        text = " ".join(filter(None, parts))
+        return text.replace("|", "\\|") if stretch.in_table else at_line_start(text)
 
 
 def escaped(text: str) -> str:
     """Plain text, so written that Markdown reads nothing into it."""
     return ESCAPED.sub(lambda found: "\\" + found[0], text)
-
-
-def escaped_in_table(text: str) -> str:
-    return escaped(text).replace("|", "\\|")
 
 
 def at_line_start(line: str) -> str:

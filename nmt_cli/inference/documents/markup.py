@@ -26,8 +26,8 @@ CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
 class Mark:
     """The characters [start, end) of a text and how they are written.
 
-    With `fixed`, what is written is that instead of any translation of the characters; of a mark without characters
-    nothing else is. Marks nest: two that overlap contain one another.
+    With `fixed`, what is written is that instead of any translation of the characters. A mark is inside the last one
+    before it whose `depth` is less.
     """
 
     start: int
@@ -35,12 +35,18 @@ class Mark:
     before: str = ""
     after: str = ""
     fixed: str | None = None
+    depth: int = 0
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it has no characters: it stands between two."""
+        return self.start == self.end
 
 
 @dataclass(frozen=True)
 class MarkedText:
     text: str
-    marks: tuple[Mark, ...] = ()  # in order of their start, outer ones first
+    marks: tuple[Mark, ...] = ()  # in the order in which they begin
 
 
 @dataclass(frozen=True)
@@ -94,11 +100,11 @@ def nested(marked: MarkedText) -> list[Node]:
     roots: list[Node] = []
     open_nodes: list[Node] = []
     for mark in marked.marks:
-        while open_nodes and open_nodes[-1].mark.end < max(mark.end, mark.start + 1):
+        while open_nodes and open_nodes[-1].mark.depth >= mark.depth:
             open_nodes.pop()
         node = node_of(mark, marked.text)
         (open_nodes[-1].inside if open_nodes else roots).append(node)
-        if mark.end > mark.start and mark.fixed is None:
+        if mark.fixed is None:
             open_nodes.append(node)
     return roots
 
@@ -108,7 +114,7 @@ def node_of(mark: Mark, text: str) -> Node:
     prefix = text[: mark.start].rpartition(" ")[2] if mark.start < len(text) else ""
     suffix = text[mark.end :].partition(" ")[0]
     first = len(text[: mark.start - len(prefix)].split())
-    if mark.start == mark.end:
+    if mark.is_point:
         glued = mark.start > 0 and text[mark.start - 1] != " "
         return Node(mark, first, first, text[: mark.start].rpartition(" ")[2] if glued else "", suffix, "", False)
     last = first + len(text[mark.start - len(prefix) : mark.end].split())
@@ -148,10 +154,10 @@ class Projection:
         for start, end, node in sorted(self.ranges(nodes, low, high), key=lambda one: one[:2]):
             start, end = max(start, cursor), max(end, cursor)
             line.add_words(map(self.escape, self.words[cursor:start]))
-            if node.mark.start < node.mark.end:
+            if not node.mark.is_point:
                 end = min(max(end, start + 1), high)
-            empty = node.mark.start == node.mark.end
-            behind, ahead = empty and bool(node.prefix), empty and bool(node.suffix) and not node.prefix
+            behind = node.mark.is_point and bool(node.prefix)
+            ahead = node.mark.is_point and bool(node.suffix) and not behind
             line.add(self.marked(node, start, end), glued_behind=behind, glued_ahead=ahead)
             cursor = end
         line.add_words(map(self.escape, self.words[cursor:high]))

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.inference.documents.document import Document, Piece, library, verbatim
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nmt_cli.inference.translator import Translation
 
 TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
+OPENING = re.compile(r"<([A-Za-z][\w-]*)")
 SPEAKER = re.compile(r"\s*(?:[-–—]\s*)(?=\S)")
 GUESSED = "tags that were placed by guess"
 
@@ -96,20 +97,26 @@ def without_tags(text: str) -> MarkedText:
     """The text with a mark for each pair of tags, and for each tag without a partner."""
     plain, place = "", 0
     marks: list[Mark] = []
-    opened: list[tuple[int, str]] = []
+    opened: list[int] = []  # places in `marks` of tags that wait for their partners
     for tag in TAG.finditer(text):
         plain += text[place : tag.start()]
         place = tag.end()
-        if tag[0].startswith("</") and opened and opened[-1][1][1:].split()[0].rstrip(">") == tag[0][2:-1].strip():
-            start, opening = opened.pop()
-            marks.append(Mark(start, len(plain), opening, tag[0]))
-        elif tag[0].startswith("<") and not tag[0].startswith("</"):
-            opened.append((len(plain), tag[0]))
-        else:
-            marks.append(Mark(len(plain), len(plain), fixed=tag[0]))
-    marks += [Mark(start, start, fixed=opening) for start, opening in opened]
-    order = sorted((mark for mark in marks if mark.fixed or mark.end > mark.start), key=lambda m: (m.start, -m.end))
-    return MarkedText(plain + text[place:], tuple(order))
+        if opened and closes(tag[0], marks[opened[-1]].fixed or ""):
+            own = opened.pop()
+            start, opening = marks[own].start, marks[own].fixed or ""
+            if start < len(plain):
+                marks[own] = Mark(start, len(plain), opening, tag[0], depth=len(opened))
+                continue
+        elif OPENING.match(tag[0]):
+            opened.append(len(marks))
+        marks.append(Mark(len(plain), len(plain), fixed=tag[0], depth=len(opened)))
+    return MarkedText(plain + text[place:], tuple(marks))
+
+
+def closes(tag: str, opening: str) -> bool:
+    """Whether `tag` is the end of `opening`, as `</font>` is that of `<font color="red">`."""
+    name = OPENING.match(opening)
+    return name is not None and tag == f"</{name[1]}>"
 
 
 def speaker(marked: MarkedText) -> Line:
@@ -117,7 +124,7 @@ def speaker(marked: MarkedText) -> Line:
     found = SPEAKER.match(marked.text)
     length = found.end() if found else 0
     moved = tuple(
-        Mark(max(0, m.start - length), max(0, m.end - length), m.before, m.after, m.fixed) for m in marked.marks
+        replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
     )
     return Line(marked.text[:length], sentences(MarkedText(marked.text[length:], moved)))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nmt_cli.inference.documents.columns import column_index, has_header, new_name, parted, required_column
+from nmt_cli.inference.documents.columns import SHORT_ROW, column_index, has_header, new_name, parted, required_column
 from nmt_cli.inference.documents.document import Document, Piece, verbatim
 
 
@@ -31,5 +31,5 @@ class TsvDocument(Document):
             return verbatim(body + end)
         fields = body.split("\t")
         if len(fields) <= column:
-            self.source.refuse(number, f"{len(fields)} columns; column {column + 1} is to be translated")
+            self.source.refuse(number, f"{len(fields)} columns; column {column + 1} is to be translated", SHORT_ROW)
         return Piece((fields[column],), lambda translations: f"{body}\t{translations[0].text}{end}")
