@@ -73,12 +73,16 @@ class RayCrew:
     def __enter__(self) -> RayCrew:
         ray = imported()
         shipment = Shipment.of(self.job)
-        connect(ray, self.address)
+        self.joined = ray.is_initialized()  # by who uses this as a library
+        if not self.joined:
+            connect(ray, self.address)
+        prepare(ray)
         self.shipment = ray.put(shipment)
         return self
 
     def __exit__(self, *_: object) -> None:
-        imported().shutdown()
+        if not self.joined:
+            imported().shutdown()
 
     def translations(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         """See `Crew`; but all blocks are read, into Ray's object store, before the first is translated."""
@@ -131,6 +135,10 @@ def connect(ray: Any, address: str) -> None:
         raise NotFoundError(
             f"--ray {address}: {last_line(error)}", hint="start a cluster with `ray start --head`, or give --ray auto"
         ) from error
+
+
+def prepare(ray: Any) -> None:
+    """Ray Data in order, and quiet."""
     for name in ("ray", "ray.data"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is told once, as an error of ours
     context = ray.data.DataContext.get_current()

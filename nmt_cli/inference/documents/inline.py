@@ -17,6 +17,7 @@ from nmt_cli.inference.documents.sentences import sentences
 
 NOTED = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
+SHARED = re.compile(r"[\w/,.:;+=-]*")
 TASK = re.compile(r"\[[ xX]\](?=\s)")
 VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # without an end
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
@@ -102,7 +103,7 @@ class Builder:
         elif token.type == "html_inline":
             self.add_tag(token)
         elif token.type == "code_inline":
-            self.add_fixed(token.content.strip(), token.meta[RAW])
+            self.add_code(token.content.strip(), token.meta[RAW])
         elif token.nesting == 1:
             self.open(token)
         elif token.nesting == -1:
@@ -116,6 +117,16 @@ class Builder:
             self.add_fixed("", task[0])
             text = text[task.end() :]
         self.text += text
+
+    def add_code(self, text: str, raw: str) -> None:
+        """Code; where it shares a word with the code before it (`a`/`b`), both are one."""
+        last = self.marks[-1] if self.marks else None
+        between = self.text[last.end :] if last else ""
+        if last and last.fixed and not last.is_point and last.depth == len(self.opened) and SHARED.fullmatch(between):
+            self.marks[-1] = replace(last, end=len(self.text) + len(text), fixed=f"{last.fixed}{between}{raw}")
+            self.text += text
+        else:
+            self.add_fixed(text, raw)
 
     def add_fixed(self, text: str, raw: str) -> None:
         self.marks.append(Mark(len(self.text), len(self.text) + len(text), fixed=raw, depth=len(self.opened)))

@@ -169,7 +169,9 @@ class Projection:
         closing = trailing(last) if node.closed else ""
         opening = leading(self.words[start]) if node.prefix and end > start else ""
         if mark.fixed is not None:
-            return f"{self.escape(opening)}{mark.fixed}{self.escape(closing)}"
+            before = node.prefix if any(map(str.isalnum, node.prefix)) and not mark.is_point else opening
+            after = node.suffix if any(map(str.isalnum, node.suffix)) and not mark.is_point else closing
+            return f"{self.escape(before)}{mark.fixed}{self.escape(after)}"
         if start == end:  # no word is left for it: rather its own words than none
             self.guessed += 1
             return f"{mark.before}{self.escape(node.source)}{mark.after}"

@@ -95,8 +95,8 @@ UNDERLINED
 
 
 def html(text: str) -> str:
-    """What the parser makes of a page, without regard to where its lines of running text are broken."""
-    return re.sub(r"\s+", " ", inline_parser().render(text))
+    """What the parser makes of a page, without regard to blanks where a browser shows none."""
+    return re.sub(r"\s+", " ", inline_parser().render(text)).replace("<br> ", "<br>").replace("<br /> ", "<br />")
 
 
 def test_a_page_keeps_its_shape_and_only_its_text_is_translated() -> None:
@@ -110,6 +110,15 @@ def test_windows_line_ends_stay() -> None:
 
 def test_marks_follow_their_words() -> None:
     assert converted("md", "**one** two [three](x)\n", backwards)[0] == "[THREE](x) TWO **ONE**\n"
+
+
+def test_code_inside_a_word_and_beside_other_code_stays() -> None:
+    text = "see `a`/`b`, x`y`z and (`c`)\n"
+    assert converted("md", text)[0] == "SEE `a`/`b`, X`y`Z AND (`c`)\n".replace("X`y`Z", "x`y`z")
+
+
+def test_a_picture_in_a_link_stays_in_it() -> None:
+    assert converted("md", "one [![x](a.png)](b) two\n")[0] == "ONE [![x](a.png)](b) TWO\n"
 
 
 def test_sentences_are_translated_one_by_one() -> None:
@@ -129,13 +138,13 @@ def test_a_translation_is_text_whatever_stands_in_it(text: str) -> None:
     assert {child.type for child in tokens[1].children} == {"text"}
 
 
-WORD = st.sampled_from("a bb ccc d_e f*g 1. - + # > \\* &lt; [x] ! ` | é 你好 https://a.b".split())
+WORD = st.sampled_from("a bb ccc d_e f\\*g 1. - + # > \\* &lt; [x] ! ` | é 你好 https://a.b".split())
 INLINE = st.recursive(
     st.lists(WORD, min_size=1, max_size=4).map(" ".join),
     lambda inner: st.one_of(
         inner.map(lambda text: f"**{text}**"),
         inner.map(lambda text: f"*{text}*"),
-        inner.map(lambda text: f"[{text}](http://a.b)"),
+        inner.map(lambda text: text if "](" in text else f"[{text}](http://a.b)"),  # links do not nest
         inner.map(lambda text: f"<i>{text}</i>"),
         st.just("`co de`"),
         st.just("![alt](x.png)"),
@@ -157,7 +166,7 @@ BLOCK = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=1500, deadline=None)
 @given(st.lists(BLOCK, min_size=1, max_size=3).map("\n\n".join))
 @example("a  \nb")
 def test_a_page_whose_texts_stay_the_same_reads_the_same(page: str) -> None:
