@@ -52,12 +52,9 @@ def part(text: str, start: int, marks: Sequence[Mark]) -> MarkedText:
         return min(max(position - start - blanks, 0), len(text) - blanks)
 
     def moved(mark: Mark) -> Mark:
-        stood_apart = mark.start == mark.end < start + blanks and mark.fixed is not None
-        return replace(
-            mark,
-            start=place(mark.start),
-            end=place(mark.end),
-            fixed=f"{mark.fixed} " if stood_apart else mark.fixed,
-        )
+        fixed = mark.fixed
+        if mark.is_point and fixed is not None:  # the blanks between it and the words were cut off
+            fixed = " " * (mark.start > start + len(text)) + fixed + " " * (mark.start < start + blanks)
+        return replace(mark, start=place(mark.start), end=place(mark.end), fixed=fixed)
 
     return MarkedText(text[blanks:], tuple(map(moved, marks)))
