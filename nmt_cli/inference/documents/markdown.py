@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LINE_END = re.compile(r"\r\n|\n|\r")  # what the parser takes for one
 ESCAPED = re.compile(r"[\\`*\[\]<>]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
 BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:)|(\d{1,9})(?=[.)](\s|$))")
+HARD_BREAK = re.compile(r"((?:  |\\)\n) ?")
 GUESSED = "marks (emphasis, links, code) that were placed by guess"
 NOT_FOUND = "paragraphs that were left as they are, since the parser reads them differently from how they stand"
 
@@ -67,7 +68,12 @@ class MarkdownDocument(Document):
             self.notes += Counter({GUESSED: placed.guessed})
             parts.append(placed.text)
         text = " ".join(filter(None, parts))
-        return text.replace("|", "\\|") if stretch.in_table else at_line_start(text)
+        if stretch.in_table:
+            return text.replace("|", "\\|")
+        first, *others = HARD_BREAK.split(text)  # one inside a mark, which did not part the sentences
+        return at_line_start(first) + "".join(
+            mark + at_line_start(line) for mark, line in zip(others[::2], others[1::2], strict=True)
+        )
 
 
 def escaped(text: str) -> str:
