@@ -138,7 +138,7 @@ def test_a_translation_is_text_whatever_stands_in_it(text: str) -> None:
     assert {child.type for child in tokens[1].children} == {"text"}
 
 
-WORD = st.sampled_from("a bb ccc d_e f\\*g 1. - + # > \\* &lt; [x] ! ` | é 你好 https://a.b".split())
+WORD = st.sampled_from("a bb ccc d_e f\\*g \\* &lt; [x] ! ` | é 你好 https://a.b".split())
 INLINE = st.recursive(
     st.lists(WORD, min_size=1, max_size=4).map(" ".join),
     lambda inner: st.one_of(
