@@ -5,22 +5,25 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from nmt_cli.cli.lines import LayoutConfig
 from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, translation_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import RepairConfig, SamplingConfig, SearchConfig
 from nmt_cli.inference.crew import CrewConfig, assembled
+from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
@@ -29,11 +32,10 @@ from nmt_cli.inference.job import Crew, Job
 from nmt_cli.inference.stream import arriving, blocks
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.bundle import ModelCard
+    from nmt_cli.inference.bundle import Bundle, ModelCard
     from nmt_cli.inference.translator import Translation
 
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
-
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -43,6 +45,9 @@ RAY_ENVIRONMENT = {
 @with_settings
 def translate(
     search: SearchConfig,
+    sampling: SamplingConfig,
+    repair: RepairConfig,
+    layout: LayoutConfig,
     document: DocumentConfig,
     processes: CrewConfig,
     files: Annotated[
@@ -52,12 +57,28 @@ def translate(
         Path | None, typer.Option("-o", "--output", help="Write to this file.", rich_help_panel="Files")
     ] = None,
     model: ModelDirectory = Path("model"),
+    ensemble: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--ensemble",
+            metavar="MODEL",
+            help="Another model with the same subwords: probabilities are averaged. May be given several times.",
+            rich_help_panel="Files",
+        ),
+    ] = None,
     n_best: Annotated[
         int, typer.Option("--n-best", min=1, help="Lines written for each line, best first.", rich_help_panel="Output")
     ] = 1,
-    scores: Annotated[
+    prefix: Annotated[
+        str, typer.Option("--prefix", help="Text that every translation begins with.", rich_help_panel="Decoding")
+    ] = "",
+    score: Annotated[
         bool,
-        typer.Option("--scores", help="Before each line its score (log-probability over length penalty) and a tab."),
+        typer.Option(
+            "--score",
+            help="Lines are a source, a tab and its translation, whose log-probability is written before it.",
+            rich_help_panel="Output",
+        ),
     ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -66,82 +87,141 @@ def translate(
 
     Blank lines stay blank; lines are translated as they arrive.
     """
-    if n_best > search.beam_size:
+    if not sampling.sample and n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
-    search = dataclasses.replace(search, n_best=n_best)
+    search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
     paths = [require_file(path) for path in files or []]
-    from nmt_cli.inference.bundle import read_card  # SentencePiece, which `nmt --help` does not need
-
-    card = read_card(model)
     screen = Screen(quiet=quiet, verbose=verbose)
+    bundle = described(model)
+    check_abilities(bundle, search, repair, layout)
+    layout = dataclasses.replace(layout, scores=layout.scores or score)
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
-    line = partial(output_lines, n_best=n_best, scores=scores, indent="  " if talk else "")
-    plain = n_best == 1 and not scores
-    documents = opened(paths, document, card.target_language, line, plain=plain)
-    batches = typed(card, screen, line) if talk else batched(documents, paths)
+    writer = Writer(layout, n_best, indent="  " if talk else "")
+    documents = opened(paths, document, bundle.card.target_language, writer)
+    batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths)
+    job = Job(model, search, tuple(ensemble or ()), repair, score=score, opener=open_translator)
     tally = Tally()
-    if processes.ray is not None:
-        for name, value in RAY_ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
     with (
         translation_progress(screen, paths if output else []) as advance,
         destination(output) as stream,
-        assembled(Job(model, search), processes) as crew,
+        assembled(job, CrewConfig() if talk else surroundings(processes)) as crew,
     ):
         for text in delivered(batches, crew, tally.add):
             stream.write(text.encode("utf-8"))
             stream.flush()
-            advance(tally.lines)
+            advance(tally.long.lines)
     tally.tell(screen, search)
     tell_notes(screen, documents, crew)
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes a translation as plain text."""
+
+    layout: LayoutConfig
+    n_best: int
+    indent: str
+
+    def __call__(self, translation: Translation) -> str:
+        return self.layout.lines(translation, self.n_best, indent=self.indent)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it writes nothing but the translation."""
+        return self.n_best == 1 and self.layout == LayoutConfig()
+
+
+def described(model: Path) -> Bundle:
+    """What a model says of itself; its files are checked by whoever loads them."""
+    from nmt_cli.inference.bundle import Bundle, read_card  # SentencePiece, which `nmt --help` does not need
+
+    return Bundle(model, read_card(model))
+
+
+def surroundings(processes: CrewConfig) -> CrewConfig:
+    """The same settings, after the environment was made one in which Ray is quiet."""
+    if processes.ray is not None:
+        for name, value in RAY_ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+    return processes
+
+
+def check_abilities(bundle: Bundle, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig) -> None:
+    """Raises OptionError for options that this model cannot serve."""
+    attention = [
+        option
+        for option, wanted in (
+            ("--alignments", layout.alignments),
+            ("--replace-unknown", repair.replace_unknown),
+            ("--coverage-penalty", search.coverage_penalty > 0),
+        )
+        if wanted
+    ]
+    if attention and bundle.card.network.get("attention") == "none":
+        raise OptionError(
+            f"{attention[0]} needs attention, and this model has none", hint="leave it out, or name another --model"
+        )
+    if layout.alignments and bundle.card.source.get("type", "text") != "text":
+        raise OptionError("--alignments links words, and the source of this model is no text", hint="leave it out")
+    if repair.replace_unknown and not bundle.target_tokenizer().has_unknown:
+        raise OptionError(
+            f"--replace-unknown: this model writes {bundle.card.tokenizer['kind']} subwords; none is unknown",
+            hint="leave it out; it is for models of --tokenizer word or char",
+        )
 
 
 @dataclass
 class Tally:
     """What is to be told once, after the last line."""
 
-    lines: int = 0
     unseen: set[str] = field(default_factory=set)
     cut: int = 0
+    mended: Counter[tuple[str, str]] = field(default_factory=Counter)  # ailment and remedy
+    ill: Counter[str] = field(default_factory=Counter)  # ailments that nothing helped against
+    long: SourceCuts = field(default_factory=SourceCuts)
 
     def add(self, translation: Translation) -> None:
-        self.lines += 1
         self.unseen |= translation.unseen
         self.cut += translation.cut
+        repair = translation.repair
+        if repair is not None and repair.remedy is not None:
+            self.mended[repair.ailment, repair.remedy] += 1
+        elif repair is not None:
+            self.ill[repair.ailment] += 1
+        self.long.add(translation)
 
     def tell(self, screen: Screen, search: SearchConfig) -> None:
         if self.unseen:
             shown = " ".join(character for character in sorted(self.unseen)[:20])
             more = f" and {len(self.unseen) - 20} more" if len(self.unseen) > 20 else ""
             screen.warn(f"never seen in training, so translated by guess: {shown}{more}")
+        if self.mended:
+            found = ", ".join(f"{count:,} {ill} ({remedy})" for (ill, remedy), count in self.mended.most_common())
+            screen.say(f"  {counted(self.mended.total())} searched again and mended: {found}")
+        if self.ill:
+            found = ", ".join(f"{count:,} {ill}" for ill, count in self.ill.most_common())
+            screen.warn(f"{counted(self.ill.total())} searched again in vain, look at them: {found}")
+        if self.long.count:
+            screen.warn(self.long.told)
         if self.cut:
-            lines = "1 line was" if self.cut == 1 else f"{self.cut:,} lines were"
-            screen.warn(f"{lines} cut before the end of the translation (--max-length {search.max_length})")
+            screen.warn(f"{counted(self.cut)} cut before the end of the translation (--max-length {search.max_length})")
 
 
-def output_lines(translation: Translation, *, n_best: int, scores: bool, indent: str = "") -> str:
-    """`n_best` lines with their ends; blank ones where there are fewer hypotheses, so that lines can be counted."""
-    found = [(one.text, one.score) for one in translation.hypotheses[:n_best]]
-    found += [("", 0.0)] * (n_best - len(found))
-    return "".join(f"{indent}{score:.4f}\t{text}\n" if scores else f"{indent}{text}\n" for text, score in found)
+def counted(lines: int) -> str:
+    return "1 line was" if lines == 1 else f"{lines:,} lines were"
 
 
-def opened(
-    paths: list[Path], config: DocumentConfig, target_language: str, line: Callable[[Translation], str], *, plain: bool
-) -> list[Document]:
-    """The documents of the files, or of standard input; `plain` says that `line` writes nothing but the translation.
-
-    Raises OptionError for what the format cannot hold.
-    """
+def opened(paths: list[Path], config: DocumentConfig, target_language: str, writer: Writer) -> list[Document]:
+    """The documents of the files, or of standard input. Raises OptionError for what the format cannot hold."""
     names = [format_of(path, config.format) for path in paths] or [format_of(None, config.format)]
     for name in names:
-        if name != "text" and not plain:
+        if name != "text" and not writer.is_bare:
             raise OptionError(f"--format {name} has room for one translation and nothing beside it")
         if name != "text" and len(names) > 1:
             raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
     sources = [Source(file_lines(path), str(path), config, target_language) for path in paths]
     sources = sources or [Source(sys.stdin.buffer, "standard input", config, target_language)]
-    return [open_document(name, source, line) for name, source in zip(names, sources, strict=True)]
+    return [open_document(name, source, writer) for name, source in zip(names, sources, strict=True)]
 
 
 def file_lines(path: Path) -> Iterator[bytes]:

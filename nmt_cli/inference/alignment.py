@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Those of `corpus.tokenizer`, which loads SentencePiece; the command line reads this module for `nmt --help`.
 BLANK = "▁"
 JOINER = "￭"
+SENTENCE_END = "</s>"
 
 Groups = list[list[int]]
 Link = tuple[int, int]  # source word, target word, from 0
@@ -60,4 +61,4 @@ def blank_separated(pieces: Sequence[str]) -> Groups:
 
 
 def is_special(piece: str) -> bool:
-    return piece in ("</s>", "<s>")
+    return piece in (SENTENCE_END, "<s>")

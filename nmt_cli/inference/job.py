@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.errors import DataError
+from nmt_cli.inference.config import RepairConfig, SearchConfig
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translator import Translation, Translator
 
 
 @dataclass(frozen=True)
@@ -24,19 +25,58 @@ class Block:
 TranslateBlock = Callable[[Block], "list[Translation]"]
 
 
+class Opener(Protocol):
+    """Loads a model, or several together, to run with so many threads (None: all cores)."""
+
+    def __call__(self, model: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator: ...
+
+
+def opened(model: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator:
+    """The opener of models that read text."""
+    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime; a job itself is light
+
+    return Translator.load(model, ensemble, threads=threads)
+
+
 @dataclass(frozen=True)
 class Job:
-    """A model directory and how it is to search."""
+    """A model directory, or several, and what is to be done with the texts: a search, or, with `score`, none.
+
+    `opener` is a function of a module, so that it can be pickled.
+    """
 
     model: Path
     search: SearchConfig
+    ensemble: tuple[Path, ...] = ()
+    repair: RepairConfig | None = None
+    score: bool = False
+    opener: Opener = opened
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
-        """Loads the model, to run with so many threads (None: all cores). Raises NotFoundError and DamagedError."""
-        from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime; the job itself is light
+        """Loads the model. Raises NotFoundError, DamagedError and OptionError as `Translator.load` does."""
+        translator = self.opener(self.model, self.ensemble, threads=threads)
+        if self.score:
+            return lambda block: scored(translator, block)
+        return lambda block: translator.translate(block.texts, self.search, repair=self.repair, first_line=block.first)
 
-        translator = Translator.load(self.model, threads=threads)
-        return lambda block: translator.translate(block.texts, self.search)
+
+def scored(translator: Translator, block: Block) -> list[Translation]:
+    """The given translations as the model sees them. Raises DataError for a line that is no pair."""
+    from nmt_cli.inference.forced import forced_translations
+
+    pairs = [pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
+    return forced_translations(translator, [source for source, _ in pairs], [target for _, target in pairs])
+
+
+def pair(line: str, number: int) -> tuple[str, str]:
+    """Source and target; both empty on a blank line."""
+    source, tab, target = line.partition("\t")
+    if line.strip() and not (tab and source.strip()):
+        raise DataError(
+            f"line {number:,} of the input is no pair: {line[:40]!r}",
+            hint="with --score a line is a source, a tab and its translation",
+        )
+    return source, target
 
 
 class Crew(Protocol):

@@ -26,21 +26,29 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Shipment:
-    """A job with the files of its model, to be started where these do not lie."""
+    """A job with the files of its models, to be started where these do not lie."""
 
     job: Job
-    files: dict[str, bytes]
+    models: tuple[dict[str, bytes], ...]
 
     @classmethod
     def of(cls, job: Job) -> Shipment:
-        """Raises NotFoundError and DamagedError as loading the model does."""
-        names = [CARD, *Bundle.load(job.model).card.checksums]
-        return cls(job, {name: (job.model / name).read_bytes() for name in names})
+        """Raises NotFoundError and DamagedError as loading the models does."""
+        return cls(job, tuple(map(files_of, (job.model, *job.ensemble))))
 
     def unpacked(self, directory: Path) -> Job:
-        for name, content in self.files.items():
-            (directory / name).write_bytes(content)
-        return replace(self.job, model=directory)
+        """The job, with its models in `directory`."""
+        places = [directory / str(number) for number, _ in enumerate(self.models)]
+        for place, files in zip(places, self.models, strict=True):
+            place.mkdir()
+            for name, content in files.items():
+                (place / name).write_bytes(content)
+        return replace(self.job, model=places[0], ensemble=tuple(places[1:]))
+
+
+def files_of(model: Path) -> dict[str, bytes]:
+    names = [CARD, *Bundle.load(model).card.checksums]
+    return {name: (model / name).read_bytes() for name in names}
 
 
 class Actor:
@@ -49,8 +57,8 @@ class Actor:
     def __init__(self, shipment: Any) -> None:
         import ray
 
-        with TemporaryDirectory(prefix="nmt.") as directory:
-            self.translate = ray.get(shipment).unpacked(Path(directory)).start(threads=1)
+        self.directory = TemporaryDirectory(prefix="nmt.")  # as long as the actor: some files are read when needed
+        self.translate = ray.get(shipment).unpacked(Path(self.directory.name)).start(threads=1)
 
     def __call__(self, table: Any) -> dict[str, list[Any]]:
         """A table of pickled blocks to one of their pickled translations, with the same numbers."""

@@ -24,6 +24,7 @@ def aligned(source: str, words: Sequence[str], links: Sequence[int]) -> Translat
     attention[-1, -1] = 1
     hypothesis = Hypothesis(
         text=" ".join(words),
+        tokens=(*range(4, 4 + len(words)), 3),
         pieces=(*(f"▁{word}" for word in words), "</s>"),
         log_probability=0.0,
         score=0.0,

@@ -51,10 +51,10 @@ def test_blocks_come_back_in_order_though_a_worker_is_killed(model: Path, tmp_pa
 
 
 def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
-    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig()))
+    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), ensemble=(model,)))
     job = shipment.unpacked(tmp_path)
-    assert job.model == tmp_path
-    assert Shipment.of(job).files == shipment.files
+    assert job.model.parent == tmp_path
+    assert Shipment.of(job).models == shipment.models
 
 
 def test_a_model_that_is_not_there_is_told_before_ray_starts(tmp_path: Path) -> None:
