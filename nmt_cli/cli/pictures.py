@@ -6,6 +6,7 @@ Must stay light: it is imported for `nmt --help`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ def open_translator(model: Path, ensemble: Sequence[Path] = (), *, threads: int 
 
     translator = Translator.load(model, ensemble, threads=threads)
     if translator.card.source.get("type") == "image":
-        translator = translator.reading(lambda: inception(model / IMAGE_WEIGHTS))
+        translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
     return translator
 
 

@@ -341,14 +341,20 @@ class TrainingScreen(Watcher):
         self.screen.say(row + note)
         self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
 
-    def summary(self, report: TrainReport, directory: Path) -> None:
-        """What was made, how good it is, and the command that comes next."""
+    def summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
+        """What was made, how good it is, and the command that comes next.
+
+        A picture is not offered to be translated: its name is relative to the file that named it.
+        """
         kept = report.validation
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
         self.screen.say(f"{directory}/ is ready: epoch {report.best_epoch}, {score}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
-        self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+        if pictures:
+            self.screen.say(f"Next: nmt evaluate{where}")
+        else:
+            self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
 
 
 def described_network(network: ModelConfig) -> str:

@@ -52,7 +52,7 @@ def train(
             from nmt_cli.training.run import train as run
         with TrainingScreen(screen, network, stop) as watcher:
             report = run(corpus, model, network, training, watcher=watcher)
-    watcher.summary(report, model)
+    watcher.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -65,7 +65,16 @@ def scored(translator: Translator, block: Block) -> list[Translation]:
     from nmt_cli.inference.forced import forced_translations
 
     pairs = [pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
-    return forced_translations(translator, [source for source, _ in pairs], [target for _, target in pairs])
+    targets = [target for _, target in pairs]
+    forced = forced_translations(translator, [source for source, _ in pairs], targets)
+    return [as_given(one, target) for one, target in zip(forced, targets, strict=True)]
+
+
+def as_given(translation: Translation, target: str) -> Translation:
+    """The translation with the text that was scored, where its tokens spell unknown words otherwise."""
+    text = " ".join(target.split())
+    found = tuple(replace(one, text=text) for one in translation.hypotheses)
+    return replace(translation, hypotheses=found)
 
 
 def pair(line: str, number: int) -> tuple[str, str]:
