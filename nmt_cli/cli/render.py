@@ -98,6 +98,28 @@ def sentence_progress(screen: Screen, doing: str, total: int) -> Iterator[Callab
         yield lambda finished: progress.update(task, completed=finished)
 
 
+@contextmanager
+def translation_progress(screen: Screen, paths: Iterable[Path]) -> Iterator[Callable[[int], None]]:
+    """A bar over the lines of these files while the block runs; gives a function that is told how many are done.
+
+    Draws nothing without files, which is when translations may go to the same terminal.
+    """
+    files = list(paths) if screen.live else []
+    if not files:
+        yield lambda _: None
+        return
+    with sentence_progress(screen, "translating", sum(map(count_lines, files))) as advance:
+        yield advance or (lambda _: None)
+
+
+def count_lines(path: Path) -> int:
+    """How many lines a file has; a pipe, which can be read only once, none."""
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
+
+
 def evaluation_context(screen: Screen, report: Report, *, what: str, unseen: bool) -> None:
     """Below the scores: how many sentences, how they were translated, and what casts doubt on the scores."""
     parts = [f"{report.sentences:,} {what}"]
