@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
-TRAIN = ["--epochs", "12", "--batch", "16", "--embedding", "16", "--units", "16", "--attention-units", "8"]
+TRAIN = ["--epochs", "5", "--batch", "16", "--embedding", "16", "--units", "16", "--attention-units", "8"]
 EXTRA = ["--ema", "0.9", "--average", "2", "--accumulate", "2", "--checkpoint-minutes", "0", "--quiet"]
 TIMES = ("tokens_per_second", "seconds")
 

@@ -7,7 +7,8 @@
     ├── NotFoundError       a file or directory that was named is not there                exit 66
     ├── MissingExtraError   a package that this command needs is not installed             exit 69
     ├── OutputError         something could not be written                                 exit 73
-    └── TrainingError       training ran and cannot go on                                  exit 70
+    ├── TrainingError       training ran and cannot go on                                  exit 70
+    └── WorkerError         processes that were to help died again and again               exit 70
 
 An error says what is wrong with what was given (`message`) and what to type next (`hint`).
 Nothing here prints or exits: `cli/app.py` does, once.
@@ -71,6 +72,10 @@ class OutputError(NmtError):
 
 
 class TrainingError(NmtError):
+    exit_code = ExitCode.SOFTWARE
+
+
+class WorkerError(NmtError):
     exit_code = ExitCode.SOFTWARE
 
 

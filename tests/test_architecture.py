@@ -23,6 +23,9 @@ OWNERS = {
     "matplotlib": ("visuals",),
     "onnxruntime": ("inference",),
     "typer": ("cli",),
+    "ray": ("inference/ray_crew.py",),
+    "pyarrow": ("inference/ray_crew.py",),
+    "markdown_it": ("inference/documents/inline.py",),
 }
 HEAVY = ["tensorflow", "keras", "onnxruntime", "numpy", "matplotlib", "nltk", "rich", "sacrebleu", "sentencepiece"]
 NAMES_OF_NOTHING = {"utils.py", "helpers.py", "common.py", "misc.py"}

@@ -92,7 +92,8 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.inference.nearest import encode_lines, open_index
 
-    corpus, translator = PreparedCorpus.load(data), open_translator(model)
+    corpus = PreparedCorpus.load(data)
+    translator = open_translator(model).knowing(corpus)
     if translator.card.dataset_fingerprint != corpus.fingerprint:
         screen.warn(f"{model}/ was trained on other data than {data}/: it did not learn from these lines")
     pairs = corpus.pairs("train")

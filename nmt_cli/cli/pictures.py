@@ -6,6 +6,7 @@ Must stay light: it is imported for `nmt --help`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,14 +29,14 @@ def reader_for(config: PrepareConfig) -> PictureReader | None:
     return inception(Path(config.image_weights) if config.image_weights is not None else None)
 
 
-def open_translator(model: Path, ensemble: Sequence[Path] = ()) -> Translator:
+def open_translator(model: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator:
     """The translator in a model directory or of several, with what reads pictures where it was trained on them."""
     from nmt_cli.corpus.grids import IMAGE_WEIGHTS
     from nmt_cli.inference.translator import Translator
 
-    translator = Translator.load(model, ensemble)
+    translator = Translator.load(model, ensemble, threads=threads)
     if translator.card.source.get("type") == "image":
-        translator = translator.reading(lambda: inception(model / IMAGE_WEIGHTS))
+        translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
     return translator
 
 

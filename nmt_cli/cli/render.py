@@ -98,6 +98,28 @@ def sentence_progress(screen: Screen, doing: str, total: int) -> Iterator[Callab
         yield lambda finished: progress.update(task, completed=finished)
 
 
+@contextmanager
+def translation_progress(screen: Screen, paths: Iterable[Path]) -> Iterator[Callable[[int], None]]:
+    """A bar over the lines of these files while the block runs; gives a function that is told how many are done.
+
+    Draws nothing without files, which is when translations may go to the same terminal.
+    """
+    files = list(paths) if screen.live else []
+    if not files:
+        yield lambda _: None
+        return
+    with sentence_progress(screen, "translating", sum(map(count_lines, files))) as advance:
+        yield advance or (lambda _: None)
+
+
+def count_lines(path: Path) -> int:
+    """How many lines a file has; a pipe, which can be read only once, none."""
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
+
+
 def evaluation_context(screen: Screen, report: Report, *, what: str, unseen: bool) -> None:
     """Below the scores: how many sentences, how they were translated, and what casts doubt on the scores."""
     parts = [f"{report.sentences:,} {what}"]
@@ -330,8 +352,11 @@ class TrainingScreen(Watcher):
         row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
         self.screen.say(row + note)
 
-    def summary(self, report: TrainReport, directory: Path) -> None:
-        """What was made, how good it is, and the command that comes next."""
+    def summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
+        """What was made, how good it is, and the command that comes next.
+
+        A picture is not offered to be translated: its name is relative to the file that named it.
+        """
         kept = report.validation
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
@@ -339,7 +364,10 @@ class TrainingScreen(Watcher):
         self.screen.say(f"{directory}/ is ready: {which}, {score}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
-        self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+        if pictures:
+            self.screen.say(f"Next: nmt evaluate{where}")
+        else:
+            self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
 
 
 def described_network(network: ModelConfig) -> str:

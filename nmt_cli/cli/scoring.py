@@ -163,8 +163,11 @@ class Evaluation:
             )
         done = done.warned(*warnings)
         if self.profiled:
-            sources = [pair.source for pair in pairs]
-            done = self.with_profile(done, sources, corpus, translator if same and own else None)
+            profiled, sources = done, [pair.source for pair in pairs]
+            if corpus is not None and corpus.has_pictures:  # the names of their files are no words to group by
+                profiled, sources = dataclasses.replace(done, material=without_sources(done.material)), []
+            profiled = self.with_profile(profiled, sources, corpus, translator if same and own else None)
+            done = dataclasses.replace(done, profile=profiled.profile)
         return Outcome(done, what, unseen=same and not any(seen))
 
     def with_profile(
@@ -187,11 +190,15 @@ class Evaluation:
 
     def trained_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
         """Training sentences, evenly spread, and what the model makes of them."""
-        pairs = corpus.pairs("train")
-        chosen = pairs[:: max(1, len(pairs) // SAMPLE)][:SAMPLE]
-        text = texts.ParallelText(tuple(pair.source for pair in chosen), tuple((pair.target,) for pair in chosen))
+        sentences = corpus.referenced("train")
+        chosen = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]
+        text = texts.ParallelText(tuple(each.source for each in chosen), tuple(each.references for each in chosen))
         with sentence_progress(self.screen, "translating training sentences", len(chosen)) as progress:
             return report.translated((), text, translator, self.search, progress).material
+
+
+def without_sources(material: Material) -> Material:
+    return dataclasses.replace(material, sources=None)
 
 
 def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:

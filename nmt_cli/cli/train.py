@@ -71,7 +71,7 @@ def train(
             with TrainingScreen(screen, stop) as shown:
                 watcher = watched(shown, tensorboard)
                 report = run(corpus, model, network, training, watcher=watcher, resume=resume, deadline=deadline)
-    shown.summary(report, model)
+    shown.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
 

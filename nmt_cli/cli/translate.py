@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -16,18 +18,28 @@ import typer
 from nmt_cli.cli.lines import LayoutConfig
 from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
 from nmt_cli.cli.pictures import open_translator
-from nmt_cli.cli.render import Screen
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.cli.render import Screen, translation_progress
+from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import RepairConfig, SamplingConfig, SearchConfig
+from nmt_cli.inference.crew import CrewConfig, assembled
 from nmt_cli.inference.cuts import SourceCuts
-from nmt_cli.inference.stream import arriving, decoded
+from nmt_cli.inference.delivery import delivered
+from nmt_cli.inference.documents import format_of, open_document
+from nmt_cli.inference.documents.config import DocumentConfig
+from nmt_cli.inference.documents.document import Document, Piece, Source
+from nmt_cli.inference.job import Crew, Job
+from nmt_cli.inference.stream import arriving, blocks
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.bundle import ModelCard
-    from nmt_cli.inference.translator import Translation, Translator
+    from nmt_cli.inference.bundle import Bundle, ModelCard
+    from nmt_cli.inference.translator import Translation
 
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
+RAY_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}  # no report home, no notice
 
 
 @with_settings
@@ -36,6 +48,8 @@ def translate(
     sampling: SamplingConfig,
     repair: RepairConfig,
     layout: LayoutConfig,
+    document: DocumentConfig,
+    processes: CrewConfig,
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE", help="Text, a sentence a line; default: standard input.")
     ] = None,
@@ -69,7 +83,7 @@ def translate(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Translate lines of text, a line for a line.
+    """Translate lines of text, a line for a line; or a table, subtitles, a catalogue or a page, keeping what it is.
 
     Blank lines stay blank; lines are translated as they arrive.
     """
@@ -78,22 +92,61 @@ def translate(
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
     paths = [require_file(path) for path in files or []]
     screen = Screen(quiet=quiet, verbose=verbose)
-    translator = open_translator(model, ensemble or [])
-    check_abilities(translator, search, repair, layout)
-    tally = Tally()
-    talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
-    batches = typed(translator.card, screen) if talk else arriving(lines_of(paths), READ_AHEAD)
-    found = scored(translator, batches) if score else translated(translator, batches, search, repair)
+    bundle = described(model)
+    check_abilities(bundle, search, repair, layout)
     layout = dataclasses.replace(layout, scores=layout.scores or score)
-    with destination(output) as stream:
-        for translation in found:
-            tally.add(translation)
-            stream.write(layout.lines(translation, n_best, indent="  " if talk else "").encode("utf-8"))
+    talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
+    writer = Writer(layout, n_best, indent="  " if talk else "")
+    documents = opened(paths, document, bundle.card.target_language, writer)
+    batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths)
+    job = Job(model, search, tuple(ensemble or ()), repair, score=score, opener=open_translator)
+    tally = Tally()
+    with (
+        translation_progress(screen, paths if output else []) as advance,
+        destination(output) as stream,
+        assembled(job, CrewConfig() if talk else surroundings(processes)) as crew,
+    ):
+        for text in delivered(batches, crew, tally.add):
+            stream.write(text.encode("utf-8"))
             stream.flush()
+            advance(tally.long.lines)
     tally.tell(screen, search)
+    tell_notes(screen, documents, crew)
 
 
-def check_abilities(translator: Translator, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig) -> None:
+@dataclass(frozen=True)
+class Writer:
+    """Writes a translation as plain text."""
+
+    layout: LayoutConfig
+    n_best: int
+    indent: str
+
+    def __call__(self, translation: Translation) -> str:
+        return self.layout.lines(translation, self.n_best, indent=self.indent)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it writes nothing but the translation."""
+        return self.n_best == 1 and self.layout == LayoutConfig()
+
+
+def described(model: Path) -> Bundle:
+    """What a model says of itself; its files are checked by whoever loads them."""
+    from nmt_cli.inference.bundle import Bundle, read_card  # SentencePiece, which `nmt --help` does not need
+
+    return Bundle(model, read_card(model))
+
+
+def surroundings(processes: CrewConfig) -> CrewConfig:
+    """The same settings, after the environment was made one in which Ray is quiet."""
+    if processes.ray is not None:
+        for name, value in RAY_ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+    return processes
+
+
+def check_abilities(bundle: Bundle, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig) -> None:
     """Raises OptionError for options that this model cannot serve."""
     attention = [
         option
@@ -104,15 +157,15 @@ def check_abilities(translator: Translator, search: SearchConfig, repair: Repair
         )
         if wanted
     ]
-    if attention and translator.card.network.get("attention") == "none":
+    if attention and bundle.card.network.get("attention") == "none":
         raise OptionError(
             f"{attention[0]} needs attention, and this model has none", hint="leave it out, or name another --model"
         )
-    if layout.alignments and not translator.reads_text:
+    if layout.alignments and bundle.card.source.get("type", "text") != "text":
         raise OptionError("--alignments links words, and the source of this model is no text", hint="leave it out")
-    if repair.replace_unknown and not translator.target.has_unknown:
+    if repair.replace_unknown and not bundle.target_tokenizer().has_unknown:
         raise OptionError(
-            f"--replace-unknown: this model writes {translator.target.settings.kind} subwords; none is unknown",
+            f"--replace-unknown: this model writes {bundle.card.tokenizer['kind']} subwords; none is unknown",
             hint="leave it out; it is for models of --tokenizer word or char",
         )
 
@@ -158,48 +211,32 @@ def counted(lines: int) -> str:
     return "1 line was" if lines == 1 else f"{lines:,} lines were"
 
 
-def translated(
-    translator: Translator, batches: Iterable[list[str]], search: SearchConfig, repair: RepairConfig
-) -> Iterator[Translation]:
-    """The translations in order; the lines of a batch are translated together."""
-    done = 0
-    for batch in batches:
-        yield from translator.translate(batch, search, repair=repair, first_line=done)
-        done += len(batch)
+def opened(paths: list[Path], config: DocumentConfig, target_language: str, writer: Writer) -> list[Document]:
+    """The documents of the files, or of standard input. Raises OptionError for what the format cannot hold."""
+    names = [format_of(path, config.format) for path in paths] or [format_of(None, config.format)]
+    for name in names:
+        if name != "text" and not writer.is_bare:
+            raise OptionError(f"--format {name} has room for one translation and nothing beside it")
+        if name != "text" and len(names) > 1:
+            raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
+    sources = [Source(file_lines(path), str(path), config, target_language) for path in paths]
+    sources = sources or [Source(sys.stdin.buffer, "standard input", config, target_language)]
+    return [open_document(name, source, writer) for name, source in zip(names, sources, strict=True)]
 
 
-def scored(translator: Translator, batches: Iterable[list[str]]) -> Iterator[Translation]:
-    """The given translations as the model sees them. Raises DataError for a line that is no pair."""
-    from nmt_cli.inference.forced import forced_translations
-
-    done = 0
-    for batch in batches:
-        pairs = [parted(line, done + place) for place, line in enumerate(batch, start=1)]
-        yield from forced_translations(translator, [one for one, _ in pairs], [other for _, other in pairs])
-        done += len(batch)
+def file_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from file
 
 
-def parted(line: str, number: int) -> tuple[str, str]:
-    """Source and target; both empty on a blank line."""
-    source, tab, target = line.partition("\t")
-    if line.strip() and not (tab and source.strip()):
-        raise DataError(
-            f"line {number:,} of the input is no pair: {line[:40]!r}",
-            hint="with --score a line is a source, a tab and its translation",
-        )
-    return source, target
+def batched(documents: list[Document], paths: list[Path]) -> Iterator[list[Piece]]:
+    """The pieces to be translated together: of files a full batch, else what has arrived."""
+    pieces = chain.from_iterable(document.pieces() for document in documents)
+    whole = bool(paths) and all(path.is_file() for path in paths)
+    return blocks(pieces, READ_AHEAD) if whole else arriving(pieces, READ_AHEAD)
 
 
-def lines_of(paths: list[Path]) -> Iterator[str]:
-    """All lines of the files, or of standard input."""
-    for path in paths:
-        with path.open("rb") as file:
-            yield from decoded(file, str(path))
-    if not paths:
-        yield from decoded(sys.stdin.buffer, "standard input")
-
-
-def typed(card: ModelCard, screen: Screen) -> Iterator[list[str]]:
+def typed(card: ModelCard, screen: Screen, line: Callable[[Translation], str]) -> Iterator[list[Piece]]:
     """Lines typed on a terminal, one at a time after a prompt, with editing and history where the system has them."""
     with suppress(ImportError):
         import readline  # noqa: F401 (its import gives `input` a history)
@@ -208,10 +245,20 @@ def typed(card: ModelCard, screen: Screen) -> Iterator[list[str]]:
     screen.say(f"{card.source_language} -> {card.target_language}{bleu}. One sentence a line; Ctrl-D ends.")
     while True:
         try:
-            yield [input("› ")]
+            yield [Piece((input("› "),), lambda translations: line(translations[0]))]
         except EOFError:
             typer.echo()
             return
+
+
+def tell_notes(screen: Screen, documents: list[Document], crew: Crew) -> None:
+    """What could not be done as it should, after the last line."""
+    for document in documents:
+        for note, count in document.notes.items():
+            screen.warn(f"{note}: {count:,}")
+    if crew.replaced:
+        workers = "1 worker" if crew.replaced == 1 else f"{crew.replaced:,} workers"
+        screen.warn(f"{workers} died and had to be replaced; what they were translating was translated again")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.symptoms import Ailment, ailment
+from nmt_cli.inference.symptoms import Ailment, ailment, stutters
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translator import Hypothesis, Translation
@@ -76,18 +76,26 @@ class Healer:
     splits: bool = True  # whether a source is text, and can be parted
 
     def heal(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
-        """The translations, each ill one with what was found and what helped in `repair`."""
+        """The translations, each ill one with what was found and what helped in `repair`.
+
+        A remedy that leaves something said twice on end stands back for a later one that does not.
+        """
         result = list(translations)
         waiting = {place: found for place, one in enumerate(result) if (found := self.ailment(one, config))}
-        if not waiting:
-            return result
+        fair: dict[int, Translation] = {}
         for remedy in LADDER:
             tried = [place for place, found in waiting.items() if found in remedy.helps]
             for place, other in zip(tried, self.tried(remedy, [result[i] for i in tried], config), strict=True):
-                if other is not None:
-                    result[place] = replace(other, repair=Repair(waiting.pop(place), remedy.name))
+                if other is None:
+                    continue
+                mended = replace(other, repair=Repair(waiting[place], remedy.name))
+                if stutters(other.source, other.text):
+                    fair.setdefault(place, mended)
+                else:
+                    result[place] = mended
+                    del waiting[place]
         for place, found in waiting.items():
-            result[place] = replace(result[place], repair=Repair(found, None))
+            result[place] = fair.get(place) or replace(result[place], repair=Repair(found, None))
         return result
 
     def ailment(self, translation: Translation, config: SearchConfig) -> Ailment | None:
@@ -103,17 +111,20 @@ class Healer:
         self, remedy: Remedy, translations: Sequence[Translation], config: SearchConfig
     ) -> list[Translation | None]:
         """What the remedy makes of each; None where the result is not healthy either."""
+        if not translations:
+            return []
         changed = remedy.changes(config, self.ban)
         if remedy.halves:
             found = self.in_halves(translations, changed)
         else:
             every = replace(changed, n_best=changed.beam_size)
-            found = list(self.search([one.source for one in translations], every)) if translations else []
+            found = list(self.search([one.source for one in translations], every))
         return [None if one is None else self.healthy(one, config) for one in found]
 
     def healthy(self, translation: Translation, config: SearchConfig) -> Translation | None:
-        """The translation with its healthy hypotheses alone, no more than are wanted."""
+        """The translation with its healthy hypotheses alone, no more than are wanted, those that stutter last."""
         kept = [one for one in translation.hypotheses if self.fault(translation.source, one, config) is None]
+        kept.sort(key=lambda one: stutters(translation.source, one.text))
         return replace(translation, hypotheses=tuple(kept[: config.n_best])) if kept else None
 
     def in_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:

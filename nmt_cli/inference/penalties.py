@@ -51,7 +51,11 @@ class CoveragePenalty:
     beta: float
 
     def __call__(self, looked: FloatArray, true: NDArray[np.bool_]) -> FloatArray:
-        """(N,), at most 0; `looked` (N, S) is the attention summed over the target, `true` (N, S) is no padding."""
+        """(N,), at most 0; `looked` (N, S) is the attention summed over the target, `true` (N, S) is no padding.
+
+        0 where nothing was looked at, as by a network without attention.
+        """
+        true = true & looked.any(axis=1, keepdims=True)
         share = np.log(np.clip(looked, LEAST_LOOKED_AT, 1.0))
         # A running sum adds from left to right, so that the padding of a batch changes no digit; `sum` goes by blocks.
         return np.asarray(self.beta * np.cumsum(np.where(true, share, 0.0), axis=1)[:, -1])

@@ -1,4 +1,4 @@
-"""Lines as they arrive: what is there is taken together, and nothing that is there waits for more.
+"""Lines, or what is made of them, as they arrive: what is there is taken together, and nothing there waits for more.
 
 Knows bytes and lines, nothing of translation.
 """
@@ -9,32 +9,44 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 from nmt_cli.errors import DataError
 
+Item = TypeVar("Item")
 
-def decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    """Text of each line without its end (LF or CR LF), read as UTF-8; `name` names the source in errors.
 
-    Raises DataError with the line's number, from 1, for bytes that are not UTF-8.
+def decoded(lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: bool = False) -> Iterator[str]:
+    """Text of each line without its end (LF or CR LF) unless `ends`, read as UTF-8; `name` names the source in errors.
+
+    Bytes that are not UTF-8 become U+FFFD where `errors` is "replace"; else they raise DataError with the line's
+    number, from 1.
     """
     for number, line in enumerate(lines, start=1):
         try:
-            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+            yield (line if ends else line.removesuffix(b"\n").removesuffix(b"\r")).decode("utf-8", errors)
         except UnicodeDecodeError as error:
             raise DataError(
                 f"{name}, line {number:,}: byte 0x{line[error.start]:02x} is not valid UTF-8",
-                hint="convert the file to UTF-8 first, for instance with iconv",
+                hint="convert it to UTF-8 first, for instance with iconv, or go on with --errors replace",
             ) from error
 
 
-def arriving(lines: Iterable[str], limit: int) -> Iterator[list[str]]:
-    """Batches of the lines that are there at the moment, at least 1 and at most `limit`, in order.
+def blocks(items: Iterable[Item], limit: int) -> Iterator[list[Item]]:
+    """The items in lists of `limit`, the last of which may be shorter."""
+    remaining = iter(items)
+    while block := list(islice(remaining, limit)):
+        yield block
+
+
+def arriving(lines: Iterable[Item], limit: int) -> Iterator[list[Item]]:
+    """Batches of the items that are there at the moment, at least 1 and at most `limit`, in order.
 
     A thread reads ahead, at most two batches, so that reading and what is done with a batch overlap. An exception of
     `lines` is raised here after the lines before it were given out.
     """
-    ready: queue.Queue[str | End] = queue.Queue(maxsize=2 * limit)
+    ready: queue.Queue[Item | End] = queue.Queue(maxsize=2 * limit)
 
     def read() -> None:
         try:
@@ -62,9 +74,9 @@ class End:
     error: BaseException | None = None
 
 
-def take(ready: queue.Queue[str | End], limit: int) -> tuple[list[str], End | None]:
+def take(ready: queue.Queue[Item | End], limit: int) -> tuple[list[Item], End | None]:
     """Waits for a first item, then takes what else is there; stops at the end."""
-    batch: list[str] = []
+    batch: list[Item] = []
     item = ready.get()
     while not isinstance(item, End):
         batch.append(item)

@@ -40,6 +40,13 @@ def ailment(source: str, target: str, *, ended: bool, copies: bool = False) -> A
     return "copied" if not copies and is_copy(source, target) else None
 
 
+def stutters(source: str, target: str) -> bool:
+    """Whether `target` says something twice on end and `source` nothing: seldom a fault, a bad sign in a remedy."""
+    words = bare_words(target)
+    twice = max((repeats_at(words, period) for period in range(1, len(words) // 2 + 1)), default=1)
+    return twice > 1 and twice > most_repeats(source)
+
+
 def loops(source: str, target: str) -> bool:
     """Whether `target` repeats something on end, and clearly more often than `source` does."""
     words = bare_words(target)

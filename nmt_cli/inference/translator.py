@@ -78,8 +78,8 @@ class Translator:
         self._card = card
 
     @classmethod
-    def load(cls, directory: Path, ensemble: Sequence[Path] = ()) -> Translator:
-        """The translator in a model directory, or of several together.
+    def load(cls, directory: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator:
+        """The translator in a model directory, or of several together, run by so many threads (None: all cores).
 
         Raises NotFoundError and DamagedError (see `bundle`), OptionError for models that read or write other subwords.
         """
@@ -89,9 +89,11 @@ class Translator:
         for other in ensemble:
             require_same_sides(bundle, Bundle.load(other))
         source, target = bundle.source(), bundle.target_tokenizer()
-        engine: StepModel[Any] = OnnxEngine(directory)
+        engine: StepModel[Any] = OnnxEngine(directory, threads=threads)
         if ensemble:
-            engine = Ensemble([engine, *map(OnnxEngine, ensemble)], target.vocabulary_size)
+            engine = Ensemble(
+                [engine, *(OnnxEngine(other, threads=threads) for other in ensemble)], target.vocabulary_size
+            )
         return cls(engine, source, target, card=bundle.card)
 
     def knowing(self, corpus: PreparedCorpus) -> Translator:

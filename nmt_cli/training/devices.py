@@ -11,7 +11,13 @@ from nmt_cli.training.config import TrainConfig
 
 
 def strategy_for(config: TrainConfig) -> tf.distribute.Strategy:
-    """Raises OptionError where there are more devices than sentences in a batch."""
+    """Raises OptionError for several machines, and where there are more devices than sentences in a batch."""
+    workers = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec().as_dict().get("worker", [])
+    if len(workers) > 1:
+        raise OptionError(
+            f"TF_CONFIG names {len(workers)} workers; training runs on one machine",
+            hint="unset TF_CONFIG; several GPUs of one machine are used with --devices all",
+        )
     gpus = tf.config.list_logical_devices("GPU")
     if config.devices == "one" or len(gpus) < 2:
         return tf.distribute.get_strategy()

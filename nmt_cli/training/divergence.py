@@ -19,6 +19,7 @@ class LossWatch:
 
     mean: float | None = None
     least: float | None = None
+    last: float = 0.0
 
     def add(self, loss: float) -> None:
         """Raises Diverged if the loss is no number, or its mean is twice its least and 2 nats above it.
@@ -27,7 +28,18 @@ class LossWatch:
         """
         if not math.isfinite(loss):
             raise Diverged("the loss is no longer a number")
+        self.last = loss
         self.mean = loss if self.mean is None else MEMORY * self.mean + (1 - MEMORY) * loss
         self.least = self.mean if self.least is None else min(self.least, self.mean)
-        if self.mean > max(2 * self.least, self.least + 2):
+        if self.mean > self.least + self.allowance:
             raise Diverged(f"the loss rose from {self.least:.2f} to {self.mean:.2f}")
+
+    @property
+    def allowance(self) -> float:
+        """How far above its least the mean may be, in nats."""
+        return max(self.least or 0.0, 2.0)
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the loss is not already on its way to an explosion; what is saved on that way is not worth it."""
+        return max(self.mean or 0.0, self.last) <= (self.least or 0.0) + self.allowance / 2

@@ -174,10 +174,9 @@ class TrainingRun:
 
     def is_checkpoint_due(self) -> bool:
         """Not after the last update of an epoch, since another checkpoint follows then."""
-        waited = time.monotonic() - self.saved_at
-        return (
-            waited >= 60 * self.trainer.config.checkpoint_minutes and self.progress.meter.steps < self.batches.updates
-        )
+        progress, minutes = self.progress, self.trainer.config.checkpoint_minutes
+        waited = time.monotonic() - self.saved_at >= 60 * minutes
+        return waited and progress.losses.is_calm and progress.meter.steps < self.batches.updates
 
     def save(self) -> None:
         """Writes a checkpoint, or warns that it cannot. Raises Diverged if there is nothing worth saving."""

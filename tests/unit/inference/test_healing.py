@@ -57,6 +57,9 @@ ILL = translation("eins zwei, drei vier", LOOP)
         ({"wide": "one two"}, "one two", "wider beam"),
         ({"wide": f"{LOOP}|{LOOP} so|one two"}, "one two", "wider beam"),
         ({"half": "one"}, "one one", "split"),
+        ({"ban": "one two one two", "wide": "one two"}, "one two", "wider beam"),
+        ({"ban": "one two one two"}, "one two one two", "n-gram ban"),
+        ({"wide": "one one|one two"}, "one two", "wider beam"),
         ({}, LOOP, None),
     ],
 )

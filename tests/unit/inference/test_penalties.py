@@ -29,8 +29,12 @@ def test_coverage_is_that_of_wu_et_al() -> None:
 
 
 def test_a_position_never_looked_at_costs_much_and_not_everything() -> None:
-    cost = CoveragePenalty(1.0)(np.array([[0.0]]), np.array([[True]]))
+    cost = CoveragePenalty(1.0)(np.array([[1.0, 0.0]]), np.array([[True, True]]))
     assert np.isfinite(cost) and cost < -10
+
+
+def test_a_network_without_attention_pays_nothing() -> None:
+    assert CoveragePenalty(1.0)(np.zeros((1, 2)), np.array([[True, True]])) == 0
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,7 +61,8 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
 
     def score(tokens: tuple[int, ...]) -> float:
         divisor = ((5 + len(tokens)) / 6) ** alpha if form == "wu" else len(tokens) ** alpha
-        covered = np.log(np.clip(looked_at(model, tokens), 1e-6, 1)).sum()
+        looked = looked_at(model, tokens)
+        covered = np.log(np.clip(looked, 1e-6, 1)).sum() if looked.any() else 0.0
         return float(model.log_probability(seed + 10, tokens) / divisor + beta * covered)
 
     best = sorted((score(tokens) for tokens in every_ended_sequence(model, longest)), reverse=True)[:n_best]

@@ -34,3 +34,9 @@ def test_a_loss_may_rise_a_little_and_one_batch_a_lot() -> None:
 def test_falling_from_any_height_is_no_explosion() -> None:
     watch = watched(*[300.0 / step for step in range(1, 100)])
     assert watch.least == watch.mean
+
+
+def test_a_loss_on_its_way_up_is_not_calm() -> None:
+    assert watched(*[3.0] * 10, 4.4).is_calm
+    assert not watched(*[3.0] * 10, 4.6).is_calm
+    assert not watched(*[3.0] * 10, *[5.5] * 30, 4.4).is_calm

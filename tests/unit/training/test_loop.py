@@ -127,6 +127,15 @@ def test_weights_that_are_no_numbers_never_become_a_checkpoint(corpus: PreparedC
     assert all(np.isfinite(one.numpy()).all() for one in run.trainer.variables)
 
 
+def test_the_way_back_from_an_explosion_leads_to_before_it_began(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    config = replace(CONFIG, batch=4, epochs=1)
+    run, listener = run_with(corpus, tmp_path, sometimes({number: number - 3.0 for number in range(9, 20)}), config)
+    run.fit()  # 3 nats until the eighth update, then 6, 7, 8, ...
+    assert len(listener.warnings) == 1
+    assert "the loss rose from 3.00 to" in listener.warnings[0]
+    assert "back to epoch 1, step 8 " in listener.warnings[0]
+
+
 def test_a_checkpoint_that_cannot_be_written_does_not_end_training(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

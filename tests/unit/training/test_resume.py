@@ -228,9 +228,9 @@ def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus,
     ("network", "training", "told"),
     [
         (replace(SMALL, units=16), QUICK, ("--units 8", "--units 16")),
-        (replace(SMALL, tied=False), replace(NUDGED, batch=32), ("--tied, --batch 64", "--no-tied, --batch 32")),
-        (SMALL, replace(NUDGED, epochs=1), ("--epochs 2", "--epochs 1")),
-        (SMALL, replace(NUDGED, ema=0.99), ("no --ema", "--ema 0.99")),
+        (replace(SMALL, tied=False), replace(QUICK, batch=32), ("--tied, --batch 64", "--no-tied, --batch 32")),
+        (SMALL, replace(QUICK, epochs=1), ("--epochs 2", "--epochs 1")),
+        (SMALL, replace(QUICK, ema=0.99), ("no --ema", "--ema 0.99")),
     ],
 )
 def test_what_was_changed_is_named(network: ModelConfig, training: TrainConfig, told: tuple[str, str]) -> None:

@@ -1,0 +1,41 @@
+"""From the pieces of a document to its translated text: the one way that all formats and all crews go."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nmt_cli.inference.documents.document import Piece
+from nmt_cli.inference.job import Block, Crew
+
+if TYPE_CHECKING:
+    from nmt_cli.inference.translator import Translation
+
+Witness = Callable[["Translation"], None]
+
+
+def delivered(batches: Iterable[list[Piece]], crew: Crew, witness: Witness) -> Iterator[str]:
+    """What each batch of pieces reads once it is translated, in order; `witness` is shown every translation."""
+    waiting: deque[list[Piece]] = deque()
+
+    def blocks() -> Iterator[Block]:
+        first = 0
+        for batch in batches:
+            texts = tuple(text for piece in batch for text in piece.texts)
+            waiting.append(batch)  # before the block is given out: the crew may ask for blocks in another thread
+            yield Block(first, texts)
+            first += len(texts)
+
+    for translations in crew.translations(blocks()):
+        for translation in translations:
+            witness(translation)
+        yield "".join(written(waiting.popleft(), translations))
+
+
+def written(batch: list[Piece], translations: Iterable[Translation]) -> Iterator[str]:
+    """The pieces, each with its share of the translations."""
+    remaining = iter(translations)
+    for piece in batch:
+        yield piece.written(list(islice(remaining, len(piece.texts))))

@@ -1,0 +1,56 @@
+"""What tables have in common: which column holds the text, what the new column is called, and the end of a line.
+
+Columns are named by the first line, or counted from 1 where there is no such line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nmt_cli.corpus.formats.reader import column_number, is_name
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.inference.documents.document import Source
+
+SHORT_ROW = "every row needs that column, if only an empty one; blank lines may stay"
+
+
+def required_column(source: Source) -> str:
+    """The column that was asked for. Raises OptionError where none was."""
+    if source.config.column is None:
+        raise OptionError(
+            f"--column is needed: which column of {source.name} is to be translated?",
+            hint="name it, or give its number; with --format text every line is translated as a whole",
+        )
+    return source.config.column
+
+
+def has_header(source: Source) -> bool:
+    """Whether the first line names the columns: if the one that was asked for is not a number."""
+    return is_name(source.config.column)
+
+
+def column_index(source: Source, first: Sequence[str]) -> int:
+    """The column of the text, from 0, in a table whose first line is `first`. Raises DataError for one it has not."""
+    return column_number(required_column(source), list(first), 0, source.name)
+
+
+def new_name(source: Source, taken: Sequence[str]) -> str:
+    """The name of the column that is added. Raises DataError where there is one of that name already."""
+    name = source.config.new_column or f"{source.config.column}_{source.target_language}"
+    if name in taken:
+        raise DataError(
+            f"{source.name} has a column {name!r} already", hint="give the translations another with --new-column"
+        )
+    return name
+
+
+def parted(line: str) -> tuple[str, str]:
+    """A line and the end of a line that it has."""
+    body = line.removesuffix("\n")
+    body = body.removesuffix("\r") if len(body) < len(line) else body
+    return body, line[len(body) :]
+
+
+def cell(text: str) -> str:
+    """`text` as it stands in a cell: of several lines, one."""
+    return " ".join(text.split())

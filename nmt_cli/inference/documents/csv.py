@@ -1,0 +1,87 @@
+"""Comma-separated text with quotes: the translation becomes the last field, and everything before it stays as it is.
+
+`,`, `;` or a tab between fields, whichever stands most often in the first line. A field of several lines is one text.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from nmt_cli.corpus.formats.csv import delimiter_of
+from nmt_cli.inference.documents.columns import (
+    SHORT_ROW,
+    cell,
+    column_index,
+    has_header,
+    new_name,
+    parted,
+    required_column,
+)
+from nmt_cli.inference.documents.document import Document, Piece, verbatim
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record as it stands in the file, from line `line` on, and what its fields say."""
+
+    line: int
+    raw: str  # all its lines with their ends
+    fields: list[str]
+
+    def with_field(self, text: str, delimiter: str) -> str:
+        body, end = parted(self.raw)
+        quote = any(mark in text for mark in f'{delimiter}"')
+        field = '"{}"'.format(text.replace('"', '""')) if quote else text
+        return f"{body}{delimiter}{field}{end}"
+
+
+class CsvDocument(Document):
+    def pieces(self) -> Iterator[Piece]:
+        required_column(self.source)
+        lines = self.source.text_lines(ends=True)
+        first = next(lines, "")
+        self.delimiter = delimiter_of(first)
+        column = None
+        for record in self.records(chain([first] if first else [], lines)):
+            if column is None:
+                column = column_index(self.source, record.fields)
+                if has_header(self.source):
+                    yield verbatim(record.with_field(new_name(self.source, record.fields), self.delimiter))
+                    continue
+            yield self.row(record, column)
+
+    def row(self, record: Record, column: int) -> Piece:
+        if not any(map(str.strip, record.fields)):
+            return verbatim(record.raw)
+        if len(record.fields) <= column:
+            count = len(record.fields)
+            self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated", SHORT_ROW)
+        text = cell(record.fields[column])
+        return Piece((text,), lambda translations: record.with_field(translations[0].text, self.delimiter))
+
+    def records(self, lines: Iterator[str]) -> Iterator[Record]:
+        """Raises DataError for what is no CSV, naming the line where the record begins."""
+        taken: list[str] = []
+
+        def noted() -> Iterator[str]:
+            for line in lines:
+                taken.append(line)
+                yield line.removeprefix(BYTE_ORDER_MARK)
+
+        reader = csv.reader(noted(), delimiter=self.delimiter, strict=True)
+        number = 1
+        while True:
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                self.source.refuse(number, str(error), "a quote that is opened here is perhaps never closed")
+            yield Record(number, "".join(taken), fields)
+            number += len(taken)
+            taken.clear()

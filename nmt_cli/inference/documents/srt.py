@@ -1,0 +1,147 @@
+r"""Subtitles (SubRip), read by pysubs2: numbers and times stay as they are, byte for byte.
+
+A cue is one text, whatever lines it is broken into, and is broken into as many again; a cue in which each line is
+another speaker's (`- Yes.`) is a text a line. Tags such as `<i>` and `{\an8}` stay with their words.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.inference.documents.document import Document, Piece, library, verbatim
+from nmt_cli.inference.documents.markup import Mark, MarkedText, with_marks
+from nmt_cli.inference.documents.sentences import has_letters, sentences
+
+if TYPE_CHECKING:
+    from nmt_cli.inference.translator import Translation
+
+TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
+OPENING = re.compile(r"<([A-Za-z][\w-]*)")
+SPEAKER = re.compile(r"\s*(?:[-–—]\s*)(?=\S)")
+GUESSED = "tags that were placed by guess"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A text of a cue by sentences, and what stands before it: the dash of a speaker, or nothing."""
+
+    before: str
+    sentences: Sequence[MarkedText]
+
+
+class SubtitleDocument(Document):
+    def pieces(self) -> Iterator[Piece]:
+        text = "".join(self.source.text_lines(ends=True))
+        line_end = "\r\n" if "\r\n" in text else "\n"
+        text = text.replace("\r\n", "\n")
+        written = 0
+        for start, end in cues(text, self.source):
+            yield verbatim(text[written:start].replace("\n", line_end))
+            cue = text[start:end]
+            yield self.cue(cue, line_end) if has_letters(TAG.sub("", cue)) else verbatim(cue.replace("\n", line_end))
+            written = end
+        yield verbatim(text[written:].replace("\n", line_end))
+
+    def cue(self, text: str, line_end: str) -> Piece:
+        lines = text.split("\n")
+        spoken = [SPEAKER.match(TAG.sub("", line)) for line in lines]
+        if len(lines) > 1 and all(spoken):
+            parts = [without_tags(line) for line in lines]
+            split = [speaker(part) for part in parts]
+        else:
+            split = [Line("", sentences(without_tags(" ".join(lines))))]
+
+        def written(translations: Sequence[Translation]) -> str:
+            remaining = iter(translations)
+            found = [self.line(line, remaining) for line in split]
+            return line_end.join(wrapped(found[0], len(lines)) if len(found) == 1 else found)
+
+        return Piece(tuple(one.text for line in split for one in line.sentences), written)
+
+    def line(self, line: Line, translations: Iterator[Translation]) -> str:
+        placed = [with_marks(one, next(translations), str) for one in line.sentences]
+        self.notes += Counter({GUESSED: sum(one.guessed for one in placed)})
+        return line.before + " ".join(one.text for one in placed)
+
+
+def cues(text: str, source: Any) -> Iterator[tuple[int, int]]:
+    """Where the texts of the cues stand, in the order of the file. Raises DataError for what holds no cue at all."""
+    pysubs2 = library("pysubs2", "pysubs2", "Subtitles")
+    stamp = pysubs2.time.TIMESTAMP
+    events = list(pysubs2.SSAFile.from_string(text, format_="srt", keep_html_tags=True)) if text.strip() else []
+    if text.strip() and not events:
+        source.refuse(1, "no cue of a subtitle", "a cue has a line of two times: 00:00:01,000 --> 00:00:02,000")
+    place = 0
+    for event in events:
+        while place < len(text) and len(stamp.findall(text[place : line_end_after(text, place)])) != 2:
+            place = line_end_after(text, place) + 1
+        place = line_end_after(text, place) + 1
+        content = event.text.replace("\\N", "\n")
+        start = text.find(content, place) if content else -1
+        if start >= 0:
+            yield start, start + len(content)
+            place = start + len(content)
+
+
+def line_end_after(text: str, place: int) -> int:
+    end = text.find("\n", place)
+    return len(text) if end < 0 else end
+
+
+def without_tags(text: str) -> MarkedText:
+    """The text with a mark for each pair of tags, and for each tag without a partner."""
+    plain, place = "", 0
+    marks: list[Mark] = []
+    opened: list[int] = []  # places in `marks` of tags that wait for their partners
+    for tag in TAG.finditer(text):
+        plain += text[place : tag.start()]
+        place = tag.end()
+        if opened and closes(tag[0], marks[opened[-1]].fixed or ""):
+            own = opened.pop()
+            start, opening = marks[own].start, marks[own].fixed or ""
+            if start < len(plain):
+                marks[own] = Mark(start, len(plain), opening, tag[0], depth=len(opened))
+                continue
+        elif OPENING.match(tag[0]):
+            opened.append(len(marks))
+        marks.append(Mark(len(plain), len(plain), fixed=tag[0], depth=len(opened)))
+    return MarkedText(plain + text[place:], tuple(marks))
+
+
+def closes(tag: str, opening: str) -> bool:
+    """Whether `tag` is the end of `opening`, as `</font>` is that of `<font color="red">`."""
+    name = OPENING.match(opening)
+    return name is not None and tag == f"</{name[1]}>"
+
+
+def speaker(marked: MarkedText) -> Line:
+    """The text without the dash before it."""
+    found = SPEAKER.match(marked.text)
+    length = found.end() if found else 0
+    moved = tuple(
+        replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
+    )
+    return Line(marked.text[:length], sentences(MarkedText(marked.text[length:], moved)))
+
+
+def wrapped(text: str, count: int) -> list[str]:
+    """`text` in `count` lines at most, broken at blanks so that the longest is as short as can be."""
+    widths = range(max(map(len, text.split(" "))), len(text) + 1)
+    narrowest = bisect_left(widths, True, key=lambda width: len(filled(text, width)) <= count)
+    return filled(text, widths[narrowest])
+
+
+def filled(text: str, width: int) -> list[str]:
+    """Lines of at most `width` characters, each as long as can be."""
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".lstrip(" ")
+    return lines

@@ -1,0 +1,30 @@
+"""Plain text: each line is a text, and a blank line stays blank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from nmt_cli.inference.documents.document import Document, Piece, Source
+
+if TYPE_CHECKING:
+    from nmt_cli.inference.translator import Translation
+
+
+def text_line(translation: Translation) -> str:
+    return translation.text + "\n"
+
+
+class TextDocument(Document):
+    """Lines end at LF or CR LF on the way in, and at LF on the way out; `line` writes a translation with that end."""
+
+    def __init__(self, source: Source, line: Callable[[Translation], str] = text_line) -> None:
+        super().__init__(source)
+        self.line = line
+
+    def pieces(self) -> Iterator[Piece]:
+        for text in self.source.text_lines():
+            yield Piece((text,), self.written)
+
+    def written(self, translations: Sequence[Translation]) -> str:
+        return self.line(translations[0])

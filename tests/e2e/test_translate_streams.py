@@ -1,0 +1,171 @@
+"""`nmt translate` as a program among others: pipes that wait, pipes that close, workers, interrupts, formats."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from support.models import export_untrained, prepare_toy
+
+NASTY = "bade.\n\n\0\n\x1b[31m\nlu\u2028ma\u2029\x85\v\f\rgi.\r\n\r\n\ufeff\n😀 שלום\n\u202eko\n   \t\nno newline"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with an untrained `model/`, and `lines.txt` of 3,000 lines."""
+    directory = tmp_path_factory.mktemp("streams")
+    export_untrained(prepare_toy(directory), directory / "model")
+    (directory / "lines.txt").write_text("".join(f"bade {'giko ' * (n % 4)}{n}.\n" for n in range(3000)))
+    return directory
+
+
+def command(*arguments: str) -> Sequence[str]:
+    return [sys.executable, "-m", "nmt_cli", "translate", "--beam-size", "1", "--max-length", "8", *arguments]
+
+
+def translated(place: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command(*arguments), cwd=place, input=data, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_line_in_is_a_line_out_for_awkward_text(place: Path, workers: str) -> None:
+    done = translated(place, "--workers", workers, data=NASTY.encode())
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.decode().splitlines()) == done.stdout.count(b"\n") == NASTY.count("\n") + 1
+    blank = [not line.strip("\0\ufeff\r\t ") for line in NASTY.split("\n")]
+    assert [not line for line in done.stdout.decode().split("\n")[:-1]] == blank
+
+
+def test_bytes_that_are_no_utf8_are_replaced_where_asked(place: Path) -> None:
+    data = b"bade.\ncaf\xe9 \xff\nlu.\n"
+    assert translated(place, data=data).returncode == 65
+    done = translated(place, "--errors", "replace", data=data)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
+
+
+def test_workers_write_what_one_process_writes(place: Path) -> None:
+    one, two = translated(place, "lines.txt"), translated(place, "lines.txt", "--workers", "2")
+    assert (two.returncode, two.stdout.count(b"\n")) == (0, 3000)
+    assert two.stdout == one.stdout
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_line_is_answered_before_the_next_is_sent(place: Path, workers: str) -> None:
+    program = subprocess.Popen(command("--workers", workers), cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert program.stdin and program.stdout
+    for line in (b"bade.\n", b"\n", b"giko lu.\n"):
+        program.stdin.write(line)
+        program.stdin.flush()
+        assert program.stdout.readline().endswith(b"\n")
+    program.stdin.close()
+    assert (program.stdout.read(), program.wait(30)) == (b"", 0)
+    program.stdout.close()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_closed_pipe_ends_it_silently(place: Path, workers: str) -> None:
+    program = subprocess.Popen(
+        command("lines.txt", "--workers", workers), cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert program.stdout and program.stderr
+    program.stdout.readline()
+    program.stdout.close()
+    assert program.stderr.read() == b""
+    program.wait(30)
+    program.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds its workers in /proc")
+def test_ctrl_c_ends_all_workers_and_leaves_no_half_file(place: Path, tmp_path: Path) -> None:
+    program = subprocess.Popen(
+        command("--workers", "2", "-o", str(tmp_path / "out.txt")),
+        cwd=place,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert program.stdin and program.stderr
+    workers = started_workers(program.pid)
+    os.killpg(program.pid, signal.SIGINT)  # as a terminal does, to the workers too
+    assert program.wait(30) != 0
+    assert b"Traceback" not in program.stderr.read()
+    assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+    assert not list(tmp_path.iterdir())
+    program.stdin.close()
+    program.stderr.close()
+
+
+def started_workers(parent: int) -> list[int]:
+    """The ids of the two workers, once they are there."""
+    for _ in range(300):
+        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        found = [int(child) for child in children if "spawn_main" in command_line(int(child))]
+        if len(found) == 2:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("no workers were started")
+
+
+def command_line(process: int) -> str:
+    return Path(f"/proc/{process}/cmdline").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments"),
+    [
+        ("a.tsv", "id\ttext\n1\tbade.\n", ["--column", "text"]),
+        ("a.csv", "id,text\n1,bade.\n", ["--column", "text"]),
+        ("a.jsonl", '{"text": "bade."}\n', ["--column", "text"]),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nbade.\n", []),
+        ("a.po", 'msgid "bade."\nmsgstr ""\n', []),
+        ("a.md", "# bade\n\n- **giko** lu.\n", []),
+    ],
+)
+def test_a_format_is_known_by_its_ending(
+    place: Path, tmp_path: Path, name: str, text: str, arguments: list[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    done = translated(place, str(tmp_path / name), "-o", str(tmp_path / "out"), *arguments)
+    assert (done.returncode, done.stdout) == (0, b"")
+    written = (tmp_path / "out").read_text()
+    assert written != text
+    assert translated(place, "--format", name[2:], *arguments, data=text.encode()).stdout.decode() == written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.csv"], "--column is needed: which column of a.csv is to be translated?"),
+        (["a.md", "--scores"], "--format md has room for one translation and nothing beside it"),
+        (["a.md", "lines.txt"], "several files, one of them md, make no file"),
+        (["--workers", "2", "--ray", "auto"], "--workers and --ray are two ways to the same end"),
+        (["--workers", "0"], "--workers is 0; at least 1 is needed"),
+    ],
+)
+def test_what_cannot_be_is_said(place: Path, arguments: list[str], message: str) -> None:
+    (place / "a.csv").write_text("id,text\n")
+    (place / "a.md").write_text("text\n")
+    done = translated(place, *arguments)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines()[0] == f"error: {message}"
+
+
+def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['nmt', 'translate', '--beam-size', '1', 'one.txt'];"
+        "from nmt_cli.cli.app import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "names = ('nmt_cli.inference.workers', 'ray', 'polib', 'pysubs2', 'mdurl')\n"
+        "print([name for name in names if name in sys.modules])"
+    )
+    (place / "one.txt").write_text("bade.\n")
+    done = subprocess.run([sys.executable, "-c", code], cwd=place, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

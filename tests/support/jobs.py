@@ -1,0 +1,39 @@
+"""Jobs for processes that need no model: they shout, and can be made to die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt_cli.errors import DamagedError
+from nmt_cli.inference.job import Block, Job, TranslateBlock
+from nmt_cli.inference.translator import Translation
+from support.translations import louder
+
+
+@dataclass(frozen=True)
+class LoudJob(Job):
+    """Translates into capitals. The first to be given "die" is killed, each that is given "die!" is."""
+
+    mark: Path = Path("died")
+
+    def start(self, *, threads: int | None = None) -> TranslateBlock:
+        return self.translate
+
+    def translate(self, block: Block) -> list[Translation]:
+        if "die!" in block.texts or ("die" in block.texts and not self.mark.exists()):
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "fail" in block.texts:
+            raise ValueError("this text cannot be")
+        return [louder(text) for text in block.texts]
+
+
+@dataclass(frozen=True)
+class BrokenJob(Job):
+    """Its model cannot be loaded."""
+
+    def start(self, *, threads: int | None = None) -> TranslateBlock:
+        raise DamagedError("model.json is damaged", hint="make it anew")

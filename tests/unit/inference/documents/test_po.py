@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import polib
+import pytest
+
+from nmt_cli.errors import DataError
+from support.translations import aligned, converted
+
+HEADER = (
+    'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals={}; plural=0;\\n"\n\n'
+)
+CATALOGUE = f"""# made by hand
+{HEADER.format(2)}#. hint
+#: b.py:2 a.py:1
+msgid "hello world"
+msgstr ""
+
+#, python-format
+msgid "%d apple"
+msgid_plural "%d apples"
+msgstr[0] ""
+msgstr[1] ""
+
+msgctxt "menu"
+msgid "open"
+msgstr "Öffnen"
+
+#, fuzzy
+#| msgid "old"
+msgid "new day"
+msgstr "alt"
+
+msgid ""
+"one. Two \\"x\\".\\n"
+"  three\\n"
+msgstr ""
+
+#~ msgid "gone"
+#~ msgstr "weg"
+"""
+
+
+def test_only_what_has_no_translation_gets_one_and_all_else_stays() -> None:
+    written, notes = converted("po", CATALOGUE)
+    expected = (
+        CATALOGUE.replace('msgid "hello world"\nmsgstr ""', 'msgid "hello world"\nmsgstr "HELLO WORLD"')
+        .replace("#, python-format", "#, fuzzy, python-format")
+        .replace('msgstr[0] ""\nmsgstr[1] ""', 'msgstr[0] "%D APPLE"\nmsgstr[1] "%D APPLES"')
+        .replace('"  three\\n"\nmsgstr ""', '"  three\\n"\nmsgstr ""\n"ONE. TWO \\"X\\".\\n"\n"  THREE\\n"')
+    )
+    assert written == expected
+    assert list(notes.values()) == [1, 1]  # a placeholder was lost (%d became %D), a fuzzy translation was kept
+
+
+def test_a_translation_that_keeps_its_placeholder_is_not_fuzzy() -> None:
+    entry = '#, python-format\nmsgid "%d apple"\nmsgid_plural "%d apples"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    written, notes = converted("po", HEADER.format(2) + entry, lambda text: aligned(text, ["%d", "Obst"], [0, 1]))
+    assert written.endswith("#, python-format\n" + entry.split("\n", 1)[1].replace('""', '"%d Obst"'))
+    assert notes == {}
+
+
+@pytest.mark.parametrize(
+    ("forms", "expected"), [(1, ["APPLES"]), (2, ["APPLE", "APPLES"]), (3, ["APPLE", "APPLES", "APPLES"])]
+)
+def test_each_plural_form_of_the_language_is_filled_and_more_than_two_are_fuzzy(
+    forms: int, expected: list[str]
+) -> None:
+    text = HEADER.format(forms) + 'msgid "apple"\nmsgid_plural "apples"\nmsgstr[0] ""\n'
+    entry = polib.pofile(converted("po", text)[0])[0]
+    assert list(entry.msgstr_plural.values()) == expected
+    assert entry.fuzzy == (forms > 2)
+
+
+def test_all_is_translated_anew_where_asked_and_is_then_not_fuzzy() -> None:
+    entries = polib.pofile(converted("po", CATALOGUE, retranslate=True)[0])
+    found = {entry.msgid: (entry.msgstr, entry.fuzzy, entry.previous_msgid) for entry in entries if not entry.obsolete}
+    assert found["open"] == ("OPEN", False, None)
+    assert found["new day"] == ("NEW DAY", False, None)
+    assert [entry.msgstr for entry in entries if entry.obsolete] == ["weg"]
+
+
+def test_what_is_no_catalogue_is_refused() -> None:
+    with pytest.raises(DataError, match=r"x\.po, line 2"):
+        converted("po", 'msgid "a"\nwhat\n')
+
+
+def test_an_empty_catalogue_and_one_of_a_header_stay() -> None:
+    assert converted("po", "")[0] == ""
+    assert converted("po", HEADER.format(2))[0] == HEADER.format(2)

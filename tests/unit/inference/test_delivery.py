@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.inference.delivery import delivered
+from nmt_cli.inference.documents import format_of, open_document
+from nmt_cli.inference.documents.config import DocumentConfig
+from nmt_cli.inference.documents.document import Piece, Source, verbatim
+from nmt_cli.inference.job import Alone, Block
+from nmt_cli.inference.stream import arriving, blocks
+from nmt_cli.inference.translator import Translation
+from support.translations import louder
+
+CREW = Alone(lambda block: [louder(text) for text in block.texts])
+# Everything that some program takes for the end of a line, and what is apt to be lost on the way.
+AWKWARD = st.sampled_from(
+    ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\0", "\ufeff", "\u202e", "😀", "שלום"]
+)
+LINES = st.lists(st.lists(AWKWARD | st.text(max_size=5), max_size=4).map("".join), max_size=30)
+
+
+def encodable(text: str) -> str:
+    return text.encode("utf-8", "ignore").decode().replace("\n", "")
+
+
+@given(lines=LINES, ends=st.sampled_from(["\n", "\r\n"]), last=st.booleans(), limit=st.integers(1, 7))
+def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last: bool, limit: int) -> None:
+    lines = [encodable(line) for line in lines]
+    data = ends.join([*lines, ""] if last and lines else lines).encode()
+    expected = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+    for gather in (blocks, arriving):
+        pieces = open_document("text", Source(io.BytesIO(data), "x", DocumentConfig(), "de")).pieces()
+        seen: list[Translation] = []
+        written = "".join(delivered(gather(pieces, limit), CREW, seen.append))
+        assert written.count("\n") == len(written.splitlines()) == len(seen) == expected
+        assert not written or written.endswith("\n")
+
+
+@given(st.binary(max_size=60))
+def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data: bytes) -> None:
+    source = Source(io.BytesIO(data), "x", DocumentConfig(errors="replace"), "de")
+    written = "".join(delivered(blocks(open_document("text", source).pieces(), 3), CREW, lambda _: None))
+    assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+
+
+def test_each_piece_gets_its_own_translations_and_blocks_are_numbered() -> None:
+    asked: list[Block] = []
+
+    def translate(block: Block) -> list[Translation]:
+        asked.append(block)
+        return [louder(text) for text in block.texts]
+
+    def joined(translations: object) -> str:
+        return "+".join(one.text for one in translations) + ";"  # type: ignore[attr-defined]
+
+    batches = [
+        [Piece(("a", "b"), joined), verbatim("|"), Piece(("c",), joined)],
+        [verbatim("end")],
+        [Piece((), joined)],
+    ]
+    assert list(delivered(batches, Alone(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
+    assert asked == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]
+
+
+def test_the_format_is_told_by_the_ending_unless_it_is_given() -> None:
+    from pathlib import Path
+
+    assert format_of(Path("a.b/README.MD"), None) == "md"
+    assert format_of(Path("x.pot"), None) == "po"
+    assert format_of(Path("x.unknown"), None) == format_of(None, None) == "text"
+    assert format_of(Path("x.md"), "text") == "text"

@@ -1,0 +1,63 @@
+"""A local Ray of two workers. What Ray prints of itself is not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import NotFoundError
+from nmt_cli.inference.bundle import FORMAT, ModelCard, write_card
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.job import Block
+from nmt_cli.inference.ray_crew import RayCrew, Shipment
+from support.jobs import LoudJob
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that is a model to all who do not look into its files."""
+    directory = tmp_path_factory.mktemp("ray")
+    (directory / "encoder.onnx").write_bytes(bytes(200_000))
+    values = {field.name: {} if "dict" in str(field.type) else "" for field in fields(ModelCard)}
+    write_card(directory, ModelCard(**{**values, "format": FORMAT}))
+    return directory
+
+
+@pytest.fixture
+def two_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ray with two processors, whatever the machine has, whose processes find the jobs of the tests."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    environment = {"env_vars": {"PYTHONPATH": str(Path(__file__).parents[2])}}
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_blocks_come_back_in_order_though_a_worker_is_killed(model: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "died"
+    texts = [f"text {number}" for number in range(12)]
+    texts[4] = "die"
+    with RayCrew(LoudJob(model=model, search=SearchConfig(), mark=mark), "auto") as crew:
+        found = crew.translations(Block(number, (text,)) for number, text in enumerate(texts))
+        assert [block[0].text for block in found] == [text.upper() for text in texts]
+    assert mark.exists()
+
+
+def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
+    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), ensemble=(model,)))
+    job = shipment.unpacked(tmp_path)
+    assert job.model.parent == tmp_path
+    assert Shipment.of(job).models == shipment.models
+
+
+def test_a_model_that_is_not_there_is_told_before_ray_starts(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no model"):
+        RayCrew(LoudJob(model=tmp_path, search=SearchConfig()), "auto").__enter__()
+    assert not ray.is_initialized()
