@@ -16,11 +16,12 @@ from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.stream import arriving, decoded
 
 if TYPE_CHECKING:
     from nmt_cli.inference.bundle import ModelCard
+    from nmt_cli.inference.placing import Placed
     from nmt_cli.inference.translator import Translation, Translator
 
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
@@ -29,6 +30,7 @@ READ_AHEAD = 1024  # lines translated together at most: enough for batches of li
 @with_settings
 def translate(
     search: SearchConfig,
+    text: LineConfig,
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE", help="Text, a sentence a line; default: standard input.")
     ] = None,
@@ -57,7 +59,7 @@ def translate(
     from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
 
     screen = Screen(quiet=quiet, verbose=verbose)
-    translator = Translator.load(model)
+    translator = Translator.load(model, text)
     tally = Tally()
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
     batches = typed(translator.card, screen) if talk else arriving(lines_of(paths), READ_AHEAD)
@@ -74,12 +76,22 @@ class Tally:
 
     unseen: set[str] = field(default_factory=set)
     cut: int = 0
+    spans: int = 0
+    doubtful: list[Placed] = field(default_factory=list)
 
     def add(self, translation: Translation) -> None:
         self.unseen |= translation.unseen
         self.cut += translation.cut
+        self.spans += len(translation.placed)
+        self.doubtful += [placed for placed in translation.placed if placed.doubtful]
 
     def tell(self, screen: Screen, search: SearchConfig) -> None:
+        if self.doubtful:
+            shown = " ".join(dict.fromkeys(placed.text for placed in self.doubtful[:5]))
+            screen.warn(
+                f"{len(self.doubtful):,} of {self.spans:,} protected spans were lost by the network and put back by "
+                f"attention or position; look where they stand: {shown}{' ...' if len(self.doubtful) > 5 else ''}"
+            )
         if self.unseen:
             shown = " ".join(character for character in sorted(self.unseen)[:20])
             more = f" and {len(self.unseen) - 20} more" if len(self.unseen) > 20 else ""

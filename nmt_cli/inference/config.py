@@ -1,4 +1,7 @@
-"""Settings of the search. Standard library only: the command line reads its options from here."""
+"""Settings of the search and of the lines that it is given.
+
+Standard library only: the command line reads its options from here.
+"""
 
 from __future__ import annotations
 
@@ -23,3 +26,20 @@ class SearchConfig(Settings):
         200, "Target tokens at most; shorter for short sources (3 x source + 10).", panel="Decoding", low=1
     )
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineConfig(Settings):
+    """What of a line the network is given, and in how many pieces."""
+
+    protect: bool = setting(
+        True,
+        "Carry addresses, amounts, placeholders, markup and emoji over byte for byte.",
+        panel="Text",
+    )
+    glossary: str | None = setting(
+        None, "File of terms and the translations they must have: source, tab, target.", panel="Text"
+    )
+    max_words: int = setting(
+        50, "Words of a line from which on its sentences are translated one by one.", panel="Text", low=1
+    )

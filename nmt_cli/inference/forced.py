@@ -13,6 +13,7 @@ import numpy as np
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.inference.lines import unmasked
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
 from nmt_cli.inference.search import Found
 from nmt_cli.inference.translator import Translation, Translator, padded
@@ -101,7 +102,7 @@ def forced_translations(translator: Translator, sources: Sequence[str], targets:
     ids = translator.source.encode_all(map(normalise, sources))
     forced = force_lines(translator, sources, targets)
     return [
-        translator.translation(line, normalise(line), [*own, Tokenizer.END], [as_found(one)])
+        translator.translation(line, [unmasked(line)], [([*own, Tokenizer.END], [as_found(one)])])
         for line, own, one in zip(sources, ids, forced, strict=True)
     ]
 

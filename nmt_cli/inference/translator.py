@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer
+from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import Bundle, ModelCard
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import LineConfig, SearchConfig
+from nmt_cli.inference.glossary import Glossary
+from nmt_cli.inference.lines import LineReader, Piece, whole
+from nmt_cli.inference.placing import Placed, Sides, restore
 from nmt_cli.inference.protocol import FloatArray, IntArray, StepModel
 from nmt_cli.inference.search import Found, search
 
@@ -31,8 +36,16 @@ class Hypothesis:
     log_probability: float  # natural logarithm of the whole, end included
     score: float  # log_probability divided by the length penalty: what hypotheses are ranked by
     token_log_probabilities: tuple[float, ...]  # T
-    attention: FloatArray  # (T, S): row t sums to 1
+    attentions: tuple[FloatArray, ...]  # of each piece that the line was cut into: (its tokens, its source positions)
     finished: bool  # false where the length limit cut it
+    placed: tuple[Placed, ...] = ()  # the protected spans
+
+    @property
+    def attention(self) -> FloatArray:
+        """(T, S): row t sums to 1. No piece of a line that was cut looks at another."""
+        if len(self.attentions) == 1:
+            return self.attentions[0]
+        return block_diagonal(self.attentions)
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,11 @@ class Translation:
         return self.hypotheses[0].text if self.hypotheses else ""
 
     @property
+    def placed(self) -> tuple[Placed, ...]:
+        """The protected spans of the best hypothesis, and what put each in its place."""
+        return self.hypotheses[0].placed if self.hypotheses else ()
+
+    @property
     def cut(self) -> bool:
         """Whether the best hypothesis was cut by the length limit."""
         return bool(self.hypotheses) and not self.hypotheses[0].finished
@@ -58,20 +76,36 @@ class Translator:
     """A step model with the tokenizers of its two sides; `card` is there when it came from a model directory."""
 
     def __init__(
-        self, engine: StepModel[Any], source: Tokenizer, target: Tokenizer, card: ModelCard | None = None
+        self,
+        engine: StepModel[Any],
+        source: Tokenizer,
+        target: Tokenizer,
+        card: ModelCard | None = None,
+        *,
+        lines: LineConfig | None = None,
+        carries: bool = True,
     ) -> None:
+        """`carries`: whether the network has learnt to carry placeholders over.
+
+        Raises NotFoundError and DataError for a glossary that cannot be read.
+        """
         self.engine = engine
         self.source = source
         self.target = target
+        self.carries = carries and source.has_placeholders and target.has_placeholders
         self._card = card
+        lines = lines or LineConfig()
+        glossary = Glossary.load(require_file(Path(lines.glossary))) if lines.glossary else None
+        self.reader = LineReader(lines, carries=self.carries, glossary=glossary)
 
     @classmethod
-    def load(cls, directory: Path) -> Translator:
+    def load(cls, directory: Path, lines: LineConfig | None = None) -> Translator:
         """The translator in a model directory. Raises NotFoundError and DamagedError (see `bundle`)."""
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
         bundle = Bundle.load(directory)
-        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card)
+        carries = bundle.card.training.get("placeholders", 0) > 0  # older models have none of it in their card
+        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card, lines=lines, carries=carries)
 
     @property
     def card(self) -> ModelCard:
@@ -83,38 +117,133 @@ class Translator:
         self, lines: Sequence[str], config: SearchConfig, progress: Progress | None = None
     ) -> list[Translation]:
         """One translation a line, in order; `progress` is told how many lines are done."""
-        texts = [normalise(line) for line in lines]
-        ids = [[*encoded, Tokenizer.END] for encoded in self.source.encode_all(texts)]
-        found: list[list[Found]] = [[] for _ in lines]
-        done = sum(not text for text in texts)
-        for batch in batches([0 if not text else len(one) for text, one in zip(texts, ids, strict=True)], config):
+        read = [self.reader.pieces(line) for line in lines]
+        ids = self.ids([piece for pieces in read for piece in pieces])
+        owner = [number for number, pieces in enumerate(read) for _ in pieces]
+        found = self.search(ids, owner, config, len(lines), progress)
+        results = iter(zip(ids, found, strict=True))
+        return [
+            self.translation(line, pieces, [next(results) for _ in pieces])
+            for line, pieces in zip(lines, read, strict=True)
+        ]
+
+    def ids(self, pieces: Sequence[Piece]) -> list[list[int]]:
+        """The source ids of each piece with END; none where there is nothing to translate."""
+        encoded = self.source.encode_all([piece.text for piece in pieces])
+        return [[*own, Tokenizer.END] if one.is_translated else [] for one, own in zip(pieces, encoded, strict=True)]
+
+    def search(
+        self,
+        ids: Sequence[list[int]],
+        owner: Sequence[int],
+        config: SearchConfig,
+        lines: int,
+        progress: Progress | None,
+    ) -> list[list[Found]]:
+        """The hypotheses of each piece; `owner` is the line of each, of `lines` in all."""
+        found: list[list[Found]] = [[] for _ in ids]
+        waiting = Counter(line for line, own in zip(owner, ids, strict=True) if own)
+        for batch in batches([len(own) for own in ids], config):
             for index, hypotheses in zip(batch, search(self.engine, padded(ids, batch), config), strict=True):
                 found[index] = hypotheses
-            done += len(batch)
+            waiting.subtract(owner[index] for index in batch)
             if progress is not None:
-                progress(done)
-        return [self.translation(*one) for one in zip(lines, texts, ids, found, strict=True)]
+                progress(lines - sum(left > 0 for left in waiting.values()))
+        return found
 
-    def translation(self, line: str, text: str, ids: list[int], found: list[Found]) -> Translation:
-        if not text:
-            return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
+    def translation(
+        self, line: str, pieces: Sequence[Piece], results: Sequence[tuple[list[int], list[Found]]]
+    ) -> Translation:
+        """What the ids and hypotheses of its pieces make of a line."""
+        parts = [self.hypotheses(piece, *result) for piece, result in zip(pieces, results, strict=True)]
+        number = max(map(len, parts), default=0)
+        best_first = [[part[min(rank, len(part) - 1)] for part in parts] for rank in range(number)]
         return Translation(
             source=line,
-            source_pieces=tuple(self.source.pieces(ids)),
-            hypotheses=tuple(self.hypothesis(one, len(ids)) for one in found),
-            unseen=frozenset(self.source.unseen(text)),
+            source_pieces=tuple(
+                piece
+                for one, result in zip(pieces, results, strict=True)
+                for piece in self.source_pieces(one, result[0])
+            ),
+            hypotheses=tuple(whole_hypothesis(pieces, own) for own in best_first),
+            unseen=frozenset(self.source.unseen("".join(piece.masked.words for piece in pieces))),
         )
 
-    def hypothesis(self, found: Found, source_length: int) -> Hypothesis:
+    def source_pieces(self, piece: Piece, ids: list[int]) -> list[str]:
+        if not ids:
+            return [piece.unchanged, END_PIECE]
+        return with_spans(self.source.pieces(ids), piece)
+
+    def hypotheses(self, piece: Piece, ids: list[int], found: Sequence[Found]) -> list[Hypothesis]:
+        """Of a piece; of one with nothing to translate itself."""
+        if not ids:
+            return [unchanged(piece)]
+        return [self.hypothesis(one, piece, ids) for one in found]
+
+    def hypothesis(self, found: Found, piece: Piece, ids: list[int]) -> Hypothesis:
+        attention = found.attention[:, : len(ids)]
+        tokens = list(found.tokens)
+        restored = restore(piece.masked, ids, tokens, attention, Sides(self.source, self.target))
         return Hypothesis(
-            text=self.target.decode(list(found.tokens)),
-            pieces=tuple(self.target.pieces(list(found.tokens))),
+            text=restored.text,
+            pieces=tuple(with_spans(self.target.pieces(tokens), piece)),
             log_probability=found.log_probability,
             score=found.score,
             token_log_probabilities=found.token_log_probabilities,
-            attention=found.attention[:, :source_length],
+            attentions=(attention,),
             finished=found.finished,
+            placed=restored.placed,
         )
+
+
+END_PIECE = "</s>"
+
+
+def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:
+    """`pieces` with the carried spans themselves instead of their placeholders."""
+    texts = {name: span.text for name, span in zip(PLACEHOLDERS, piece.masked.carried, strict=False)}
+    return [texts.get(one, one) for one in pieces]
+
+
+def unchanged(piece: Piece) -> Hypothesis:
+    """What a piece with nothing to translate becomes: certainly itself."""
+    text = piece.unchanged
+    return Hypothesis(
+        text=text,
+        pieces=(text, END_PIECE),
+        log_probability=0.0,
+        score=0.0,
+        token_log_probabilities=(0.0, 0.0),
+        attentions=(np.eye(2, dtype=np.float32),),
+        finished=True,
+        placed=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
+    )
+
+
+def whole_hypothesis(pieces: Sequence[Piece], parts: Sequence[Hypothesis]) -> Hypothesis:
+    """The hypotheses of the pieces of a line as one; its score is the sum of theirs."""
+    if len(parts) == 1:
+        return parts[0]
+    return Hypothesis(
+        text=whole(pieces, [part.text for part in parts]),
+        pieces=tuple(chain.from_iterable(part.pieces for part in parts)),
+        log_probability=sum(part.log_probability for part in parts),
+        score=sum(part.score for part in parts),
+        token_log_probabilities=tuple(chain.from_iterable(part.token_log_probabilities for part in parts)),
+        attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
+        finished=all(part.finished for part in parts),
+        placed=tuple(chain.from_iterable(part.placed for part in parts)),
+    )
+
+
+def block_diagonal(blocks: Sequence[FloatArray]) -> FloatArray:
+    """(sum of rows, sum of columns): the blocks along the diagonal, zeros elsewhere."""
+    whole = np.zeros(np.sum([block.shape for block in blocks], axis=0), dtype=np.float32)
+    row = column = 0
+    for block in blocks:
+        whole[row : row + block.shape[0], column : column + block.shape[1]] = block
+        row, column = row + block.shape[0], column + block.shape[1]
+    return whole
 
 
 def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:

@@ -22,7 +22,7 @@ HYPOTHESIS = Hypothesis(
     log_probability=-1.0,
     score=-1.0,
     token_log_probabilities=(-0.2,) * 5,
-    attention=np.eye(5, 4),
+    attentions=(np.eye(5, 4),),
     finished=True,
 )
 

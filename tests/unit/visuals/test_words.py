@@ -41,7 +41,7 @@ def test_weights_of_source_pieces_add_up_and_those_of_target_pieces_are_averaged
 
 
 def test_a_word_is_as_likely_as_its_pieces_together() -> None:
-    hypothesis = Hypothesis("Bahnhof", ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), np.eye(3), True)
+    hypothesis = Hypothesis("Bahnhof", ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), (np.eye(3),), True)
     translation = Translation("abc", ("▁a", "bc", "</s>"), (hypothesis,), frozenset())
     by_words, by_pieces = attended(translation, merge=True), attended(translation, merge=False)
     assert by_words.target == ("Bahnhof", "</s>") and by_words.attention.shape == (2, 2)
