@@ -6,7 +6,7 @@ Knows which files of the prepared directory are written; nothing of how pairs ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from nmt_cli.corpus.manifest import Subwords
 from nmt_cli.corpus.pairs import Pairs, Texts
 from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.reuse import borrow
+from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.split import IntArray, Splits
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.errors import OptionError
@@ -74,7 +75,8 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
     """By role ("joint", or "source" and "target") the models trained on a sample of train."""
     generator = np.random.default_rng([config.seed, 2])
     rows = np.sort(generator.permutation(train)[:SAMPLE])
-    roles: dict[str, list[str]] = {side: list(pairs.side(side).of(rows)) for side in SIDES}
+    texts = [masked_pair(*pair) for pair in zip(*(pairs.side(side).of(rows) for side in SIDES), strict=True)]
+    roles: dict[str, list[str]] = {side: [text[place] for text in texts] for place, side in enumerate(SIDES)}
     if not config.separate_vocabularies:
         roles = {"joint": roles["source"] + roles["target"]}
     return {
@@ -86,20 +88,35 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
 def encode_splits(
     pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress
 ) -> None:
-    """Writes the ids of each side of each split."""
+    """Writes the ids of each side of each split, with placeholders for protected spans that stand on both sides."""
     done, total = 0, 2 * sum(len(rows) for _, rows in splits.items())
+    masked = {split: masked_rows(pairs, rows) for split, rows in splits.items()}
     for side in SIDES:
         tokenizer = vocabularies.tokenizer(side)
         for split, rows in splits.items():
-            chunks = counted(encoded(pairs.side(side), rows, tokenizer), done, total, progress)
+            sentences = replacing(pairs.side(side).of(rows), masked[split][side])
+            chunks = counted(encoded(sentences, tokenizer), done, total, progress)
             ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
             ragged.save(directory / f"{split}.{side}")
             done += len(rows)
 
 
-def encoded(texts: Texts, rows: IntArray, tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
-    """The ids of the sentences `rows` of `texts`, a chunk at a time."""
-    sentences = texts.of(rows)
+def masked_rows(pairs: Pairs, rows: IntArray) -> dict[Side, dict[int, str]]:
+    """For each side the sentences that masking changes, by their place in `rows`."""
+    changed: dict[Side, dict[int, str]] = {side: {} for side in SIDES}
+    for place, pair in enumerate(zip(pairs.source.of(rows), pairs.target.of(rows), strict=True)):
+        for side, before, after in zip(SIDES, pair, masked_pair(*pair), strict=True):
+            if before != after:
+                changed[side][place] = after
+    return changed
+
+
+def replacing(sentences: Iterable[str], changed: Mapping[int, str]) -> Iterator[str]:
+    return (changed.get(place, sentence) for place, sentence in enumerate(sentences))
+
+
+def encoded(sentences: Iterator[str], tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
+    """The ids of the sentences, a chunk at a time."""
     while chunk := list(islice(sentences, CHUNK)):
         yield tokenizer.encode_all(chunk)
 

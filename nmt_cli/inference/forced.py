@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.lines import unmasked
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
@@ -75,8 +76,9 @@ def force_lines(
     Attention is cut to the length of each source. An unknown token counts as the model's unknown token.
     """
     ends = [Tokenizer.END]
-    source_ids = [ids + ends for ids in translator.source.encode_all(map(normalise, sources))]
-    target_ids = [ids + ends for ids in translator.target.encode_all(map(normalise, targets))]
+    pairs = as_learnt(translator, sources, targets)
+    source_ids = [ids + ends for ids in translator.source.encode_all([source for source, _ in pairs])]
+    target_ids = [ids + ends for ids in translator.target.encode_all([target for _, target in pairs])]
     size = translator.target.vocabulary_size
     result: list[Forced | None] = [None] * len(source_ids)
     done = 0
@@ -91,6 +93,12 @@ def force_lines(
     return [one for one in result if one is not None]
 
 
+def as_learnt(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs as training saw them: with placeholders for what is protected and stands on both sides."""
+    pairs = list(zip(map(normalise, sources), map(normalise, targets), strict=True))
+    return [masked_pair(*pair) for pair in pairs] if translator.carries else pairs
+
+
 def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     for first in range(0, len(order), rows):
@@ -99,7 +107,7 @@ def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[i
 
 def forced_translations(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[Translation]:
     """The given targets in the form in which the model's own translations come, with probabilities and attention."""
-    ids = translator.source.encode_all(map(normalise, sources))
+    ids = translator.source.encode_all([source for source, _ in as_learnt(translator, sources, targets)])
     forced = force_lines(translator, sources, targets)
     return [
         translator.translation(line, [unmasked(line)], [([*own, Tokenizer.END], [as_found(one)])])

@@ -7,7 +7,7 @@ placeholders), G = U + 1 gaps before, between and behind them. Knows no network:
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -102,10 +102,10 @@ def restore(
     positions = carried_positions(masked, source_ids, sides.source)
     trusted = spelled_by_placeholders(text, tokens, sides.target)
     chosen = choose(units, positions) if trusted else {}
-    units = [unit for unit in named(units, chosen, masked, positions) if unit is not None]
+    units = list(named(units, chosen, masked, positions))
     missing = [number for number in range(len(masked.carried)) if number not in chosen]
     items = items_of(masked, missing, positions, len(source_ids), sides.source)
-    flat = not units or float(np.ptp([unit.attention for unit in units], axis=0).max()) < FLAT
+    flat = float(np.ptp(attention, axis=0).max()) < FLAT
     text = assembled(units, tree(items), len(source_ids) - 1, flat=flat)
     how: How = "position" if flat else "attention"
     lost = set(missing)
@@ -198,16 +198,13 @@ def choose(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
     return chosen
 
 
-def named(
-    units: Sequence[Unit], chosen: dict[int, int], masked: Masked, positions: Sequence[int]
-) -> Iterable[Unit | None]:
-    """The units with spans for the chosen placeholders and None for the others."""
+def named(units: Sequence[Unit], chosen: dict[int, int], masked: Masked, positions: Sequence[int]) -> Iterator[Unit]:
+    """The units, with spans for the chosen placeholders and without the others."""
     numbers = {index: number for number, index in chosen.items()}
     blank, before = False, ""  # of a placeholder that was left out, a blank may be needed by the next unit
     for index, unit in enumerate(units):
         blank = blank or unit.blank_before
         if PLACEHOLDER.fullmatch(unit.text) and index not in numbers:
-            yield None
             continue
         if index in numbers:
             number = numbers[index]
@@ -354,7 +351,7 @@ class Places:
         if lifted and item.start >= self.width:
             return high
         relative = self.relative(item.start, low, high)
-        if self.flat:
+        if self.flat or low == high:
             return relative
         positions = np.arange(len(self.units[0].attention))
         left = np.where(positions < item.start, np.exp((positions - item.start + 1) / REACH), 0.0)

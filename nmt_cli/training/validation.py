@@ -27,13 +27,14 @@ class Validator:
     `network` is a float32 twin of the one that is trained: what is measured is what will be exported.
     """
 
-    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int) -> None:
+    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int, carries: bool = True) -> None:
         pairs = corpus.pairs("dev")
         self.network = network
         self.sources = [pair.source for pair in pairs]
         self.references = [[pair.target] for pair in pairs]
         self.batches = length_sorted_batches(corpus, batch_size)
-        self.translator = Translator(KerasEngine(network), corpus.source_tokenizer, corpus.target_tokenizer)
+        tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
+        self.translator = Translator(KerasEngine(network), *tokenizers, carries=carries)
         self.sums = tf.function(self.sums_of, input_signature=[IDS, IDS, IDS])
         self.sample = min(range(len(pairs)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
