@@ -17,7 +17,7 @@ import typer
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw, terminal_lines
 from nmt_cli.visuals.words import Attended, attended, blank_separated, is_special, merged
@@ -90,7 +90,7 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
     """Draws every sentence to every output, and tells how good an alignment the attention is."""
     from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
 
-    translator = Translator.load(model)
+    translator = Translator.load(model, LineConfig(split_sentences=False))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",

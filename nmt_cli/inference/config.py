@@ -40,6 +40,7 @@ class LineConfig(Settings):
     glossary: str | None = setting(
         None, "File of terms and the translations they must have: source, tab, target.", panel="Text"
     )
+    split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", panel="Text")
     max_words: int = setting(
-        50, "Words of a line from which on its sentences are translated one by one.", panel="Text", low=1
+        50, "Words translated at once; what is longer is cut behind clauses or words.", panel="Text", low=1
     )

@@ -59,7 +59,7 @@ class LineReader:
 
     def pieces(self, line: str) -> list[Piece]:
         """None for a blank line."""
-        segments = cut(line, self.spans(line), self.config.max_words)
+        segments = cut(line, self.spans(line), self.config.max_words, by_sentence=self.config.split_sentences)
         pieces = [Piece(segment, mask(segment.text, segment.spans)) for segment in segments]
         return [piece for piece in pieces if piece.text or piece.masked.spans]
 

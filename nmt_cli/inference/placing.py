@@ -57,9 +57,13 @@ class Unit:
     attention: FloatArray  # (S,)
 
     @property
+    def has_letters(self) -> bool:
+        return any(map(str.isalnum, self.text))
+
+    @property
     def is_word(self) -> bool:
         """Whether a blank must part it from another word."""
-        return any(map(str.isalnum, self.text)) and not UNSPACED.search(self.text)
+        return self.has_letters and not UNSPACED.search(self.text)
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Item:
     blank_before: bool
     blank_after: bool
     order: int
+    behind_mark: bool = False  # whether a mark, no word, stood before it
 
 
 @dataclass(frozen=True)
@@ -226,7 +231,8 @@ def items_of(
         found.append(Item(masked.carried[number], place, place + 1, True, True, 0))
     for order, one in enumerate(masked.lifted):
         place = source_position(one, masked.text, length, source)
-        found.append(Item(one.span, place, place, one.blank_before, one.blank_after, order))
+        behind_mark = not masked.text[: one.offset].rstrip()[-1:].isalnum()
+        found.append(Item(one.span, place, place, one.blank_before, one.blank_after, order, behind_mark))
     return sorted(found, key=lambda item: (item.start, item.end, item.order))
 
 
@@ -320,7 +326,10 @@ class Places:
             return low, high
         if self.flat:
             return self.relative(inside[0], low, high), self.relative(inside[1], low, high)
-        return self.run(*inside, low, high)
+        first, last = self.run(*inside, low, high)
+        while last - 1 > first and not node.last.behind_mark and not self.units[last - 1].has_letters:
+            last -= 1  # the mark that ends the sentence looks where the last word looks
+        return first, last
 
     def relative(self, position: int, low: int, high: int) -> int:
         return min(high, max(low, round(position / max(1, self.width) * len(self.units))))

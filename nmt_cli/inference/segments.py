@@ -14,19 +14,21 @@ from nmt_cli.corpus.spans import Span
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS
 
 LETTERS_A_WORD = 15  # a word with more counts as several, so that a line without blanks is bounded too
-COVER = "\ufffc"  # stands for each character of a span while places to cut are looked for
+COVERS = "\ufffb\ufffc"  # in turn, each for the characters of a span while places to cut are looked for
 
 SENTENCE = re.compile(r"[.!?…؟۔։।]+[\"'”’»)\]]*\s+|[。！？｡។။།]+[”’』」）]*\s*")
 CLAUSE = re.compile(r"[,;:)\]—–]\s+|[，、；：،؛]\s*")
 WORD = re.compile(r"\s+")
-CHARACTER = re.compile(r"[^\ufffc]|\ufffc+")
+CHARACTER = re.compile(rf"{COVERS[0]}+|{COVERS[1]}+|[^{COVERS}]")
+COVERED = re.compile(rf"{COVERS[0]}+|{COVERS[1]}+")
 LEVELS = (SENTENCE, CLAUSE, WORD, CHARACTER)
 
 # After these a point ends no sentence; nor after a single letter, nor after a number ("3. Oktober").
 ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[A-Za-zÀ-ɏ]|\d+|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|No|Nr|bzw|ca|usw|Abs|Art|Bd|vgl|evtl|inkl"
+    r"(?:^|[\s(.])(?:[A-Za-zÀ-ɏ]|\d+|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|No|Nr|bzw|ca|usw|Abs|Art|Bd|vgl|evtl|inkl"
     r"|e\.g|i\.e|z\.\s?B|d\.\s?h|u\.\s?a)\.\s+$"
 )
+CLOSING = "\"'”’»“"
 FULL_STOP = ".。"
 PAUSES = ",;:，、；："
 
@@ -55,23 +57,23 @@ class Line:
 
     def size(self, start: int, end: int) -> float:
         """Words from `start` to `end`; two characters of a script without blanks are one, and so is a span."""
-        text = re.sub(f"{COVER}+", COVER, self.covered[start:end])
+        text = COVERED.sub("x", self.covered[start:end])
         return max(len(text.split()), (len(text.split()) + len(UNSPACED.findall(text)) / 2), len(text) / LETTERS_A_WORD)
 
     def spans_in(self, start: int, end: int) -> list[Span]:
         return [span for span in self.spans if start <= span.start < end]
 
 
-def cut(text: str, spans: Sequence[Span], most_words: int) -> list[Segment]:
-    """`text` as one segment if it fits, else a segment for each sentence.
+def cut(text: str, spans: Sequence[Span], most_words: int, *, by_sentence: bool = True) -> list[Segment]:
+    """A segment for each sentence of `text`; one for all of it if it fits and they are not wanted `by_sentence`.
 
     A sentence that does not fit is cut behind clauses, then words, then characters, into as few segments as may be.
     """
     covered = list(text)
-    for span in spans:
-        covered[span.start : span.end] = COVER * (span.end - span.start)
+    for number, span in enumerate(spans):
+        covered[span.start : span.end] = COVERS[number % 2] * (span.end - span.start)
     line = Line(text, "".join(covered), tuple(spans))
-    ranges = list(fitting(line, 0, len(text), most_words, 0))
+    ranges = list(fitting(line, 0, len(text), most_words, 0, apart=by_sentence))
     return [
         segment
         for before, (start, end) in zip([(0, 0), *ranges], ranges, strict=False)
@@ -79,9 +81,11 @@ def cut(text: str, spans: Sequence[Span], most_words: int) -> list[Segment]:
     ]
 
 
-def fitting(line: Line, start: int, end: int, most_words: int, level: int) -> Iterator[tuple[int, int]]:
-    """Ranges that fit and together are all from `start` to `end`."""
-    if line.fits(start, end, most_words) or level == len(LEVELS):
+def fitting(
+    line: Line, start: int, end: int, most_words: int, level: int, *, apart: bool = False
+) -> Iterator[tuple[int, int]]:
+    """Ranges that fit and together are all from `start` to `end`; at least the parts of this level, if `apart`."""
+    if level == len(LEVELS) or (not apart and line.fits(start, end, most_words)):
         yield start, end
         return
     parts = list(divided(line.covered, start, end, level))
@@ -105,6 +109,8 @@ def divided(covered: str, start: int, end: int, level: int) -> Iterator[tuple[in
 
 def ends_sentence(covered: str, mark: re.Match[str]) -> bool:
     following = covered[mark.end() : mark.end() + 1]
+    if mark[0][0] in "!?" and mark[0].rstrip()[-1] in CLOSING:
+        return False  # "Go!" Tom said.
     known = mark[0].startswith(".") and ABBREVIATION.search(covered, max(0, mark.start() - 10), mark.end())
     return not (known or following.islower())
 
