@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, sentence_progress
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import report, texts
@@ -94,7 +95,7 @@ class Evaluation:
         text, translator = self.text(corpus), None
         rival = read_rival(self.inputs.rival, text)  # before anything is translated
         if self.inputs.hypothesis is None:
-            translator = load_translator(self.inputs.model)
+            translator = load_translator(self.inputs.model, corpus)
             done = self.translate(text, translator)
         else:
             with self.screen.status("scoring"):
@@ -137,7 +138,7 @@ class Evaluation:
         if rival is not None:
             material = Material(rival, text.references, sources)
         else:
-            other = load_translator(Path(name))
+            other = load_translator(Path(name), self.corpus())
             lines = texts.ParallelText(tuple(sources or ()), text.references)
             with sentence_progress(self.screen, f"translating with {name}", len(lines.lines)) as progress:
                 material = report.translated(self.names, lines, other, self.search, progress).material
@@ -207,7 +208,6 @@ def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
     return lines
 
 
-def load_translator(model: Path) -> Translator:
-    from nmt_cli.inference.translator import Translator  # ONNX Runtime, which `nmt --help` does not need
-
-    return Translator.load(model)
+def load_translator(model: Path, corpus: PreparedCorpus | None) -> Translator:
+    translator = open_translator(model)
+    return translator if corpus is None else translator.knowing(corpus)

@@ -13,10 +13,12 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import LineConfig, SearchConfig
+from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.inference.stream import arriving, decoded
 
 if TYPE_CHECKING:
@@ -56,10 +58,8 @@ def translate(
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best)
     paths = [require_file(path) for path in files or []]
-    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
-
     screen = Screen(quiet=quiet, verbose=verbose)
-    translator = Translator.load(model, text)
+    translator = open_translator(model, text)
     tally = Tally()
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
     batches = typed(translator.card, screen) if talk else arriving(lines_of(paths), READ_AHEAD)
@@ -78,12 +78,14 @@ class Tally:
     cut: int = 0
     spans: int = 0
     doubtful: list[Placed] = field(default_factory=list)
+    long: SourceCuts = field(default_factory=SourceCuts)
 
     def add(self, translation: Translation) -> None:
         self.unseen |= translation.unseen
         self.cut += translation.cut
         self.spans += len(translation.placed)
         self.doubtful += [placed for placed in translation.placed if placed.doubtful]
+        self.long.add(translation)
 
     def tell(self, screen: Screen, search: SearchConfig) -> None:
         if self.doubtful:
@@ -96,6 +98,8 @@ class Tally:
             shown = " ".join(character for character in sorted(self.unseen)[:20])
             more = f" and {len(self.unseen) - 20} more" if len(self.unseen) > 20 else ""
             screen.warn(f"never seen in training, so translated by guess: {shown}{more}")
+        if self.long.count:
+            screen.warn(self.long.told)
         if self.cut:
             lines = "1 line was" if self.cut == 1 else f"{self.cut:,} lines were"
             screen.warn(f"{lines} cut before the end of the translation (--max-length {search.max_length})")

@@ -163,16 +163,26 @@ def word_pattern() -> re.Pattern[str]:
     return re.compile(rf"⟦\d⟧|{word}(?:['’-]{word})*|\S")
 
 
-def train_tokenizer(texts: Sequence[str], settings: TokenizerSettings, *, vocabulary_size: int | None = None) -> bytes:
+def train_tokenizer(
+    texts: Sequence[str],
+    settings: TokenizerSettings,
+    *,
+    vocabulary_size: int | None = None,
+    minimum_count: int | None = None,
+) -> bytes:
     """The bytes of a SentencePiece model trained on these sentences; depends on nothing else.
 
+    With a `minimum_count` a vocabulary of words has those that stand so often in `texts`, and no others.
     Without a `vocabulary_size` it is chosen from the amount of text, and lowered to what the text can fill.
     Raises OptionError for a size that the text cannot fill or that does not hold its characters, naming one
     that will do; DataError for text from which nothing can be learnt.
     """
     surfaces = [surface(text, settings) for text in texts]
     coverage, covered = alphabet(surfaces)
-    size = vocabulary_size or rule_size(surfaces, settings.kind, covered)
+    if minimum_count is not None:
+        size = size_of_frequent_words(surfaces, minimum_count)
+    else:
+        size = vocabulary_size or rule_size(surfaces, settings.kind, covered)
     model = run_trainer(surfaces, settings.kind, size, coverage)
     reached = Tokenizer(model, settings).vocabulary_size
     if vocabulary_size is not None and reached < vocabulary_size:
@@ -205,12 +215,18 @@ def rule_size(surfaces: Sequence[str], kind: TokenizerKind, covered: int) -> int
     if kind == "char":
         return covered + SPECIALS + len(PLACEHOLDERS) + 1  # the mark of a blank may be one more
     if kind == "word":
-        words = Counter(word for text in surfaces for word in text.split())
-        repeated = sum(count > 1 for count in words.values())
-        return min(max(repeated + SPECIALS + len(PLACEHOLDERS), SMALLEST_VOCABULARY), LARGEST_WORD_VOCABULARY)
+        repeated = size_of_frequent_words(surfaces, 2)
+        return min(max(repeated, SMALLEST_VOCABULARY), LARGEST_WORD_VOCABULARY)
     words_of_text = sum(map(count_words, surfaces))
     by_words = next((size for words, size in VOCABULARY_BY_WORDS if words_of_text >= words), SMALLEST_VOCABULARY)
     return max(by_words, 2 * covered + BYTES + SPECIALS + len(PLACEHOLDERS))
+
+
+def size_of_frequent_words(surfaces: Sequence[str], minimum_count: int) -> int:
+    """The vocabulary of words that has room for those that stand `minimum_count` times or more."""
+    words = Counter(word for text in surfaces for word in text.split())
+    frequent = sum(count >= minimum_count for word, count in words.items() if word not in PLACEHOLDERS)
+    return frequent + SPECIALS + 2 * len(PLACEHOLDERS)  # SentencePiece knows each with and without a blank before it
 
 
 def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverage: float) -> bytes:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nmt_cli.corpus.grids import GridSource
+from nmt_cli.corpus.source import Source, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import refuse_to_overwrite, sha256, write_json
@@ -47,6 +49,7 @@ class ModelCard:
     development: dict[str, Any]  # scores on the development set, with their signatures
     versions: dict[str, str]
     checksums: dict[str, str]  # file name to SHA-256
+    source: dict[str, Any] = dataclasses.field(default_factory=dict)  # what beside the tokenizer makes its rows
 
     @property
     def development_bleu(self) -> float | None:
@@ -70,13 +73,19 @@ class Bundle:
             check_file(directory / name, checksum)
         return cls(directory=directory, card=card)
 
-    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """Of the source and of the target; one and the same where they are joint."""
-        settings = TokenizerSettings(**self.card.tokenizer)
-        source = Tokenizer.load(self.directory / self.card.source_tokenizer, settings)
-        if self.card.target_tokenizer == self.card.source_tokenizer:
-            return source, source
-        return source, Tokenizer.load(self.directory / self.card.target_tokenizer, settings)
+    def source(self) -> Source:
+        """The source side as it was in training."""
+        values = dict(self.card.source)
+        kind = values.pop("type", "text")
+        if kind == "text":
+            return TextSource(self.tokenizer(self.card.source_tokenizer), **values)
+        return GridSource(kind, **values)
+
+    def target_tokenizer(self) -> Tokenizer:
+        return self.tokenizer(self.card.target_tokenizer)
+
+    def tokenizer(self, name: str) -> Tokenizer:
+        return Tokenizer.load(self.directory / name, TokenizerSettings(**self.card.tokenizer))
 
 
 def read_card(directory: Path) -> ModelCard:
@@ -90,8 +99,9 @@ def read_card(directory: Path) -> ModelCard:
         values = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise damaged(path, f"is not valid JSON ({error})") from error
-    expected = {field.name for field in dataclasses.fields(ModelCard)}
-    if not isinstance(values, dict) or set(values) != expected:
+    fields = dataclasses.fields(ModelCard)
+    needed = {field.name for field in fields if field.default_factory is dataclasses.MISSING}
+    if not isinstance(values, dict) or not needed <= set(values) <= {field.name for field in fields}:
         raise damaged(path, "does not have the entries of a model card")
     if values["format"] != FORMAT:
         raise DamagedError(f"{path} has format {values['format']}; this nmt reads format {FORMAT}")

@@ -23,8 +23,15 @@ class SearchConfig(Settings):
         high=10,
     )
     max_length: int = setting(
-        200, "Target tokens at most; shorter for short sources (3 x source + 10).", panel="Decoding", low=1
+        200, "Target tokens at most; fewer for short sources, as the training data have it.", panel="Decoding", low=1
     )
+    max_source_length: int | None = setting(
+        None,
+        "Source tokens read at most; what is behind is cut off, and told.  [default: as in training]",
+        panel="Decoding",
+        low=1,
+    )
+    growth: float | None = 3.0  # target tokens for a source token at most, and 10 more; None: any number
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
 
 

@@ -72,8 +72,12 @@ class LineReader:
 
 def unmasked(text: str) -> Piece:
     """A text as one piece in which nothing is protected."""
-    text = normalise(text)
     return Piece(Segment(text, (), blank_before=False, ends_sentence=True), Masked(text, (), ()))
+
+
+def verbatim(line: str) -> list[Piece]:
+    """What names something else than text, like a picture: one piece, as it is; none of a blank line."""
+    return [unmasked(line)] if line.strip() else []
 
 
 def whole(pieces: Sequence[Piece], translations: Sequence[str]) -> str:

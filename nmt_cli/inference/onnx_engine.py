@@ -2,10 +2,10 @@
 
 Letters: B sentences, N rows, S source positions, C candidates.
 
-`encoder.onnx`: `source_ids` (B, S) -> the entries of the state. `decoder.onnx`: `tokens` (N,), `candidates` (), the
-entries of the state -> `best_tokens` (N, C), `log_probabilities` (N, C), `attention` (N, S), and `next.NAME` for every
-entry NAME that a step changes. Entries that no step changes belong to the sentence: they are kept once a sentence and
-repeated for its rows only when the rows change hands.
+`encoder.onnx`: the source, ids (B, S) or features (B, S, D) -> the entries of the state. `decoder.onnx`: `tokens` (N,),
+`candidates` (), the entries of the state -> `best_tokens` (N, C), `log_probabilities` (N, C), `attention` (N, S), and
+`next.NAME` for every entry NAME that a step changes. Entries that no step changes belong to the sentence: they are kept
+once a sentence and repeated for its rows only when the rows change hands.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.errors import DamagedError
 from nmt_cli.inference.bundle import DECODER, ENCODER
 from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 
 Arrays = dict[str, FloatArray]
+TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encoder's input
 NEXT = "next."
 MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
+BIAS = "bias"  # the state's entry (B, S): 0 at true positions
 SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
 
 
@@ -57,25 +60,26 @@ class OnnxEngine:
         options.log_severity_level = 3
         self.encoder = session(directory / ENCODER, options)
         self.decoder = session(directory / DECODER, options)
+        (self.source,) = self.encoder.get_inputs()
         self.state_names = [output.name for output in self.encoder.get_outputs()]
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.changing = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
 
-    def encode(self, source_ids: IntArray) -> OnnxState:
-        values = self.encoder.run(self.state_names, {"source_ids": source_ids.astype(np.int32)})
+    def encode(self, source: SourceArray) -> OnnxState:
+        values = self.encoder.run(self.state_names, {self.source.name: source.astype(TYPES[self.source.type])})
         state = dict(zip(self.state_names, values, strict=True))
         rows = {name: state.pop(name) for name in self.changing}
-        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source_ids)))
+        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source)))
 
-    def sentence_vectors(self, source_ids: IntArray) -> FloatArray:
+    def sentence_vectors(self, source: SourceArray) -> FloatArray:
         """(B, D): the mean of the encoder's states over the true positions of each sentence.
 
         Of a network without attention, whose encoder gives out no others, its last state.
         """
-        state = self.encode(source_ids).sentences
+        state = self.encode(source).sentences
         if MEMORY not in state:
             return np.asarray(state[SUMMARY], dtype=np.float32)
-        true = (source_ids != 0)[:, :, None]
+        true = (state[BIAS] == 0)[:, :, None]
         return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int) -> Step[OnnxState]:

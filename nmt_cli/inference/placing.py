@@ -168,9 +168,9 @@ def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
 
 
 def carried_positions(masked: Masked, source_ids: Sequence[int], source: Tokenizer) -> list[int]:
-    """The source position of each placeholder."""
-    pieces = source.pieces(source_ids)
-    return [pieces.index(PLACEHOLDERS[number]) for number in range(len(masked.carried))]
+    """The source position of each placeholder; the end's for one behind what is read of a long source."""
+    places = {piece: place for place, piece in enumerate(source.pieces(source_ids))}
+    return [places.get(PLACEHOLDERS[number], len(source_ids) - 1) for number in range(len(masked.carried))]
 
 
 def spelled_by_placeholders(text: str, tokens: Sequence[int], target: Tokenizer) -> bool:

@@ -12,6 +12,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, Step, StepModel
@@ -59,21 +60,23 @@ class Observer:
 
 
 def search(
-    model: StepModel[StateT], source_ids: IntArray, config: SearchConfig, observer: Observer | None = None
+    model: StepModel[StateT], source: SourceArray, config: SearchConfig, observer: Observer | None = None
 ) -> list[list[Found]]:
-    """At most `n_best` hypotheses of each sentence, best first; `source_ids` (B, S) end with END, padded with 0.
+    """At most `n_best` hypotheses of each sentence, best first; `source` (B, S, ...) is what `corpus.source` batches.
 
     With a beam of 1 this is greedy search: the likeliest token at every step, until it is END. With a wider beam no
     hypothesis that the beam could still reach is lost: a sentence is searched until the best that its open rows can
     become is worse than what it has. A sentence's result does not depend on the others of its batch.
     """
-    return BeamSearch(model, source_ids, config, observer or Observer()).run()
+    return BeamSearch(model, source, config, observer or Observer()).run()
 
 
-def length_limits(source_ids: IntArray, config: SearchConfig) -> NDArray[np.int64]:
+def length_limits(source: SourceArray, config: SearchConfig) -> NDArray[np.int64]:
     """(B,): how many tokens each sentence may have; follows from its own length, never from its neighbours'."""
-    lengths = np.count_nonzero(source_ids, axis=1)
-    return np.asarray(np.minimum(config.max_length, 3 * lengths + 10), dtype=np.int64)
+    if config.growth is None:
+        return np.full(len(source), config.max_length, dtype=np.int64)
+    lengths = np.count_nonzero(source, axis=1)
+    return np.asarray(np.minimum(config.max_length, np.ceil(config.growth * lengths) + 10), dtype=np.int64)
 
 
 @dataclass
@@ -141,25 +144,23 @@ class Pool:
 class BeamSearch(Generic[StateT]):
     """One search under way over a batch of sentences."""
 
-    def __init__(
-        self, model: StepModel[StateT], source_ids: IntArray, config: SearchConfig, observer: Observer
-    ) -> None:
+    def __init__(self, model: StepModel[StateT], source: SourceArray, config: SearchConfig, observer: Observer) -> None:
         self.model = model
         self.observer = observer
-        self.source_ids = source_ids
+        self.source = source
         self.beam = config.beam_size
         self.candidates = self.beam + 1 if self.beam > 1 else 1  # one may be END, and K are to go on
         self.penalty = LengthPenalty(config.length_penalty)
-        self.sentences = np.arange(len(source_ids))  # (A,)
-        self.limits = length_limits(source_ids, config)  # (A,)
-        self.scores = np.full((len(source_ids), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
+        self.sentences = np.arange(len(source))  # (A,)
+        self.limits = length_limits(source, config)  # (A,)
+        self.scores = np.full((len(source), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
         self.scores[:, 0] = 0.0
-        self.pool = Pool.empty(len(source_ids), min(config.n_best, self.beam))
+        self.pool = Pool.empty(len(source), min(config.n_best, self.beam))
         self.trail = Trail([], [], [], [])
-        self.results: list[list[Found]] = [[] for _ in source_ids]
+        self.results: list[list[Found]] = [[] for _ in source]
 
     def run(self) -> list[list[Found]]:
-        state = self.model.encode(self.source_ids).select(np.repeat(self.sentences, self.beam))
+        state = self.model.encode(self.source).select(np.repeat(self.sentences, self.beam))
         previous: IntArray = np.full(len(self.sentences) * self.beam, Tokenizer.START)
         while self.sentences.size:
             step = self.model.step(previous, state, self.candidates)

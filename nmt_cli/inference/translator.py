@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.grids import GridSource, PictureReader
+from nmt_cli.corpus.source import Row, Source, TextSource
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer
 from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import Bundle, ModelCard
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.glossary import Glossary
-from nmt_cli.inference.lines import LineReader, Piece, whole
-from nmt_cli.inference.placing import Placed, Sides, restore
+from nmt_cli.inference.lines import LineReader, Piece, verbatim, whole
+from nmt_cli.inference.placing import Placed, Restored, Sides, restore
 from nmt_cli.inference.protocol import FloatArray, IntArray, StepModel
 from nmt_cli.inference.search import Found, search
 
@@ -56,6 +59,7 @@ class Translation:
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
+    source_cut_from: int | None = None  # positions of the line, where only the first of them were read
 
     @property
     def text(self) -> str:
@@ -73,12 +77,12 @@ class Translation:
 
 
 class Translator:
-    """A step model with the tokenizers of its two sides; `card` is there when it came from a model directory."""
+    """A step model with its source side and target tokenizer; `card` is there when it came from a model directory."""
 
     def __init__(
         self,
         engine: StepModel[Any],
-        source: Tokenizer,
+        source: Source,
         target: Tokenizer,
         card: ModelCard | None = None,
         *,
@@ -92,11 +96,16 @@ class Translator:
         self.engine = engine
         self.source = source
         self.target = target
-        self.carries = carries and source.has_placeholders and target.has_placeholders
         self._card = card
+        self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         lines = lines or LineConfig()
         glossary = Glossary.load(require_file(Path(lines.glossary))) if lines.glossary else None
         self.reader = LineReader(lines, carries=self.carries, glossary=glossary)
+
+    @property
+    def subwords(self) -> Tokenizer | None:
+        """Of the source, where it is text."""
+        return self.source.tokenizer if isinstance(self.source, TextSource) else None
 
     @classmethod
     def load(cls, directory: Path, lines: LineConfig | None = None) -> Translator:
@@ -104,8 +113,27 @@ class Translator:
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
         bundle = Bundle.load(directory)
-        carries = bundle.card.training.get("placeholders", 0) > 0  # older models have none of it in their card
-        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card, lines=lines, carries=carries)
+        card = bundle.card
+        carries = card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
+        source, target = bundle.source(), bundle.target_tokenizer()
+        return cls(OnnxEngine(directory), source, target, card=card, lines=lines, carries=carries)
+
+    def knowing(self, corpus: PreparedCorpus) -> Translator:
+        """The same translator, to which the pictures of `corpus` are known by their names there."""
+        if not (isinstance(self.source, GridSource) and corpus.has_pictures):
+            return self
+        return self.with_source(replace(self.source, stored=corpus.stored_pictures()))
+
+    def reading(self, reader: Callable[[], PictureReader]) -> Translator:
+        """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
+        if not isinstance(self.source, GridSource):
+            return self
+        return self.with_source(replace(self.source, reader=reader))
+
+    def with_source(self, source: Source) -> Translator:
+        """The same translator with another source side."""
+        lines = self.reader.config
+        return Translator(self.engine, source, self.target, self._card, lines=lines, carries=self.carries)
 
     @property
     def card(self) -> ModelCard:
@@ -117,73 +145,68 @@ class Translator:
         self, lines: Sequence[str], config: SearchConfig, progress: Progress | None = None
     ) -> list[Translation]:
         """One translation a line, in order; `progress` is told how many lines are done."""
-        read = [self.reader.pieces(line) for line in lines]
-        ids = self.ids([piece for pieces in read for piece in pieces])
-        owner = [number for number, pieces in enumerate(read) for _ in pieces]
-        found = self.search(ids, owner, config, len(lines), progress)
-        results = iter(zip(ids, found, strict=True))
+        read = [self.pieces(line) for line in lines]
+        rows = self.source.rows([piece.text for pieces in read for piece in pieces], config.max_source_length)
+        work = Work(
+            sizes=[len(row) if piece.is_translated else 0 for row, piece in zip(rows, chain(*read), strict=True)],
+            owner=[number for number, pieces in enumerate(read) for _ in pieces],
+            lines=len(lines),
+        )
+        found = self.search(rows, work, config, progress)
+        results = iter(zip(rows, found, strict=True))
         return [
             self.translation(line, pieces, [next(results) for _ in pieces])
             for line, pieces in zip(lines, read, strict=True)
         ]
 
-    def ids(self, pieces: Sequence[Piece]) -> list[list[int]]:
-        """The source ids of each piece with END; none where there is nothing to translate."""
-        encoded = self.source.encode_all([piece.text for piece in pieces])
-        return [[*own, Tokenizer.END] if one.is_translated else [] for one, own in zip(pieces, encoded, strict=True)]
+    def pieces(self, line: str) -> list[Piece]:
+        """What of a line is translated on its own; none of a blank one."""
+        return self.reader.pieces(line) if self.subwords is not None else verbatim(line)
 
     def search(
-        self,
-        ids: Sequence[list[int]],
-        owner: Sequence[int],
-        config: SearchConfig,
-        lines: int,
-        progress: Progress | None,
+        self, rows: Sequence[Row], work: Work, config: SearchConfig, progress: Progress | None
     ) -> list[list[Found]]:
-        """The hypotheses of each piece; `owner` is the line of each, of `lines` in all."""
-        found: list[list[Found]] = [[] for _ in ids]
-        waiting = Counter(line for line, own in zip(owner, ids, strict=True) if own)
-        for batch in batches([len(own) for own in ids], config):
-            for index, hypotheses in zip(batch, search(self.engine, padded(ids, batch), config), strict=True):
+        """The hypotheses of each piece."""
+        config = replace(config, growth=self.source.growth)
+        found: list[list[Found]] = [[] for _ in rows]
+        waiting = work.waiting()
+        for batch in batches(work.sizes, config):
+            sources = self.source.batch([rows[index] for index in batch])
+            for index, hypotheses in zip(batch, search(self.engine, sources, config), strict=True):
                 found[index] = hypotheses
-            waiting.subtract(owner[index] for index in batch)
+            waiting.subtract(work.owner[index] for index in batch)
             if progress is not None:
-                progress(lines - sum(left > 0 for left in waiting.values()))
+                progress(work.lines - sum(left > 0 for left in waiting.values()))
         return found
 
     def translation(
-        self, line: str, pieces: Sequence[Piece], results: Sequence[tuple[list[int], list[Found]]]
+        self, line: str, pieces: Sequence[Piece], results: Sequence[tuple[Row, list[Found]]]
     ) -> Translation:
-        """What the ids and hypotheses of its pieces make of a line."""
+        """What the rows and hypotheses of its pieces make of a line."""
         parts = [self.hypotheses(piece, *result) for piece, result in zip(pieces, results, strict=True)]
         number = max(map(len, parts), default=0)
         best_first = [[part[min(rank, len(part) - 1)] for part in parts] for rank in range(number)]
+        rows = [row for row, _ in results]
+        labels = [self.labels(piece, row) for piece, row in zip(pieces, rows, strict=True)]
+        cut = any(row.cut_from is not None for row in rows)
         return Translation(
             source=line,
-            source_pieces=tuple(
-                piece
-                for one, result in zip(pieces, results, strict=True)
-                for piece in self.source_pieces(one, result[0])
-            ),
+            source_pieces=tuple(chain.from_iterable(labels)),
             hypotheses=tuple(whole_hypothesis(pieces, own) for own in best_first),
-            unseen=frozenset(self.source.unseen("".join(piece.masked.words for piece in pieces))),
+            unseen=frozenset(chain.from_iterable(self.source.unseen(piece.masked.words) for piece in pieces)),
+            source_cut_from=sum(row.cut_from or len(row) - 1 for row in rows) if cut else None,
         )
 
-    def source_pieces(self, piece: Piece, ids: list[int]) -> list[str]:
-        if not ids:
-            return [piece.unchanged, END_PIECE]
-        return with_spans(self.source.pieces(ids), piece)
+    def labels(self, piece: Piece, row: Row) -> list[str]:
+        return with_spans(self.source.labels(row), piece) if piece.is_translated else [piece.unchanged, END_PIECE]
 
-    def hypotheses(self, piece: Piece, ids: list[int], found: Sequence[Found]) -> list[Hypothesis]:
+    def hypotheses(self, piece: Piece, row: Row, found: Sequence[Found]) -> list[Hypothesis]:
         """Of a piece; of one with nothing to translate itself."""
-        if not ids:
-            return [unchanged(piece)]
-        return [self.hypothesis(one, piece, ids) for one in found]
+        return [self.hypothesis(one, piece, row) for one in found] if piece.is_translated else [unchanged(piece)]
 
-    def hypothesis(self, found: Found, piece: Piece, ids: list[int]) -> Hypothesis:
-        attention = found.attention[:, : len(ids)]
-        tokens = list(found.tokens)
-        restored = restore(piece.masked, ids, tokens, attention, Sides(self.source, self.target))
+    def hypothesis(self, found: Found, piece: Piece, row: Row) -> Hypothesis:
+        tokens, attention = list(found.tokens), found.attention[:, : len(row)]
+        restored = self.restored(piece, row, tokens, attention)
         return Hypothesis(
             text=restored.text,
             pieces=tuple(with_spans(self.target.pieces(tokens), piece)),
@@ -194,6 +217,25 @@ class Translator:
             finished=found.finished,
             placed=restored.placed,
         )
+
+    def restored(self, piece: Piece, row: Row, tokens: list[int], attention: FloatArray) -> Restored:
+        """The text of `tokens` with the protected spans of the piece."""
+        if self.subwords is None or not piece.masked.spans:
+            return Restored(self.target.decode(tokens), ())
+        return restore(piece.masked, row.values.tolist(), tokens, attention, Sides(self.subwords, self.target))
+
+
+@dataclass(frozen=True)
+class Work:
+    """The pieces of some lines: how large each is (0 where there is nothing to do), and of which line."""
+
+    sizes: Sequence[int]
+    owner: Sequence[int]
+    lines: int
+
+    def waiting(self) -> Counter[int]:
+        """How many pieces of each line are still to be translated."""
+        return Counter(line for line, size in zip(self.owner, self.sizes, strict=True) if size)
 
 
 END_PIECE = "</s>"

@@ -11,7 +11,7 @@ import tensorflow as tf
 from nmt_cli.inference.bundle import DECODER, ENCODER
 from nmt_cli.inference.onnx_engine import NEXT
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.engine import KerasEngine
+from nmt_cli.training.engine import KerasEngine, source_spec
 
 OPSET = 17
 
@@ -19,8 +19,7 @@ OPSET = 17
 def export(network: Seq2Seq, directory: Path) -> None:
     """Writes `encoder.onnx` and `decoder.onnx` into `directory`; batch and length stay free in both."""
     engine = KerasEngine(network)
-    source_ids = tf.TensorSpec((None, None), tf.int32, name="source_ids")
-    convert(network.encode, [source_ids], directory / ENCODER)
+    convert(network.encode, [source_spec(network)], directory / ENCODER)
 
     def step(tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         best = engine.best(tokens, candidates, state)
@@ -34,7 +33,7 @@ def export(network: Seq2Seq, directory: Path) -> None:
 
 def state_signature(network: Seq2Seq) -> dict[str, tf.TensorSpec]:
     """Shape and type of every entry of the state, by its name: rows and source positions free, widths fixed."""
-    trace = tf.function(network.encode).get_concrete_function(tf.TensorSpec((None, None), tf.int32))
+    trace = tf.function(network.encode).get_concrete_function(source_spec(network))
     return {
         name: tf.TensorSpec(entry.shape, entry.dtype, name=name) for name, entry in trace.structured_outputs.items()
     }

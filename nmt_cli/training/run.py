@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import Features
 from nmt_cli.errors import DataError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
@@ -53,11 +54,7 @@ def train(
     watcher = watcher or Watcher()
     check_splits(corpus)
     keras.utils.set_random_seed(config.seed)
-    vocabularies = Vocabularies(
-        source=corpus.source_tokenizer.vocabulary_size,
-        target=corpus.target_tokenizer.vocabulary_size,
-        joint=corpus.joint,
-    )
+    vocabularies = vocabularies_of(corpus)
     policy = policy_name(config.mixed_precision)
     with dtype_policy(policy):
         network = Seq2Seq(network_config, vocabularies)
@@ -71,6 +68,13 @@ def train(
     watcher.exporting()
     best = publish(twin, corpus, directory, checkpoints, vocabularies, config)
     return TrainReport(best.epoch, best.validation, tuple(checkpoints.records))
+
+
+def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
+    target = corpus.target_tokenizer.vocabulary_size
+    if isinstance(corpus.manifest.source, Features):
+        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
+    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
 def check_splits(corpus: PreparedCorpus) -> None:
@@ -111,7 +115,7 @@ def publish(
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
-        for path in corpus.tokenizer_files.values():
+        for path in corpus.model_files:
             copyfile(path, staged / path.name)
         card = ModelCard(
             format=FORMAT,
@@ -128,6 +132,7 @@ def publish(
             development=development(best.validation),
             versions=versions(),
             checksums={},
+            source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
     return best

@@ -12,28 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from support.commands import nmt, succeed
 from support.models import WORDS, toy_pairs, write_pairs
 from support.spans import sentences_with_spans
-
-
-def nmt(*arguments: str, cwd: Path, text: str | bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command as a user would; standard input is `text`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "nmt_cli", *arguments],
-        cwd=cwd,
-        input=text.encode() if isinstance(text, str) else text,
-        capture_output=True,
-        env={**os.environ, "COLUMNS": "100", **environment},
-        check=False,
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def succeed(*arguments: str, cwd: Path, text: str | bytes = b"") -> subprocess.CompletedProcess[str]:
-    done = nmt(*arguments, cwd=cwd, text=text)
-    assert done.returncode == 0, done.stderr
-    return done
-
 
 TRAIN = ["--epochs", "12", "--batch", "64", "--units", "96", "--embedding", "64", "--learning-rate", "0.01"]
 

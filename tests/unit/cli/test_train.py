@@ -66,6 +66,7 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
     ("network", "told"),
     [
         (ModelConfig(), "rnn · additive attention · GRU 2x256 / 512"),
+        (ModelConfig(encoder_units=128), "rnn · additive attention · GRU 2x64 / 512"),
         (ModelConfig(attention="none", bidirectional=False, units=50), "rnn · no attention · GRU 50 / 50"),
         (
             ModelConfig(attention="scaled-dot", heads=4, cell="lstm", input_feeding=True),

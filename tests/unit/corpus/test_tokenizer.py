@@ -115,6 +115,15 @@ def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: Tokenize
         train_tokenizer(TEXTS, settings, vocabulary_size=largest + 1)
 
 
+@pytest.mark.parametrize("least", [1, 2, 3, 4])
+def test_with_a_minimum_count_exactly_the_words_seen_so_often_are_known(least: int) -> None:
+    texts = ["a b c, d", "a b c", "a b", "a"]  # the comma stands once, before it no blank
+    settings = TokenizerSettings(kind="word", lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, settings, minimum_count=least), settings)
+    words = set(tokenizer.pieces(range(4, tokenizer.vocabulary_size))) - set(PLACEHOLDERS)
+    assert words == {1: {"a", "b", "c", "￭,", "d"}, 2: {"a", "b", "c"}, 3: {"a", "b"}, 4: {"a"}}[least]
+
+
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_the_smallest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
     settings = TokenizerSettings(kind=kind, lowercase=False)

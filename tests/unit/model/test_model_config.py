@@ -15,12 +15,27 @@ from nmt_cli.model.config import ModelConfig
         ({"input_feeding": True}, "--input-feeding does not go with --attention additive"),
         ({"input_feeding": True, "attention": "none"}, "--input-feeding does not go with --attention none"),
         ({"attention": "bahdanau"}, "--attention cannot be 'bahdanau'"),
+        ({"encoder_units": 7}, "--encoder-units is 7; an even number is needed"),
+        ({"attention": "scaled-dot", "heads": 2, "encoder_units": 5, "bidirectional": False}, "does not divide"),
+        ({"readout_units": 512}, "--readout-units is 512, but tied output weights are as wide as --embedding, 256"),
     ],
 )
 def test_settings_that_do_not_go_together_are_told(options: dict, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         ModelConfig(**options)
     assert message in caught.value.message
+
+
+def test_dot_with_unequal_widths_names_general() -> None:
+    with pytest.raises(OptionError, match="--encoder-units is 256 and --units 512") as caught:
+        ModelConfig(attention="dot", encoder_units=256)
+    assert "--attention general" in caught.value.hint
+    assert ModelConfig(attention="general", encoder_units=256).encoder_width == 256
+
+
+def test_untied_the_readout_may_have_any_width() -> None:
+    assert ModelConfig(readout_units=512, tied=False).readout_width == 512
+    assert ModelConfig(embedding=64, readout_units=64).readout_width == ModelConfig(embedding=64).readout_width
 
 
 def test_one_direction_may_have_an_odd_width() -> None:

@@ -25,8 +25,19 @@ KINDS = [
     pytest.param({"attention": "general", "input_feeding": True}, id="input feeding"),
     pytest.param({"attention": "dot", "input_feeding": True, "layers": 2, "cell": "lstm"}, id="stacked, fed, lstm"),
     pytest.param({"attention": "scaled-dot"}, id="scaled-dot"),
+    pytest.param({"encoder_units": 6}, id="narrow encoder"),
+    pytest.param({"encoder_units": 12, "layers": 2, "cell": "lstm", "attention": "general"}, id="wide encoder"),
+    pytest.param({"encoder_units": 12, "attention": "none"}, id="none, wide encoder"),
+    pytest.param({"attention": "scaled-dot", "heads": 2, "encoder_units": 12}, id="two heads, wide encoder"),
+    pytest.param({"readout_units": 10, "tied": False}, id="wide readout"),
+    pytest.param(
+        {"readout_units": 10, "tied": False, "attention": "concat", "input_feeding": True}, id="wide readout, fed"
+    ),
     pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads"),
 ]
+
+
+TF_IN_ACTION = {"embedding": 128, "units": 256, "attention_units": 512, "readout_units": 512, "tied": False}
 
 
 def network(joint: bool = True, **options: object) -> Seq2Seq:
@@ -84,6 +95,34 @@ def test_a_gradient_reaches_every_weight(options: dict) -> None:
         if gradient is None or not np.asarray(tf.convert_to_tensor(gradient)).any()
     ]
     assert not without
+
+
+@pytest.mark.parametrize(("activation", "lowest"), [("relu", 0.0), ("tanh", -1.0)])
+def test_the_readout_applies_its_activation(activation: str, lowest: float) -> None:
+    model = network(readout_units=64, readout_activation=activation, tied=False)
+    for weight in model.decoder.readout.weights:
+        weight.assign(30 * np.asarray(weight) - 1)  # far from 0 on both sides
+    tokens, state = np.array([2, 2]), model.encode(SOURCE)
+    read = np.asarray(model.decoder.advance(model.target_embedding(tokens), state).read)
+    assert read.shape == (2, 64)
+    assert lowest <= read.min() < lowest + 0.1
+
+
+def test_widths_of_their_own_give_the_published_number_of_weights() -> None:
+    """A GRU's are 3 (in u + u u + 2 u); those of the decoder see token and context.
+
+    The sizes are those of TensorFlow in Action, chapter 12, whose notebook prints 484,864 weights for an encoder of
+    2,240 words and 755,712 for attention and decoder; its energies have no bias, ours have one of 512.
+    """
+    model = Seq2Seq(ModelConfig(**TF_IN_ACTION), Vocabularies(source=2000, target=2400, joint=False))
+    embeddings = (2000 + 2400) * 128
+    encoder = 2 * 3 * (128 * 128 + 128 * 128 + 2 * 128)
+    bridge, attention = 256 * 256 + 256, 256 * 512 + 256 * 512 + 512 + 512
+    decoder = 3 * ((128 + 256) * 256 + 256 * 256 + 2 * 256)
+    assert encoder == 484_864 - 2240 * 128
+    assert attention - 512 + decoder == 755_712
+    readout, output = (256 + 256 + 128) * 512 + 512, 2400 * 512 + 2400
+    assert model.count_params() == embeddings + encoder + bridge + attention + decoder + readout + output
 
 
 def test_tied_and_joint_embeddings_are_one_matrix() -> None:

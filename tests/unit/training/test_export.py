@@ -25,6 +25,9 @@ KINDS = [
     {"attention": "general", "input_feeding": True},
     {"attention": "concat"},
     {"attention": "scaled-dot", "heads": 2},
+    {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
+    {"encoder_units": 12, "attention": "none"},
+    {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
 ]
 
 
