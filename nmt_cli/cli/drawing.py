@@ -18,11 +18,12 @@ from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
+from nmt_cli.inference.alignment import blank_separated, merged, spoken
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw, terminal_lines
-from nmt_cli.visuals.words import Attended, attended, blank_separated, is_special, merged
+from nmt_cli.visuals.words import Attended, attended
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translator import Translation, Translator
@@ -90,7 +91,7 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
 
 def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Screen) -> None:
     """Draws every sentence to every output, and tells how good an alignment the attention is."""
-    translator = open_translator(model, LineConfig(split_sentences=False))
+    translator = open_translator(model, lines=LineConfig(split_sentences=False))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",
@@ -216,8 +217,7 @@ def gold_line(translations: Sequence[Translation], path: Path) -> str:
     for translation in translations:
         best = translation.hypotheses[0]
         source, target = (
-            [group for group in blank_separated(pieces) if not is_special(pieces[group[0]])]
-            for pieces in (translation.source_pieces, best.pieces)
+            spoken(pieces, blank_separated(pieces)) for pieces in (translation.source_pieces, best.pieces)
         )
         arrays.append(merged(best.attention, source, target))
     check_links(gold, [(array.shape[1], array.shape[0]) for array in arrays], path)

@@ -5,6 +5,7 @@ Must stay light: it is imported for `nmt --help`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,12 +29,12 @@ def reader_for(config: PrepareConfig) -> PictureReader | None:
     return inception(Path(config.image_weights) if config.image_weights is not None else None)
 
 
-def open_translator(model: Path, lines: LineConfig | None = None) -> Translator:
-    """The translator in a model directory, with what reads pictures where it was trained on them."""
+def open_translator(model: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None) -> Translator:
+    """The translator in a model directory or of several, with what reads pictures where it was trained on them."""
     from nmt_cli.corpus.grids import IMAGE_WEIGHTS
     from nmt_cli.inference.translator import Translator
 
-    translator = Translator.load(model, lines)
+    translator = Translator.load(model, ensemble, lines)
     if translator.card.source.get("type") == "image":
         translator = translator.reading(lambda: inception(model / IMAGE_WEIGHTS))
     return translator

@@ -110,6 +110,27 @@ class Tokenizer:
         # Normalised because byte pieces can spell a line break, and a translation must stay on its line.
         return normalise(unmark_words(text) if self.settings.kind == "word" else text)
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether text can have pieces that are unknown: subwords spell what they do not know in bytes."""
+        return self.settings.kind in ("word", "char")
+
+    def surfaces(self, text: str) -> list[str]:
+        """The piece behind each id of `encode`, which of an unknown one is the text that it stands for.
+
+        SentencePiece makes one unknown piece of several characters or words that follow each other.
+        """
+        found: list[str] = self._pieces.encode(surface(text, self.settings), out_type=str)
+        return found
+
+    def decode_replaced(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
+        """As `decode`, with the pieces `unknown`, as `surfaces` gives them, for the unknown ones, in their order."""
+        waiting = iter(unknown)
+        known = [int(i) for i in ids if i == self.UNKNOWN or i >= SPECIALS]
+        pieces = [next(waiting) if i == self.UNKNOWN else self._pieces.id_to_piece(i) for i in known]
+        text = "".join(pieces).replace(BLANK, " ")
+        return normalise(unmark_words(text) if self.settings.kind == "word" else text)
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Each id as text, for showing: `▁` stands for a blank before, or `￭` for none where pieces are words."""
         found: list[str] = [self._pieces.id_to_piece(int(i)) for i in ids]

@@ -138,6 +138,7 @@ def as_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
         "references_per_sentence": report.references_per_sentence,
         "beam_size": report.search.beam_size if report.search else None,
         "length_penalty": report.search.length_penalty if report.search else None,
+        "decoding": report.search.summary if report.search else None,
         "scores": {name: score_json(report, name) for name in report.scores},
         **({"against": report.rival} if report.rival else {}),
         **({"profile": dataclasses.asdict(report.profile)} if report.profile else {}),

@@ -15,12 +15,9 @@ from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.tokenizer import Tokenizer
-from nmt_cli.inference.lines import unmasked
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
 from nmt_cli.inference.search import Found
-from nmt_cli.inference.translator import Translation, Translator, padded
-
-CELLS = 2_000_000  # rows x tokens of the vocabulary in one step at most, which bounds memory
+from nmt_cli.inference.translator import CELLS, Translation, Translator, padded
 
 
 @dataclass(frozen=True)
@@ -114,8 +111,7 @@ def forced_translations(translator: Translator, sources: Sequence[str], targets:
     rows = translator.source.rows([source for source, _ in as_learnt(translator, sources, targets)])
     forced = force_lines(translator, sources, targets)
     return [
-        translator.translation(line, [unmasked(line)], [(row, [as_found(one)])])
-        for line, row, one in zip(sources, rows, forced, strict=True)
+        translator.translation(line, row, [as_found(one)]) for line, row, one in zip(sources, rows, forced, strict=True)
     ]
 
 

@@ -57,9 +57,11 @@ class LineReader:
         self.carries = carries
         self.glossary = glossary
 
-    def pieces(self, line: str) -> list[Piece]:
-        """None for a blank line."""
-        segments = cut(line, self.spans(line), self.config.max_words, by_sentence=self.config.split_sentences)
+    def pieces(self, line: str, *, whole: bool = False) -> list[Piece]:
+        """None for a blank line; one, if it fits and is wanted `whole`."""
+        segments = cut(
+            line, self.spans(line), self.config.max_words, by_sentence=self.config.split_sentences and not whole
+        )
         pieces = [Piece(segment, mask(segment.text, segment.spans)) for segment in segments]
         return [piece for piece in pieces if piece.text or piece.masked.spans]
 

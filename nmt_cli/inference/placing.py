@@ -97,21 +97,20 @@ class Sides:
 
 
 def restore(
-    masked: Masked, source_ids: Sequence[int], tokens: Sequence[int], attention: FloatArray, sides: Sides
+    masked: Masked, text: str, labels: Sequence[str], tokens: Sequence[int], attention: FloatArray, sides: Sides
 ) -> Restored:
-    """The text of `tokens` with every span of `masked` in it; `attention` is (T, S)."""
-    text = sides.target.decode(tokens)
+    """`text`, which `tokens` spell, with every span of `masked` in it; `attention` (T, S) is over source `labels`."""
     if not masked.spans:
         return Restored(text, ())
     units = units_of(text, tokens, attention, sides.target)
-    positions = carried_positions(masked, source_ids, sides.source)
+    positions = carried_positions(masked, labels)
     trusted = spelled_by_placeholders(text, tokens, sides.target)
     chosen = choose(units, positions) if trusted else {}
     units = list(named(units, chosen, masked, positions))
     missing = [number for number in range(len(masked.carried)) if number not in chosen]
-    items = items_of(masked, missing, positions, len(source_ids), sides.source)
+    items = items_of(masked, missing, positions, len(labels), sides.source)
     flat = float(np.ptp(attention, axis=0).max()) < FLAT
-    text = assembled(units, tree(items), len(source_ids) - 1, flat=flat)
+    text = assembled(units, tree(items), len(labels) - 1, flat=flat)
     how: How = "position" if flat else "attention"
     lost = set(missing)
     placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.carried)]
@@ -167,10 +166,10 @@ def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
         yield start, found.end()
 
 
-def carried_positions(masked: Masked, source_ids: Sequence[int], source: Tokenizer) -> list[int]:
+def carried_positions(masked: Masked, labels: Sequence[str]) -> list[int]:
     """The source position of each placeholder; the end's for one behind what is read of a long source."""
-    places = {piece: place for place, piece in enumerate(source.pieces(source_ids))}
-    return [places.get(PLACEHOLDERS[number], len(source_ids) - 1) for number in range(len(masked.carried))]
+    places = {piece: place for place, piece in enumerate(labels)}
+    return [places.get(PLACEHOLDERS[number], len(labels) - 1) for number in range(len(masked.carried))]
 
 
 def spelled_by_placeholders(text: str, tokens: Sequence[int], target: Tokenizer) -> bool:

@@ -18,6 +18,8 @@ from nmt_cli.corpus.source import SourceArray
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.floating]
 
+ALL = int(np.iinfo(np.int32).max)  # candidates: as many as there are tokens; search lowers it to the vocabulary
+
 
 class State(Protocol):
     """What a network remembers of N hypotheses. Immutable: `step` returns another."""

@@ -1,8 +1,7 @@
-"""Lines of text in, translations out: subwords, batches of like length, search. Knows no network."""
+"""Lines of text in, translations out: subwords, batches of like length, search, repair. Knows no network."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -11,23 +10,30 @@ from typing import Any
 
 import numpy as np
 
+from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.grids import GridSource, PictureReader
-from nmt_cli.corpus.source import Row, Source, TextSource
+from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer
+from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import Bundle, ModelCard
-from nmt_cli.inference.config import LineConfig, SearchConfig
+from nmt_cli.inference.config import LineConfig, RepairConfig, SearchConfig
+from nmt_cli.inference.constraints import Guide
+from nmt_cli.inference.ensemble import Ensemble
 from nmt_cli.inference.glossary import Glossary
+from nmt_cli.inference.healing import Healer, Repair
 from nmt_cli.inference.lines import LineReader, Piece, verbatim, whole
-from nmt_cli.inference.placing import Placed, Restored, Sides, restore
+from nmt_cli.inference.placing import Placed, Sides, restore
 from nmt_cli.inference.protocol import FloatArray, IntArray, StepModel
-from nmt_cli.inference.search import Found, search
+from nmt_cli.inference.search import Found, length_limits, search
 
 Progress = Callable[[int], None]
 
 ROWS = 512  # rows of a step at most: where a wider batch stops paying on a processor with a few cores
 POSITIONS = 60_000  # rows x source positions at most, which bounds memory whatever the length of a line
+SUBWORD_BAN, CHARACTER_BAN = 3, 10  # tokens of which none but a loop has the same run twice
+CELLS = 2_000_000  # rows x tokens of the vocabulary at most, where a step is asked for every token
 
 
 @dataclass(frozen=True)
@@ -35,9 +41,10 @@ class Hypothesis:
     """One translation of a line. T produced tokens, the end-of-sentence token included."""
 
     text: str
+    tokens: tuple[int, ...]  # T
     pieces: tuple[str, ...]  # T
     log_probability: float  # natural logarithm of the whole, end included
-    score: float  # log_probability divided by the length penalty: what hypotheses are ranked by
+    score: float  # what hypotheses are ranked by: the log-probability under the penalties
     token_log_probabilities: tuple[float, ...]  # T
     attentions: tuple[FloatArray, ...]  # of each piece that the line was cut into: (its tokens, its source positions)
     finished: bool  # false where the length limit cut it
@@ -59,6 +66,7 @@ class Translation:
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
+    repair: Repair | None = None  # what was found wrong with the translation at first, and what helped
     source_cut_from: int | None = None  # positions of the line, where only the first of them were read
 
     @property
@@ -108,15 +116,22 @@ class Translator:
         return self.source.tokenizer if isinstance(self.source, TextSource) else None
 
     @classmethod
-    def load(cls, directory: Path, lines: LineConfig | None = None) -> Translator:
-        """The translator in a model directory. Raises NotFoundError and DamagedError (see `bundle`)."""
+    def load(cls, directory: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None) -> Translator:
+        """The translator in a model directory, or of several together.
+
+        Raises NotFoundError and DamagedError (see `bundle`), OptionError for models that read or write other subwords.
+        """
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
         bundle = Bundle.load(directory)
-        card = bundle.card
-        carries = card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
+        for other in ensemble:
+            require_same_sides(bundle, Bundle.load(other))
         source, target = bundle.source(), bundle.target_tokenizer()
-        return cls(OnnxEngine(directory), source, target, card=card, lines=lines, carries=carries)
+        engine: StepModel[Any] = OnnxEngine(directory)
+        if ensemble:
+            engine = Ensemble([engine, *map(OnnxEngine, ensemble)], target.vocabulary_size)
+        carries = bundle.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
+        return cls(engine, source, target, card=bundle.card, lines=lines, carries=carries)
 
     def knowing(self, corpus: PreparedCorpus) -> Translator:
         """The same translator, to which the pictures of `corpus` are known by their names there."""
@@ -142,100 +157,194 @@ class Translator:
         return self._card
 
     def translate(
-        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None = None
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: Progress | None = None,
+        *,
+        repair: RepairConfig | None = None,
+        first_line: int = 0,
     ) -> list[Translation]:
-        """One translation a line, in order; `progress` is told how many lines are done."""
-        read = [self.pieces(line) for line in lines]
-        rows = self.source.rows([piece.text for pieces in read for piece in pieces], config.max_source_length)
-        work = Work(
-            sizes=[len(row) if piece.is_translated else 0 for row, piece in zip(rows, chain(*read), strict=True)],
-            owner=[number for number, pieces in enumerate(read) for _ in pieces],
-            lines=len(lines),
-        )
-        found = self.search(rows, work, config, progress)
-        results = iter(zip(rows, found, strict=True))
+        """One translation a line, in order; `progress` is told how many lines are done.
+
+        Without `repair` translations are left as search found them. `first_line` is the number of the first of
+        `lines`, by which samples are drawn.
+        """
+        read = [self.pieces(line, config) for line in lines]
+        owner = [number for number, pieces in enumerate(read) for piece in pieces if piece.is_translated]
+        texts = [piece.text for pieces in read for piece in pieces if piece.is_translated]
+        told = None if progress is None else (lambda done: progress(done * len(lines) // max(1, len(texts))))
+        found = iter(self.translate_texts(texts, config, told, repair, [first_line + number for number in owner]))
+        if progress is not None and not texts:
+            progress(len(lines))
         return [
-            self.translation(line, pieces, [next(results) for _ in pieces])
+            self.translation_of(line, pieces, [next(found) if piece.is_translated else None for piece in pieces])
             for line, pieces in zip(lines, read, strict=True)
         ]
 
-    def pieces(self, line: str) -> list[Piece]:
+    def pieces(self, line: str, config: SearchConfig) -> list[Piece]:
         """What of a line is translated on its own; none of a blank one."""
-        return self.reader.pieces(line) if self.subwords is not None else verbatim(line)
+        return self.reader.pieces(line, whole=bool(config.prefix)) if self.reads_text else verbatim(line)
 
-    def search(
-        self, rows: Sequence[Row], work: Work, config: SearchConfig, progress: Progress | None
-    ) -> list[list[Found]]:
-        """The hypotheses of each piece."""
+    def translate_texts(
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: Progress | None = None,
+        repair: RepairConfig | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[Translation]:
+        """As `translate`, of texts that the network is given as they are; `numbers` are those of their lines."""
+        translations = self.searched(lines, config, progress, list(numbers or range(len(lines))))
+        if repair is not None and repair.heal and not config.sampling.sample:  # who draws at random wants what is drawn
+            translations = self.healer.heal(translations, config)
+        if repair is not None and repair.replace_unknown:
+            translations = [self.without_unknown(one) for one in translations]
+        return translations
+
+    def searched(
+        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, numbers: Sequence[int]
+    ) -> list[Translation]:
+        rows = self.source.rows(lines, config.max_source_length)
         config = replace(config, growth=self.source.growth)
-        found: list[list[Found]] = [[] for _ in rows]
-        waiting = work.waiting()
-        for batch in batches(work.sizes, config):
+        prefix = self.prefix_ids(config)
+        found: list[list[Found]] = [[] for _ in lines]
+        done = sum(row.is_blank for row in rows)
+        lengths = [0 if row.is_blank else len(row) for row in rows]
+        for batch in batches(lengths, config, self.rows_of_a_step(config)):
             sources = self.source.batch([rows[index] for index in batch])
-            for index, hypotheses in zip(batch, search(self.engine, sources, config), strict=True):
+            guide = self.guide(sources, config, prefix, [numbers[index] for index in batch])
+            for index, hypotheses in zip(batch, search(self.engine, sources, config, guide=guide), strict=True):
                 found[index] = hypotheses
-            waiting.subtract(work.owner[index] for index in batch)
+            done += len(batch)
             if progress is not None:
-                progress(work.lines - sum(left > 0 for left in waiting.values()))
-        return found
+                progress(done)
+        return [self.translation(*one) for one in zip(lines, rows, found, strict=True)]
 
-    def translation(
-        self, line: str, pieces: Sequence[Piece], results: Sequence[tuple[Row, list[Found]]]
-    ) -> Translation:
-        """What the rows and hypotheses of its pieces make of a line."""
-        parts = [self.hypotheses(piece, *result) for piece, result in zip(pieces, results, strict=True)]
-        number = max(map(len, parts), default=0)
-        best_first = [[part[min(rank, len(part) - 1)] for part in parts] for rank in range(number)]
-        rows = [row for row, _ in results]
-        labels = [self.labels(piece, row) for piece, row in zip(pieces, rows, strict=True)]
-        cut = any(row.cut_from is not None for row in rows)
+    def guide(self, source: SourceArray, config: SearchConfig, prefix: list[int], numbers: list[int]) -> Guide:
+        """What constrains the search of a batch, whose lines have these `numbers`."""
+        steps = int(length_limits(source, config, len(prefix)).max())
+        size = self.target.vocabulary_size
+        return Guide.of(config, prefix=prefix, lines=numbers, steps=steps, vocabulary=size)
+
+    def prefix_ids(self, config: SearchConfig) -> list[int]:
+        """The forced beginning in ids. Raises OptionError where it leaves no room for more."""
+        ids = self.target.encode(normalise(config.prefix))
+        if ids and len(ids) >= config.max_length:
+            raise OptionError(
+                f"--prefix has {len(ids):,} tokens, and --max-length allows {config.max_length:,} in all",
+                hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
+            )
+        return ids
+
+    def rows_of_a_step(self, config: SearchConfig) -> int:
+        """How many rows a step may have: fewer where each is asked for the whole vocabulary."""
+        draws_from_all = config.sampling.sample and not config.sampling.top_k
+        if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
+            return min(ROWS, CELLS // self.target.vocabulary_size)
+        return ROWS
+
+    @property
+    def healer(self) -> Healer:
+        same = self._card is not None and self._card.source_language == self._card.target_language
+        ban = CHARACTER_BAN if self.target.settings.kind == "char" else SUBWORD_BAN
+        return Healer(self.translate_texts, ban=ban, copies=same, splits=self.reads_text)
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether a line is the sentence itself, not the name of a picture."""
+        return isinstance(self.source, TextSource)
+
+    def without_unknown(self, translation: Translation) -> Translation:
+        """The translation with source text in place of unknown pieces: of what each looked at most."""
+        if not (isinstance(self.source, TextSource) and self.source.tokenizer.has_unknown):
+            return translation
+        surfaces = self.source.tokenizer.surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
+        found = (self.replaced(one, surfaces) for one in translation.hypotheses)
+        return replace(translation, hypotheses=tuple(found))
+
+    def replaced(self, hypothesis: Hypothesis, surfaces: list[str]) -> Hypothesis:
+        unknown = [place for place, token in enumerate(hypothesis.tokens) if token == Tokenizer.UNKNOWN]
+        if not unknown:
+            return hypothesis
+        looked = hypothesis.attention[unknown, : len(surfaces)].argmax(axis=1)  # never at the end of the sentence
+        text = self.target.decode_replaced(hypothesis.tokens, [surfaces[place] for place in looked])
+        return replace(hypothesis, text=text)
+
+    def translation(self, line: str, row: Row, found: list[Found]) -> Translation:
+        if row.is_blank:
+            return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
         return Translation(
             source=line,
-            source_pieces=tuple(chain.from_iterable(labels)),
-            hypotheses=tuple(whole_hypothesis(pieces, own) for own in best_first),
-            unseen=frozenset(chain.from_iterable(self.source.unseen(piece.masked.words) for piece in pieces)),
-            source_cut_from=sum(row.cut_from or len(row) - 1 for row in rows) if cut else None,
+            source_pieces=self.source.labels(row),
+            hypotheses=tuple(self.hypothesis(one, len(row)) for one in found),
+            unseen=self.source.unseen(line),
+            source_cut_from=row.cut_from,
         )
 
-    def labels(self, piece: Piece, row: Row) -> list[str]:
-        return with_spans(self.source.labels(row), piece) if piece.is_translated else [piece.unchanged, END_PIECE]
-
-    def hypotheses(self, piece: Piece, row: Row, found: Sequence[Found]) -> list[Hypothesis]:
-        """Of a piece; of one with nothing to translate itself."""
-        return [self.hypothesis(one, piece, row) for one in found] if piece.is_translated else [unchanged(piece)]
-
-    def hypothesis(self, found: Found, piece: Piece, row: Row) -> Hypothesis:
-        tokens, attention = list(found.tokens), found.attention[:, : len(row)]
-        restored = self.restored(piece, row, tokens, attention)
+    def hypothesis(self, found: Found, source_length: int) -> Hypothesis:
         return Hypothesis(
-            text=restored.text,
-            pieces=tuple(with_spans(self.target.pieces(tokens), piece)),
+            text=self.target.decode(list(found.tokens)),
+            tokens=found.tokens,
+            pieces=tuple(self.target.pieces(list(found.tokens))),
             log_probability=found.log_probability,
             score=found.score,
             token_log_probabilities=found.token_log_probabilities,
-            attentions=(attention,),
+            attentions=(found.attention[:, :source_length],),
             finished=found.finished,
-            placed=restored.placed,
         )
 
-    def restored(self, piece: Piece, row: Row, tokens: list[int], attention: FloatArray) -> Restored:
-        """The text of `tokens` with the protected spans of the piece."""
-        if self.subwords is None or not piece.masked.spans:
-            return Restored(self.target.decode(tokens), ())
-        return restore(piece.masked, row.values.tolist(), tokens, attention, Sides(self.subwords, self.target))
+    def translation_of(self, line: str, pieces: Sequence[Piece], found: Sequence[Translation | None]) -> Translation:
+        """What the translations of its pieces make of a line; those with nothing to translate have none."""
+        own = [self.restored(*pair) for pair in zip(pieces, found, strict=True)]
+        number = max((len(one.hypotheses) for one in own), default=0)
+        ranks = [[one.hypotheses[min(rank, len(one.hypotheses) - 1)] for one in own] for rank in range(number)]
+        cut = any(one.source_cut_from is not None for one in own)
+        return Translation(
+            source=line,
+            source_pieces=tuple(chain.from_iterable(one.source_pieces for one in own)),
+            hypotheses=tuple(whole_hypothesis(pieces, parts) for parts in ranks),
+            unseen=frozenset(chain.from_iterable(self.source.unseen(piece.masked.words) for piece in pieces)),
+            repair=next((one.repair for one in own if one.repair is not None), None),
+            source_cut_from=sum(one.source_cut_from or len(one.source_pieces) - 1 for one in own) if cut else None,
+        )
+
+    def restored(self, piece: Piece, found: Translation | None) -> Translation:
+        """The translation of a piece with its protected spans; itself, where there is nothing to translate."""
+        if found is None:
+            return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece),), frozenset())
+        if not piece.masked.spans or not isinstance(self.source, TextSource):
+            return found
+        sides = Sides(self.source.tokenizer, self.target)
+        labels = tuple(with_spans(found.source_pieces, piece))
+        own = (self.with_spans(one, piece, found.source_pieces, sides) for one in found.hypotheses)
+        return replace(found, source_pieces=labels, hypotheses=tuple(own))
+
+    def with_spans(self, one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides) -> Hypothesis:
+        restored = restore(piece.masked, one.text, labels, one.tokens, one.attention, sides)
+        pieces = tuple(with_spans(one.pieces, piece))
+        return replace(one, text=restored.text, pieces=pieces, placed=restored.placed)
 
 
-@dataclass(frozen=True)
-class Work:
-    """The pieces of some lines: how large each is (0 where there is nothing to do), and of which line."""
+def require_same_sides(first: Bundle, other: Bundle) -> None:
+    """Raises OptionError unless both models read the same rows and write the same ids."""
+    for side, kind in (("source", source_kind), ("target", target_subwords)):
+        if kind(first.card) != kind(other.card):
+            raise OptionError(
+                f"{other.directory}/ cannot join {first.directory}/: its subwords of the {side} are others",
+                hint="train both on one prepared corpus, or prepare with --tokenizer-from the other model",
+            )
 
-    sizes: Sequence[int]
-    owner: Sequence[int]
-    lines: int
 
-    def waiting(self) -> Counter[int]:
-        """How many pieces of each line are still to be translated."""
-        return Counter(line for line, size in zip(self.owner, self.sizes, strict=True) if size)
+def source_kind(card: ModelCard) -> Any:
+    """What two models that read the same rows have in common: bytes of the subwords, or the kind of picture."""
+    if card.source.get("type", "text") != "text":
+        return card.source
+    return card.tokenizer, card.checksums[card.source_tokenizer]
+
+
+def target_subwords(card: ModelCard) -> Any:
+    return card.tokenizer, card.checksums[card.target_tokenizer]
 
 
 END_PIECE = "</s>"
@@ -252,6 +361,7 @@ def unchanged(piece: Piece) -> Hypothesis:
     text = piece.unchanged
     return Hypothesis(
         text=text,
+        tokens=(Tokenizer.UNKNOWN, Tokenizer.END),
         pieces=(text, END_PIECE),
         log_probability=0.0,
         score=0.0,
@@ -268,6 +378,7 @@ def whole_hypothesis(pieces: Sequence[Piece], parts: Sequence[Hypothesis]) -> Hy
         return parts[0]
     return Hypothesis(
         text=whole(pieces, [part.text for part in parts]),
+        tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
         pieces=tuple(chain.from_iterable(part.pieces for part in parts)),
         log_probability=sum(part.log_probability for part in parts),
         score=sum(part.score for part in parts),
@@ -288,7 +399,7 @@ def block_diagonal(blocks: Sequence[FloatArray]) -> FloatArray:
     return whole
 
 
-def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:
+def batches(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:
     """Indices of the lines with any tokens, longest first, in batches that bound the work of one step."""
     result: list[list[int]] = []
     width = 0
@@ -297,7 +408,7 @@ def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:
             break
         if not result or len(result[-1]) >= width:
             result.append([])
-            width = max(1, min(ROWS, POSITIONS // lengths[index]) // config.beam_size)
+            width = max(1, min(rows, POSITIONS // lengths[index]) // config.rows)
         result[-1].append(index)
     return result
 

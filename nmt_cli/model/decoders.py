@@ -66,6 +66,10 @@ class RecurrentDecoder(keras.layers.Layer):
         self.readout.build((None, read_width))
         self.built = True
 
+    def start(self, encoded: Encoded, bias: Tensor) -> State:
+        """The state before the first token; `bias` (N, S) is 0 on tokens and MASKED on padding."""
+        return {**self.attention.remember(encoded, bias), **self.initial(encoded)}
+
     def initial(self, encoded: Encoded) -> State:
         """The first state of each layer, each kind from the same kind of the encoder's last state of that layer."""
         return {

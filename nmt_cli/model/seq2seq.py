@@ -1,4 +1,4 @@
-"""The network: `encode` and `step`, and teacher forcing that runs the same step over time.
+"""The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions.
 
 Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary,
 E embedding width, R width of the readout.
@@ -14,10 +14,10 @@ import keras
 from keras import ops
 
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.errors import OptionError
+from nmt_cli.model.architectures import ARCHITECTURES
 from nmt_cli.model.attention import MASKED, State, padding_bias
 from nmt_cli.model.config import ModelConfig, Vocabularies
-from nmt_cli.model.decoders import decoder_of
-from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.grid_encoder import GridEncoder
 from nmt_cli.model.inputs import GridInput, SourceInput, TokenInput
 
@@ -34,7 +34,10 @@ class NetworkStep:
 
 
 class Seq2Seq(keras.Model):
-    """Attention encoder-decoder. Its state is a flat dict of arrays, axis 0 the row, under the names of the export."""
+    """Encoder and decoder of any architecture.
+
+    Its state is a flat dict of arrays, axis 0 the row, under the names of the export.
+    """
 
     def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
         super().__init__(**{"name": "network", **kwargs})  # names of layers are the names of the saved weights
@@ -42,8 +45,16 @@ class Seq2Seq(keras.Model):
         self.target_embedding = embedding(vocabularies.target, config.embedding, "target_embedding")
         self.dropout = keras.layers.Dropout(config.dropout)
         self.source = self.source_input(vocabularies)
-        self.encoder = (GridEncoder if vocabularies.features else RecurrentEncoder)(config, name="encoder")
-        self.decoder = decoder_of(config, name="decoder")
+        architecture = ARCHITECTURES[config.architecture]
+        if vocabularies.features and not architecture.reads_grids:
+            raise OptionError(
+                f"--architecture {config.architecture} reads text, but the sources of this corpus are pictures",
+                hint="take --architecture rnn",
+            )
+        self.encoder = (
+            GridEncoder(config, name="encoder") if vocabularies.features else architecture.encoder(config, "encoder")
+        )
+        self.decoder = architecture.decoder(config, "decoder")
         tied_to = self.target_embedding if config.tied else None
         self.output_layer = OutputLayer(vocabularies.target, tied_to=tied_to, name="output")
         self.build()
@@ -69,10 +80,7 @@ class Seq2Seq(keras.Model):
         vectors = self.source.vectors(source, training)
         mask = self.source.mask(source)
         encoded = self.encoder(vectors, mask=mask, training=training)
-        return {
-            **self.decoder.attention.remember(encoded, padding_bias(mask)),
-            **self.decoder.initial(encoded),
-        }
+        return self.decoder.start(encoded, padding_bias(mask))
 
     def step(self, tokens: Tensor, state: State) -> NetworkStep:
         """Feeds the previous tokens (N,) and gives the distribution of the next."""
@@ -87,7 +95,7 @@ class Seq2Seq(keras.Model):
     def call(self, source: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
         """Teacher forcing: logits (T, B, V) of every next token, given the true previous ones (B, T).
 
-        Time comes first, as the recurrence leaves it: transposing the largest tensor of all would cost time.
+        Time comes first, as a recurrence leaves it: transposing the largest tensor of all would cost time.
         """
         state = self.encode(source, training=training)
         embedded = self.dropout(self.target_embedding(ops.transpose(previous_ids)), training=training)  # (T, B, E)

@@ -32,10 +32,14 @@ def export(network: Seq2Seq, directory: Path) -> None:
 
 
 def state_signature(network: Seq2Seq) -> dict[str, tf.TensorSpec]:
-    """Shape and type of every entry of the state, by its name: rows and source positions free, widths fixed."""
+    """Shape and type of every entry of the state, by its name: rows and source positions free, widths fixed.
+
+    An axis of length 0 is one that grows from step to step, and free too.
+    """
     trace = tf.function(network.encode).get_concrete_function(source_spec(network))
     return {
-        name: tf.TensorSpec(entry.shape, entry.dtype, name=name) for name, entry in trace.structured_outputs.items()
+        name: tf.TensorSpec([length or None for length in entry.shape], entry.dtype, name=name)
+        for name, entry in trace.structured_outputs.items()
     }
 
 

@@ -121,7 +121,7 @@ def publish(
             format=FORMAT,
             source_language=corpus.source_language,
             target_language=corpus.target_language,
-            network=asdict(network.config),
+            network=network.config.to_mapping(),
             vocabularies=asdict(vocabularies),
             training=asdict(config),
             tokenizer=asdict(corpus.tokenizer_settings),

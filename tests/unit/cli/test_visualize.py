@@ -18,6 +18,7 @@ from nmt_cli.inference.translator import Hypothesis, Translation, Translator
 runner = CliRunner()
 HYPOTHESIS = Hypothesis(
     text="Wo ist er?",
+    tokens=(9, 8, 7, 6, 3),
     pieces=("▁Wo", "▁ist", "▁er", "?", "</s>"),
     log_probability=-1.0,
     score=-1.0,
@@ -40,7 +41,7 @@ class Fixed:
 
 @pytest.fixture(autouse=True)
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Translator, "load", lambda directory: Fixed())
+    monkeypatch.setattr(Translator, "load", lambda directory, ensemble=(): Fixed())
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

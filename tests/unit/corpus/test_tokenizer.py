@@ -174,3 +174,19 @@ def test_placeholders_are_pieces_of_their_own_and_survive(kind: TokenizerKind) -
         ids = tokenizer.encode(f"The dog {placeholder} takes {placeholder}")
         assert tokenizer.pieces(ids).count(placeholder) == 2, tokenizer.pieces(ids)
         assert tokenizer.decode(ids) == f"The dog {placeholder} takes {placeholder}"
+
+
+@pytest.mark.parametrize("kind", ["word", "char"])
+def test_surfaces_tell_the_text_behind_unknown_pieces_too(kind: TokenizerKind) -> None:
+    tokenizer = trained(kind)
+    text = f"{TEXTS[0]} \u5b57\u5b57, {TEXTS[1]}"
+    ids = tokenizer.encode(text)
+    surfaces = tokenizer.surfaces(text)
+    assert tokenizer.has_unknown and Tokenizer.UNKNOWN in ids
+    unknown = [piece for piece, one in zip(surfaces, ids, strict=True) if one == Tokenizer.UNKNOWN]
+    assert tokenizer.decode_replaced(ids, unknown) == text
+
+
+def test_subwords_have_no_unknown_piece() -> None:
+    assert not trained("unigram").has_unknown
+    assert not trained("bpe").has_unknown

@@ -34,7 +34,7 @@ def placed(sides: Sides, source: str, target: str, looks: list[int | None]) -> R
     attention = np.zeros((len(tokens), len(ids)))
     for row, look in enumerate(looks):
         attention[row] = 1 / len(ids) if look is None else np.eye(len(ids))[look]
-    return restore(masked, ids, tokens, attention, sides)
+    return restore(masked, sides.target.decode(tokens), sides.source.pieces(ids), tokens, attention, sides)
 
 
 def test_a_placeholder_that_was_carried_is_the_span(sides: Sides) -> None:
@@ -104,7 +104,14 @@ def test_without_attention_the_relative_position_decides(sides: Sides) -> None:
     masked = mask("go to <br/> the house", find_spans("go to <br/> the house"))
     ids = [*sides.source.encode(masked.text), Tokenizer.END]
     tokens = [*sides.target.encode("geh zu das haus"), Tokenizer.END]
-    flat = restore(masked, ids, tokens, np.full((5, len(ids)), 1 / len(ids)), sides)
+    flat = restore(
+        masked,
+        sides.target.decode(tokens),
+        sides.source.pieces(ids),
+        tokens,
+        np.full((5, len(ids)), 1 / len(ids)),
+        sides,
+    )
     assert flat.text == "geh zu <br/> das haus"
     assert flat.placed[0].how == "position" and flat.placed[0].doubtful
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.source import TextSource
 from nmt_cli.corpus.spans import find_spans
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.inference.config import LineConfig, SearchConfig
@@ -31,7 +32,7 @@ def tokenizer(kind: Kind) -> Tokenizer:
 
 def translator(kind: Kind = "unigram", seed: int = 1, *, carries: bool = True, flat: bool = False) -> Translator:
     own = tokenizer(kind)
-    return Translator(Adversary(own.vocabulary_size, seed, flat=flat), own, own, carries=carries)
+    return Translator(Adversary(own.vocabulary_size, seed, flat=flat), TextSource(own), own, carries=carries)
 
 
 def lost(spans: list[str], text: str) -> list[str]:
@@ -92,7 +93,7 @@ def test_a_literal_placeholder_survives_beside_real_ones() -> None:
 
 def test_without_protection_the_network_gets_the_text_itself() -> None:
     own = tokenizer("unigram")
-    free = Translator(Adversary(own.vocabulary_size, 1), own, own, lines=LineConfig(protect=False))
+    free = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own, lines=LineConfig(protect=False))
     assert free.translate(["bade {x}."], GREEDY)[0].placed == ()
 
 
@@ -105,7 +106,7 @@ def test_pieces_show_the_spans_themselves() -> None:
 @given(words=st.lists(st.sampled_from([*WORDS[:20], "{x}", "bade.", "giko,", "字。", "ba" * 300]), max_size=300))
 def test_a_line_of_any_length_is_one_line_and_keeps_its_spans(words: list[str]) -> None:
     own = tokenizer("unigram")
-    short = Translator(Adversary(own.vocabulary_size, 1), own, own, lines=LineConfig(max_words=7))
+    short = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own, lines=LineConfig(max_words=7))
     one = short.translate([" ".join(words)], GREEDY)[0]
     assert lost(["{x}"] * words.count("{x}"), one.text) == []
     for hypothesis in one.hypotheses:

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from tests.support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
 PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
@@ -34,6 +35,11 @@ KINDS = [
         {"readout_units": 10, "tied": False, "attention": "concat", "input_feeding": True}, id="wide readout, fed"
     ),
     pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads"),
+    pytest.param({"architecture": "transformer"}, id="transformer"),
+    pytest.param(
+        {"architecture": "transformer", "positions": "learned", "tied": False, "heads": 1, "layers": 1},
+        id="one layer and head, learned positions",
+    ),
 ]
 
 
@@ -42,7 +48,7 @@ TF_IN_ACTION = {"embedding": 128, "units": 256, "attention_units": 512, "readout
 
 def network(joint: bool = True, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(3)
-    config = ModelConfig(embedding=6, units=8, attention_units=4, **options)
+    config = tiny_config(**{"embedding": 6, **options})
     return Seq2Seq(config, Vocabularies(source=14 if joint else 10, target=14, joint=joint))
 
 
@@ -68,7 +74,9 @@ def test_teacher_forcing_gives_what_the_steps_give_one_by_one(options: dict) -> 
 def test_a_sentence_gives_the_same_alone_and_padded_beside_a_longer_one(options: dict) -> None:
     model = network(**options)
     together, alone = model.encode(SOURCE), model.encode(SOURCE[1:, :2])
-    np.testing.assert_allclose(np.asarray(together["hidden_0"])[1], np.asarray(alone["hidden_0"])[0], atol=1e-6)
+    for name in together.keys() & {"hidden_0", "memory"}:
+        beside, by_itself = np.asarray(together[name])[1], np.asarray(alone[name])[0]
+        np.testing.assert_allclose(beside[: len(by_itself)], by_itself, atol=1e-6)
     step, step_alone = model.step(np.array([2, 2]), together), model.step(np.array([2]), alone)
     np.testing.assert_allclose(
         np.asarray(step.log_probabilities)[1], np.asarray(step_alone.log_probabilities)[0], atol=1e-5

@@ -9,10 +9,11 @@ import pytest
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.onnx_engine import OnnxEngine
 from nmt_cli.inference.search import search
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine
 from nmt_cli.training.export import export
+from tests.support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
 
@@ -28,14 +29,15 @@ KINDS = [
     {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
     {"encoder_units": 12, "attention": "none"},
     {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
+    {"architecture": "transformer"},
+    {"architecture": "transformer", "positions": "learned", "max_positions": 6},
 ]
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=str)
 def engines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[KerasEngine, OnnxEngine]:
     keras.utils.set_random_seed(5)
-    config = ModelConfig(embedding=8, units=8, attention_units=6, **request.param)
-    network = Seq2Seq(config, Vocabularies(source=20, target=20, joint=True))
+    network = Seq2Seq(tiny_config(**request.param), Vocabularies(source=20, target=20, joint=True))
     for variable in network.trainable_variables:  # far from even, so that hypotheses differ
         variable.assign(np.asarray(variable.value) * 3)
     directory = tmp_path_factory.mktemp("model")
