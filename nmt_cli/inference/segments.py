@@ -16,7 +16,7 @@ from nmt_cli.corpus.tokenizer import PLACEHOLDERS
 LETTERS_A_WORD = 15  # a word with more counts as several, so that a line without blanks is bounded too
 COVERS = "\ufffb\ufffc"  # in turn, each for the characters of a span while places to cut are looked for
 
-SENTENCE = re.compile(r"[.!?…؟۔։।]+[\"'”’»)\]]*\s+|[。！？｡។။།]+[”’』」）]*\s*")
+SENTENCE = re.compile(r"[.!?…؟۔։।]+[\"'”’»)\]\ufffb\ufffc]*\s+|[。！？｡។။།]+[”’』」）]*\s*")
 CLAUSE = re.compile(r"[,;:)\]—–]\s+|[，、；：،؛]\s*")
 WORD = re.compile(r"\s+")
 CHARACTER = re.compile(rf"{COVERS[0]}+|{COVERS[1]}+|[^{COVERS}]")
