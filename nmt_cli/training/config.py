@@ -29,6 +29,14 @@ class TrainConfig(Settings):
         low=0,
         high=1,
     )
+    placeholders: float = setting(
+        0.3,
+        "Share of sentence pairs in which words of both sides, like names, become placeholders, so that the network "
+        "learns to carry these over.",
+        panel="Optimisation",
+        low=0,
+        high=1,
+    )
     clip: float = setting(1.0, "Largest norm of the whole gradient.", panel="Optimisation", low=1e-6)
     patience: int | None = setting(
         None,

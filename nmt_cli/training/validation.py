@@ -27,13 +27,13 @@ class Validator:
     `network` is a float32 twin of the one that is trained: what is measured is what will be exported.
     """
 
-    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int) -> None:
+    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int, carries: bool = True) -> None:
         sentences = corpus.referenced("dev")
         self.network = network
         self.sources = [each.source for each in sentences]
         self.references = [each.references for each in sentences]
         self.batches = length_sorted_batches(corpus, batch_size)
-        self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer)
+        self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries)
         self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS])
         self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
