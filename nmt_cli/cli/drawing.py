@@ -19,14 +19,15 @@ from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.inference.alignment import blank_separated, merged, spoken
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw, terminal_lines
 from nmt_cli.visuals.words import Attended, attended
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation, Translator
+    from nmt_cli.inference.translation import Translation
+    from nmt_cli.inference.translator import Translator
 
 TERMINAL = Path("-")
 PAGES = (".html",)
@@ -91,7 +92,7 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
 
 def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Screen) -> None:
     """Draws every sentence to every output, and tells how good an alignment the attention is."""
-    translator = open_translator(model)
+    translator = open_translator(model, lines=LineConfig(split_sentences=False))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",

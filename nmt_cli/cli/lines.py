@@ -11,7 +11,7 @@ from nmt_cli.inference.alignment import SENTENCE_END, Link, word_links
 from nmt_cli.settings import Settings, setting
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Hypothesis, Translation
+    from nmt_cli.inference.translation import Hypothesis, Translation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from nmt_cli.cli.train import require_tensorflow, silent_tensorflow
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
     from nmt_cli.corpus.grids import PictureReader
+    from nmt_cli.inference.config import LineConfig
     from nmt_cli.inference.translator import Translator
 
 
@@ -29,12 +30,14 @@ def reader_for(config: PrepareConfig) -> PictureReader | None:
     return inception(Path(config.image_weights) if config.image_weights is not None else None)
 
 
-def open_translator(model: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator:
+def open_translator(
+    model: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None, *, threads: int | None = None
+) -> Translator:
     """The translator in a model directory or of several, with what reads pictures where it was trained on them."""
     from nmt_cli.corpus.grids import IMAGE_WEIGHTS
     from nmt_cli.inference.translator import Translator
 
-    translator = Translator.load(model, ensemble, threads=threads)
+    translator = Translator.load(model, ensemble, lines, threads=threads)
     if translator.card.source.get("type") == "image":
         translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
     return translator

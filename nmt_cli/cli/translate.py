@@ -21,7 +21,7 @@ from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, translation_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
-from nmt_cli.inference.config import RepairConfig, SamplingConfig, SearchConfig
+from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
 from nmt_cli.inference.crew import CrewConfig, assembled
 from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.inference.delivery import delivered
@@ -33,7 +33,8 @@ from nmt_cli.inference.stream import arriving, blocks
 
 if TYPE_CHECKING:
     from nmt_cli.inference.bundle import Bundle, ModelCard
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.placing import Placed
+    from nmt_cli.inference.translation import Translation
 
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
 RAY_ENVIRONMENT = {
@@ -47,6 +48,7 @@ def translate(
     search: SearchConfig,
     sampling: SamplingConfig,
     repair: RepairConfig,
+    text: LineConfig,
     layout: LayoutConfig,
     document: DocumentConfig,
     processes: CrewConfig,
@@ -99,15 +101,15 @@ def translate(
     writer = Writer(layout, n_best, indent="  " if talk else "")
     documents = opened(paths, document, bundle.card.target_language, writer)
     batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths)
-    job = Job(model, search, tuple(ensemble or ()), repair, score=score, opener=open_translator)
+    job = Job(model, search, tuple(ensemble or ()), repair, text, score=score, opener=open_translator)
     tally = Tally()
     with (
         translation_progress(screen, paths if output else []) as advance,
         destination(output) as stream,
         assembled(job, CrewConfig() if talk else surroundings(processes)) as crew,
     ):
-        for text in delivered(batches, crew, tally.add):
-            stream.write(text.encode("utf-8"))
+        for written in delivered(batches, crew, tally.add):
+            stream.write(written.encode("utf-8"))
             stream.flush()
             advance(tally.long.lines)
     tally.tell(screen, search)
@@ -176,6 +178,8 @@ class Tally:
 
     unseen: set[str] = field(default_factory=set)
     cut: int = 0
+    spans: int = 0
+    doubtful: list[Placed] = field(default_factory=list)
     mended: Counter[tuple[str, str]] = field(default_factory=Counter)  # ailment and remedy
     ill: Counter[str] = field(default_factory=Counter)  # ailments that nothing helped against
     long: SourceCuts = field(default_factory=SourceCuts)
@@ -183,6 +187,8 @@ class Tally:
     def add(self, translation: Translation) -> None:
         self.unseen |= translation.unseen
         self.cut += translation.cut
+        self.spans += len(translation.placed)
+        self.doubtful += [placed for placed in translation.placed if placed.doubtful]
         repair = translation.repair
         if repair is not None and repair.remedy is not None:
             self.mended[repair.ailment, repair.remedy] += 1
@@ -191,6 +197,12 @@ class Tally:
         self.long.add(translation)
 
     def tell(self, screen: Screen, search: SearchConfig) -> None:
+        if self.doubtful:
+            shown = " ".join(dict.fromkeys(placed.text for placed in self.doubtful[:5]))
+            screen.warn(
+                f"{len(self.doubtful):,} of {self.spans:,} protected spans were lost by the network and put back by "
+                f"attention or position; look where they stand: {shown}{' ...' if len(self.doubtful) > 5 else ''}"
+            )
         if self.unseen:
             shown = " ".join(character for character in sorted(self.unseen)[:20])
             more = f" and {len(self.unseen) - 20} more" if len(self.unseen) > 20 else ""

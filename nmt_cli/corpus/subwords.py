@@ -6,7 +6,7 @@ Knows which files of the prepared directory are written; nothing of how pairs ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from nmt_cli.corpus.manifest import Subwords
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.reuse import borrow
+from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.split import IntArray, Splits
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.errors import OptionError
@@ -74,7 +75,10 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
     """By role ("joint", or "source" and "target") the models trained on a sample of train."""
     generator = np.random.default_rng([config.seed, 2])
     rows = np.sort(generator.permutation(train)[:SAMPLE])
-    roles: dict[str, list[str]] = {side: list(pairs.side(side).of(rows)) for side in config.sides}
+    masked = masked_rows(pairs, rows, config)
+    roles: dict[str, list[str]] = {
+        side: list(replacing(pairs.side(side).of(rows), masked.get(side, {}))) for side in config.sides
+    }
     if len(roles) == 2 and not config.separate_vocabularies:
         roles = {"joint": roles["source"] + roles["target"]}
     settings, size, least = config.tokenizer_settings, config.vocab_size, config.min_count
@@ -87,14 +91,19 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
 def encode_splits(
     pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress, config: PrepareConfig
 ) -> IntArray:
-    """Writes the ids of each side of each split. The rows whose source was cut at `max_source_length`."""
+    """Writes the ids of each side of each split, with placeholders for protected spans that stand on both sides.
+
+    Returns the rows whose source was cut at `max_source_length`.
+    """
     limit = config.max_source_length
     done, total = 0, len(config.sides) * sum(len(rows) for _, rows in splits.items())
+    masked = {split: masked_rows(pairs, rows, config) for split, rows in splits.items()}
     cut: list[IntArray] = []
     for side in config.sides:
         tokenizer = vocabularies.tokenizer(side)
         for split, rows in splits.items():
-            chunks = counted(encoded(pairs.side(side), rows, tokenizer), done, total, progress)
+            sentences = replacing(pairs.side(side).of(rows), masked[split].get(side, {}))
+            chunks = counted(encoded(sentences, tokenizer), done, total, progress)
             ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
             if side == "source" and limit is not None:
                 cut.append(rows[ragged.lengths > limit])
@@ -104,9 +113,24 @@ def encode_splits(
     return np.unique(np.concatenate(cut)) if cut else np.zeros(0, np.int64)
 
 
-def encoded(texts: Texts, rows: IntArray, tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
-    """The ids of the sentences `rows` of `texts`, a chunk at a time."""
-    sentences = texts.of(rows)
+def masked_rows(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> dict[Side, dict[int, str]]:
+    """For each side the sentences that masking changes, by their place in `rows`; none where one side is no text."""
+    if len(config.sides) < 2:
+        return {}
+    changed: dict[Side, dict[int, str]] = {side: {} for side in config.sides}
+    for place, pair in enumerate(zip(pairs.source.of(rows), pairs.target.of(rows), strict=True)):
+        for side, before, after in zip(config.sides, pair, masked_pair(*pair), strict=True):
+            if before != after:
+                changed[side][place] = after
+    return changed
+
+
+def replacing(sentences: Iterable[str], changed: Mapping[int, str]) -> Iterator[str]:
+    return (changed.get(place, sentence) for place, sentence in enumerate(sentences))
+
+
+def encoded(sentences: Iterator[str], tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
+    """The ids of the sentences, a chunk at a time."""
     while chunk := list(islice(sentences, CHUNK)):
         yield tokenizer.encode_all(chunk)
 

@@ -79,6 +79,17 @@ class Tokenizer:
         return int(self._pieces.get_piece_size())
 
     @cached_property
+    def placeholder_ids(self) -> tuple[int, ...]:
+        """Of those placeholders that are pieces of their own."""
+        ids = (int(self._pieces.piece_to_id(name)) for name in PLACEHOLDERS)
+        return tuple(one for one in ids if one != self.UNKNOWN)
+
+    @cached_property
+    def has_placeholders(self) -> bool:
+        """Whether every placeholder is a piece of its own, as in all vocabularies that `train_tokenizer` made."""
+        return len(self.placeholder_ids) == len(PLACEHOLDERS)
+
+    @cached_property
     def characters(self) -> frozenset[str]:
         """The characters that occur in pieces of the vocabulary."""
         pieces = self._pieces
@@ -168,9 +179,12 @@ def mark_words(text: str) -> str:
     """
     # A joiner in the text itself needs no escape: alone it stands for itself, and a mark stands before something.
     tokens = word_pattern().finditer(text)
-    return " ".join(
-        found[0] if found.start() == 0 or text[found.start() - 1] == " " else JOINER + found[0] for found in tokens
-    )
+    return " ".join(found[0] if stands_alone(text, found) else JOINER + found[0] for found in tokens)
+
+
+def stands_alone(text: str, found: re.Match[str]) -> bool:
+    """Whether a word needs no joiner: a placeholder never has one, because it must stay the piece that it is."""
+    return found.start() == 0 or text[found.start() - 1] == " " or found[0] in PLACEHOLDERS
 
 
 def unmark_words(text: str) -> str:

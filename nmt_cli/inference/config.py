@@ -1,4 +1,7 @@
-"""Settings of the search. Standard library only: the command line reads its options from here."""
+"""Settings of the search and of the lines that it is given.
+
+Standard library only: the command line reads its options from here.
+"""
 
 from __future__ import annotations
 
@@ -102,4 +105,22 @@ class RepairConfig(Settings):
     )
     replace_unknown: bool = setting(
         False, "Put the source word that was looked at most in place of an unknown one.", panel="Repair"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineConfig(Settings):
+    """What of a line the network is given, and in how many pieces."""
+
+    protect: bool = setting(
+        True,
+        "Carry addresses, amounts, placeholders, markup and emoji over byte for byte.",
+        panel="Text",
+    )
+    glossary: str | None = setting(
+        None, "File of terms and the translations they must have: source, tab, target.", panel="Text"
+    )
+    split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", panel="Text")
+    max_words: int = setting(
+        50, "Words translated at once; what is longer is cut behind clauses or words.", panel="Text", low=1
     )

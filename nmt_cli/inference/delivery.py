@@ -11,7 +11,7 @@ from nmt_cli.inference.documents.document import Piece
 from nmt_cli.inference.job import Block, Crew
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 Witness = Callable[["Translation"], None]
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.source import SourceArray
+from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
 from nmt_cli.inference.search import Found
-from nmt_cli.inference.translator import CELLS, Translation, Translator, padded
+from nmt_cli.inference.translation import Translation
+from nmt_cli.inference.translator import CELLS, Translator, padded
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,9 @@ def force_lines(
     Attention is cut to the length of each source. An unknown token counts as the model's unknown token.
     """
     ends = [Tokenizer.END]
-    rows = translator.source.rows(sources)
-    target_ids = [ids + ends for ids in translator.target.encode_all(map(normalise, targets))]
+    pairs = as_learnt(translator, sources, targets)
+    rows = translator.source.rows([source for source, _ in pairs])
+    target_ids = [ids + ends for ids in translator.target.encode_all([target for _, target in pairs])]
     size = translator.target.vocabulary_size
     result: list[Forced | None] = [None] * len(rows)
     done = 0
@@ -90,6 +93,14 @@ def force_lines(
     return [one for one in result if one is not None]
 
 
+def as_learnt(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs as training saw them: with placeholders for what is protected and stands on both sides."""
+    normal = [normalise(target) for target in targets]
+    if not translator.carries:
+        return list(zip(sources, normal, strict=True))
+    return [masked_pair(*pair) for pair in zip(map(normalise, sources), normal, strict=True)]
+
+
 def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     for first in range(0, len(order), rows):
@@ -98,7 +109,7 @@ def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[i
 
 def forced_translations(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[Translation]:
     """The given targets in the form in which the model's own translations come, with probabilities and attention."""
-    rows = translator.source.rows(sources)
+    rows = translator.source.rows([source for source, _ in as_learnt(translator, sources, targets)])
     forced = force_lines(translator, sources, targets)
     return [
         translator.translation(line, row, [as_found(one)]) for line, row, one in zip(sources, rows, forced, strict=True)

@@ -15,7 +15,7 @@ from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.symptoms import Ailment, ailment, stutters
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Hypothesis, Translation
+    from nmt_cli.inference.translation import Hypothesis, Translation
 
 COVERAGE = 0.5  # beta, stronger than the 0.2 of Wu et al.: what was left out is known to matter here
 WIDE, WIDEST = 10, 100  # hypotheses
@@ -170,7 +170,7 @@ def joined(whole: Translation, first: Translation, second: Translation) -> Trans
         log_probability=left.log_probability + right.log_probability,
         score=left.score + right.score,
         token_log_probabilities=left.token_log_probabilities[:end] + right.token_log_probabilities,
-        attention=attention,
+        attentions=(attention,),
         finished=left.finished and right.finished,
     )
     return replace(whole, hypotheses=(hypothesis,))

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from nmt_cli.errors import DataError
-from nmt_cli.inference.config import RepairConfig, SearchConfig
+from nmt_cli.inference.config import LineConfig, RepairConfig, SearchConfig
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation, Translator
+    from nmt_cli.inference.translation import Translation
+    from nmt_cli.inference.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,18 @@ TranslateBlock = Callable[[Block], "list[Translation]"]
 class Opener(Protocol):
     """Loads a model, or several together, to run with so many threads (None: all cores)."""
 
-    def __call__(self, model: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator: ...
+    def __call__(
+        self, model: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None, *, threads: int | None = None
+    ) -> Translator: ...
 
 
-def opened(model: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator:
+def opened(
+    model: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None, *, threads: int | None = None
+) -> Translator:
     """The opener of models that read text."""
     from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime; a job itself is light
 
-    return Translator.load(model, ensemble, threads=threads)
+    return Translator.load(model, ensemble, lines, threads=threads)
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,13 @@ class Job:
     search: SearchConfig
     ensemble: tuple[Path, ...] = ()
     repair: RepairConfig | None = None
+    lines: LineConfig | None = None
     score: bool = False
     opener: Opener = opened
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
         """Loads the model. Raises NotFoundError, DamagedError and OptionError as `Translator.load` does."""
-        translator = self.opener(self.model, self.ensemble, threads=threads)
+        translator = self.opener(self.model, self.ensemble, self.lines, threads=threads)
         if self.score:
             return lambda block: scored(translator, block)
         return lambda block: translator.translate(block.texts, self.search, repair=self.repair, first_line=block.first)

@@ -19,7 +19,7 @@ from nmt_cli.inference.bundle import CARD, Bundle
 from nmt_cli.inference.job import Block, Job
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 AUTO = "auto"
 

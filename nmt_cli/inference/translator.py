@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,19 @@ from nmt_cli.corpus.grids import GridSource, PictureReader
 from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OptionError
+from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import Bundle, ModelCard
-from nmt_cli.inference.config import RepairConfig, SearchConfig
+from nmt_cli.inference.config import LineConfig, RepairConfig, SearchConfig
 from nmt_cli.inference.constraints import Guide
 from nmt_cli.inference.ensemble import Ensemble
-from nmt_cli.inference.healing import Healer, Repair
-from nmt_cli.inference.protocol import FloatArray, IntArray, StepModel
+from nmt_cli.inference.glossary import Glossary
+from nmt_cli.inference.healing import Healer
+from nmt_cli.inference.joining import joined
+from nmt_cli.inference.lines import LineReader, Piece, verbatim
+from nmt_cli.inference.placing import Sides
+from nmt_cli.inference.protocol import IntArray, StepModel
 from nmt_cli.inference.search import Found, length_limits, search
+from nmt_cli.inference.translation import Hypothesis, Translation
 
 Progress = Callable[[int], None]
 
@@ -31,54 +37,46 @@ SUBWORD_BAN, CHARACTER_BAN = 3, 10  # tokens of which none but a loop has the sa
 CELLS = 2_000_000  # rows x tokens of the vocabulary at most, where a step is asked for every token
 
 
-@dataclass(frozen=True)
-class Hypothesis:
-    """One translation of a line. T produced tokens, the end-of-sentence token included."""
-
-    text: str
-    tokens: tuple[int, ...]  # T
-    pieces: tuple[str, ...]  # T
-    log_probability: float  # natural logarithm of the whole, end included
-    score: float  # what hypotheses are ranked by: the log-probability under the penalties
-    token_log_probabilities: tuple[float, ...]  # T
-    attention: FloatArray  # (T, S): row t sums to 1
-    finished: bool  # false where the length limit cut it
-
-
-@dataclass(frozen=True)
-class Translation:
-    """A line and its hypotheses, best first; a blank line has none and translates to an empty line."""
-
-    source: str
-    source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
-    hypotheses: tuple[Hypothesis, ...]
-    unseen: frozenset[str]  # characters of the line that the subword model has never seen
-    repair: Repair | None = None  # what was found wrong with the translation at first, and what helped
-    source_cut_from: int | None = None  # positions of the line, where only the first of them were read
-
-    @property
-    def text(self) -> str:
-        return self.hypotheses[0].text if self.hypotheses else ""
-
-    @property
-    def cut(self) -> bool:
-        """Whether the best hypothesis was cut by the length limit."""
-        return bool(self.hypotheses) and not self.hypotheses[0].finished
-
-
 class Translator:
     """A step model with its source side and target tokenizer; `card` is there when it came from a model directory."""
 
     def __init__(
-        self, engine: StepModel[Any], source: Source, target: Tokenizer, card: ModelCard | None = None
+        self,
+        engine: StepModel[Any],
+        source: Source,
+        target: Tokenizer,
+        card: ModelCard | None = None,
+        *,
+        lines: LineConfig | None = None,
+        carries: bool = True,
     ) -> None:
+        """`carries`: whether the network has learnt to carry placeholders over.
+
+        Raises NotFoundError and DataError for a glossary that cannot be read.
+        """
         self.engine = engine
         self.source = source
         self.target = target
         self._card = card
+        self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
+        lines = lines or LineConfig()
+        glossary = Glossary.load(require_file(Path(lines.glossary))) if lines.glossary else None
+        self.reader = LineReader(lines, carries=self.carries, glossary=glossary)
+
+    @property
+    def subwords(self) -> Tokenizer | None:
+        """Of the source, where it is text."""
+        return self.source.tokenizer if isinstance(self.source, TextSource) else None
 
     @classmethod
-    def load(cls, directory: Path, ensemble: Sequence[Path] = (), *, threads: int | None = None) -> Translator:
+    def load(
+        cls,
+        directory: Path,
+        ensemble: Sequence[Path] = (),
+        lines: LineConfig | None = None,
+        *,
+        threads: int | None = None,
+    ) -> Translator:
         """The translator in a model directory, or of several together, run by so many threads (None: all cores).
 
         Raises NotFoundError and DamagedError (see `bundle`), OptionError for models that read or write other subwords.
@@ -94,20 +92,25 @@ class Translator:
             engine = Ensemble(
                 [engine, *(OnnxEngine(other, threads=threads) for other in ensemble)], target.vocabulary_size
             )
-        return cls(engine, source, target, card=bundle.card)
+        carries = bundle.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
+        return cls(engine, source, target, card=bundle.card, lines=lines, carries=carries)
 
     def knowing(self, corpus: PreparedCorpus) -> Translator:
         """The same translator, to which the pictures of `corpus` are known by their names there."""
         if not (isinstance(self.source, GridSource) and corpus.has_pictures):
             return self
-        source = replace(self.source, stored=corpus.stored_pictures())
-        return Translator(self.engine, source, self.target, self._card)
+        return self.with_source(replace(self.source, stored=corpus.stored_pictures()))
 
     def reading(self, reader: Callable[[], PictureReader]) -> Translator:
         """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
         if not isinstance(self.source, GridSource):
             return self
-        return Translator(self.engine, replace(self.source, reader=reader), self.target, self._card)
+        return self.with_source(replace(self.source, reader=reader))
+
+    def with_source(self, source: Source) -> Translator:
+        """The same translator with another source side."""
+        lines = self.reader.config
+        return Translator(self.engine, source, self.target, self._card, lines=lines, carries=self.carries)
 
     @property
     def card(self) -> ModelCard:
@@ -129,7 +132,33 @@ class Translator:
         Without `repair` translations are left as search found them. `first_line` is the number of the first of
         `lines`, by which samples are drawn.
         """
-        translations = self.searched(lines, config, progress, first_line)
+        read = [self.pieces(line, config) for line in lines]
+        owner = [number for number, pieces in enumerate(read) for piece in pieces if piece.is_translated]
+        texts = [piece.text for pieces in read for piece in pieces if piece.is_translated]
+        told = None if progress is None else (lambda done: progress(done * len(lines) // max(1, len(texts))))
+        found = iter(self.translate_texts(texts, config, told, repair, [first_line + number for number in owner]))
+        if progress is not None and not texts:
+            progress(len(lines))
+        sides = Sides(self.subwords, self.target) if self.subwords is not None else None
+        return [
+            joined(line, pieces, [next(found) if piece.is_translated else None for piece in pieces], sides)
+            for line, pieces in zip(lines, read, strict=True)
+        ]
+
+    def pieces(self, line: str, config: SearchConfig) -> list[Piece]:
+        """What of a line is translated on its own; none of a blank one."""
+        return self.reader.pieces(line, whole=bool(config.prefix)) if self.reads_text else verbatim(line)
+
+    def translate_texts(
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: Progress | None = None,
+        repair: RepairConfig | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[Translation]:
+        """As `translate`, of texts that the network is given as they are; `numbers` are those of their lines."""
+        translations = self.searched(lines, config, progress, list(numbers or range(len(lines))))
         if repair is not None and repair.heal and not config.sampling.sample:  # who draws at random wants what is drawn
             translations = self.healer.heal(translations, config)
         if repair is not None and repair.replace_unknown:
@@ -137,7 +166,7 @@ class Translator:
         return translations
 
     def searched(
-        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, first_line: int
+        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, numbers: Sequence[int]
     ) -> list[Translation]:
         rows = self.source.rows(lines, config.max_source_length)
         config = replace(config, growth=self.source.growth)
@@ -147,7 +176,7 @@ class Translator:
         lengths = [0 if row.is_blank else len(row) for row in rows]
         for batch in batches(lengths, config, self.rows_of_a_step(config)):
             sources = self.source.batch([rows[index] for index in batch])
-            guide = self.guide(sources, config, prefix, [first_line + index for index in batch])
+            guide = self.guide(sources, config, prefix, [numbers[index] for index in batch])
             for index, hypotheses in zip(batch, search(self.engine, sources, config, guide=guide), strict=True):
                 found[index] = hypotheses
             done += len(batch)
@@ -182,7 +211,7 @@ class Translator:
     def healer(self) -> Healer:
         same = self._card is not None and self._card.source_language == self._card.target_language
         ban = CHARACTER_BAN if self.target.settings.kind == "char" else SUBWORD_BAN
-        return Healer(self.translate, ban=ban, copies=same, splits=self.reads_text)
+        return Healer(self.translate_texts, ban=ban, copies=same, splits=self.reads_text)
 
     @property
     def reads_text(self) -> bool:
@@ -224,7 +253,7 @@ class Translator:
             log_probability=found.log_probability,
             score=found.score,
             token_log_probabilities=found.token_log_probabilities,
-            attention=found.attention[:, :source_length],
+            attentions=(found.attention[:, :source_length],),
             finished=found.finished,
         )
 

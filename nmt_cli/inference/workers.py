@@ -21,7 +21,7 @@ from nmt_cli.inference.job import Block, Job
 from nmt_cli.inference.stream import End
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 Translations = list["Translation"]
 ATTEMPTS = 3  # workers that one block may cost

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import IntArray
@@ -31,9 +32,11 @@ def with_sampled_subwords(
 ) -> IntArray:
     """The sentences of `ids` (B, S), which end with END, cut into subwords that are drawn (`Tokenizer.sample_all`).
 
-    Sentences with unknown tokens, which cannot be spelled again, stay as they are.
+    Sentences with unknown tokens, which cannot be spelled again, and with placeholders, which SentencePiece would cut
+    too, stay as they are.
     """
-    known = ~(ids == Tokenizer.UNKNOWN).any(axis=1)
+    fixed = [Tokenizer.UNKNOWN, *tokenizer.placeholder_ids]
+    known: NDArray[np.bool_] = ~np.isin(ids, fixed).any(axis=1)
     seed = int(generator.integers(2**31))
     sampled = iter(tokenizer.sample_all([tokenizer.decode(row) for row in ids[known]], alpha=alpha, seed=seed))
     return padded(

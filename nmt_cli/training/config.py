@@ -77,6 +77,14 @@ class TrainConfig(Settings):
         "Train so long instead of --epochs, such as 90s, 30m or 1h30m; validation and export count.",
         panel="Optimisation",
     )
+    placeholders: float = setting(
+        0.3,
+        "Share of sentence pairs in which words of both sides, like names, become placeholders, so that the network "
+        "learns to carry these over.",
+        panel="Optimisation",
+        low=0,
+        high=1,
+    )
     clip: float = setting(1.0, "Largest norm of the whole gradient.", panel="Optimisation", low=1e-6)
     accumulate: int = setting(
         1, "Batches whose gradients make one update: a batch so many times as large.", panel="Optimisation", low=1

@@ -15,6 +15,7 @@ from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import IntArray
 from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
+from nmt_cli.training.carrying import with_placeholders
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.replay import Replay
 
@@ -30,6 +31,10 @@ class Batch:
     source: SourceArray  # (B, S) ids that end with END, or (B, R, D) features
     previous: IntArray  # (B, T), starts with START
     target: IntArray  # (B, T), ends with END
+
+    @property
+    def sides(self) -> tuple[IntArray, IntArray]:
+        return self.source, self.target
 
 
 def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
@@ -48,10 +53,10 @@ class TrainingBatches:
         self.split = self.replay.split
         self.source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
         self.target_tokenizer = corpus.target_tokenizer
+        self.size = batch_size(config)
         self.config = config
-        self.steps = batch_count(
-            *self.lengths(self.replay.rows(1)), size=batch_size(config)
-        )  # batches in one epoch; with a replay another may have one more or less
+        # Batches in one epoch; with a replay another may have one more or less.
+        self.steps = batch_count(*self.lengths(self.replay.rows(1)), size=self.size)
         self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
 
     def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
@@ -69,8 +74,7 @@ class TrainingBatches:
     def rows_of(self, number: int) -> list[NDArray[np.int64]]:
         """The rows of `split` that each batch of an epoch has."""
         rows = self.replay.rows(number)
-        config = self.config
-        batches = bucketed_batches(*self.lengths(rows), size=batch_size(config), seed=config.seed, epoch=number)
+        batches = bucketed_batches(*self.lengths(rows), size=self.size, seed=self.config.seed, epoch=number)
         return [rows[batch] for batch in batches]
 
     def lengths(self, rows: IntArray) -> tuple[IntArray, IntArray]:
@@ -81,23 +85,26 @@ class TrainingBatches:
     def varied(self, batch: Batch, generator: np.random.Generator) -> Batch:
         """The batch as it is learned this time. What is dropped is dropped last, or it could not be spelled."""
         config = self.config
-        source, previous, target = batch.source, batch.previous, batch.target
         if self.source_tokenizer is not None:  # nobody types a picture, and it has no words
-            source = self.varied_source(source, self.source_tokenizer, generator)
+            batch = self.varied_text(batch, self.source_tokenizer, generator)
+        source, previous, target = batch.source, batch.previous, batch.target
         if config.subword_sampling is not None and config.sample_target:
             target = with_sampled_subwords(target, self.target_tokenizer, config.subword_sampling, generator)
             previous = previous_of(target)
         if config.word_dropout:
+            source = with_tokens_dropped(source, config.word_dropout, generator) if source.ndim == 2 else source
             previous = with_tokens_dropped(previous, config.word_dropout, generator)
         return Batch(source, previous, target)
 
-    def varied_source(self, source: IntArray, tokenizer: Tokenizer, generator: np.random.Generator) -> IntArray:
+    def varied_text(self, batch: Batch, tokenizer: Tokenizer, generator: np.random.Generator) -> Batch:
+        """With other words and other spellings of the source."""
         config = self.config
-        careless = generator.random(len(source)) < config.careless
-        source = with_careless(source, careless, tokenizer)
+        carried, careless = generator.random((2, len(batch.source))) < [[config.placeholders], [config.careless]]
+        batch = with_carried(batch, carried, (tokenizer, self.target_tokenizer), generator)
+        source = with_careless(batch.source, careless, tokenizer)
         if config.subword_sampling is not None:
             source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
-        return with_tokens_dropped(source, config.word_dropout, generator) if config.word_dropout else source
+        return Batch(source, batch.previous, batch.target)
 
 
 def batch_size(config: TrainConfig) -> BatchSize:
@@ -107,15 +114,37 @@ def batch_size(config: TrainConfig) -> BatchSize:
     return BatchSize(rows=config.batch, cells=config.batch * LONG)
 
 
+def with_carried(
+    batch: Batch, chosen: NDArray[np.bool_], tokenizers: tuple[Tokenizer, Tokenizer], generator: np.random.Generator
+) -> Batch:
+    """`batch` with words of the rows `chosen` (B,) replaced by placeholders on both sides (`with_placeholders`)."""
+    chosen = (
+        chosen & ~(batch.source == Tokenizer.UNKNOWN).any(axis=1) & ~(batch.target == Tokenizer.UNKNOWN).any(axis=1)
+    )
+    if not chosen.any():
+        return batch
+    texts = (map(tokenizer.decode, side[chosen]) for tokenizer, side in zip(tokenizers, batch.sides, strict=True))
+    pairs = [with_placeholders(source, target, generator) for source, target in zip(*texts, strict=True)]
+    sides = [
+        with_rows(side, chosen, [[*ids, Tokenizer.END] for ids in tokenizer.encode_all(own)])
+        for side, tokenizer, own in zip(batch.sides, tokenizers, zip(*pairs, strict=True), strict=True)
+    ]
+    return Batch(sides[0], previous_of(sides[1]), sides[1])
+
+
 def with_careless(source: IntArray, chosen: NDArray[np.bool_], tokenizer: Tokenizer) -> IntArray:
     """`source` (B, S) with the rows `chosen` (B,) as a person types who is in a hurry (`carelessly`)."""
     if not chosen.any():
         return source
     texts = [carelessly(tokenizer.decode(row)) for row in source[chosen]]
-    typed = [[*ids, Tokenizer.END] for ids in tokenizer.encode_all(texts)]
-    wider = np.zeros((len(source), max(source.shape[1], *map(len, typed))), dtype=source.dtype)
-    wider[:, : source.shape[1]] = source
-    for row, ids in zip(np.flatnonzero(chosen), typed, strict=True):
+    return with_rows(source, chosen, [[*ids, Tokenizer.END] for ids in tokenizer.encode_all(texts)])
+
+
+def with_rows(array: IntArray, chosen: NDArray[np.bool_], sequences: list[list[int]]) -> IntArray:
+    """`array` (B, S) in which the rows `chosen` (B,) are these sequences, made wider where one is longer."""
+    wider = np.zeros((len(array), max(array.shape[1], *map(len, sequences))), dtype=array.dtype)
+    wider[:, : array.shape[1]] = array
+    for row, ids in zip(np.flatnonzero(chosen), sequences, strict=True):
         wider[row] = 0
         wider[row, : len(ids)] = ids
     return wider

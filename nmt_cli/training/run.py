@@ -121,11 +121,12 @@ def start(
             load_weights(network, Path(config.init_from) / WEIGHTS)
         plan = TimedPlan(config) if config.time else Plan(config, batches.updates * config.epochs, joint)
         trainer = Trainer(network, plan, config)
+    twin = Seq2Seq(identity.network, vocabularies)
     run = TrainingRun(
         trainer=trainer,
         plan=plan,
         batches=batches,
-        validate=Validator(Seq2Seq(identity.network, vocabularies), corpus, batch_size=config.batch),
+        validate=Validator(twin, corpus, size=batches.size, carries=config.placeholders > 0),
         checkpoints=Checkpoints(directory, config.metric, config.average),
         watcher=watcher,
         identity=identity.to_mapping(),

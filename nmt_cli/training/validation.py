@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import tensorflow as tf
 
+from nmt_cli.corpus.batching import BatchSize, batch_edges
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.bleu import bleu
 from nmt_cli.evaluation.chrf import chrf
@@ -27,13 +30,13 @@ class Validator:
     `network` is a float32 twin of the one that is trained: what is measured is what will be exported.
     """
 
-    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int) -> None:
+    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, size: BatchSize, carries: bool = True) -> None:
         sentences = corpus.referenced("dev")
         self.network = network
         self.sources = [each.source for each in sentences]
         self.references = [each.references for each in sentences]
-        self.batches = length_sorted_batches(corpus, batch_size)
-        self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer)
+        self.batches = length_sorted_batches(corpus, size)
+        self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries)
         self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS])
         self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
@@ -71,7 +74,8 @@ def copy_weights(trainer: Trainer, target: Seq2Seq) -> None:
         old.assign(np.asarray(new.value))
 
 
-def length_sorted_batches(corpus: PreparedCorpus, batch_size: int) -> list[Batch]:
+def length_sorted_batches(corpus: PreparedCorpus, size: BatchSize) -> list[Batch]:
     split = corpus.encoded("dev")
     order = np.argsort(split.target.lengths, kind="stable")
-    return [batch_of(split, order[start : start + batch_size]) for start in range(0, len(order), batch_size)]
+    edges = batch_edges(split.target.lengths[order] + 1, size)
+    return [batch_of(split, order[start:end]) for start, end in pairwise(edges)]

@@ -17,7 +17,7 @@ from nmt_cli.visuals.labels import SPACE, WORD_START, is_wide, piece_labels, pri
 
 if TYPE_CHECKING:
     from nmt_cli.inference.protocol import FloatArray
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
 

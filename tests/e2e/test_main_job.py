@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from support.commands import nmt, succeed
-from support.models import toy_pairs, write_pairs
+from support.models import WORDS, toy_pairs, write_pairs
+from support.spans import sentences_with_spans
 
 TRAIN = ["--epochs", "12", "--batch", "64", "--units", "96", "--embedding", "64", "--learning-rate", "0.01"]
 
@@ -198,6 +199,44 @@ def test_a_closed_pipe_ends_without_a_word(place: Path) -> None:
         check=True,
     )
     assert (done.stdout.count(b"\n"), done.stderr) == (1, b"")
+
+
+def test_a_thousand_protected_spans_survive_byte_for_byte(place: Path) -> None:
+    lines = sentences_with_spans(WORDS, 1000)
+    done = succeed("translate", cwd=place, text="".join(f"{line}\n" for line, _ in lines))
+    translations = done.stdout.split("\n")[:-1]
+    assert sum(len(spans) for _, spans in lines) == 1000
+    for (line, spans), translation in zip(lines, translations, strict=True):
+        for span in spans:
+            assert translation.count(span) >= sum(other.count(span) for other in spans), (line, translation)
+
+
+def test_terms_of_a_glossary_have_their_translation(place: Path) -> None:
+    (place / "terms.tsv").write_text("giko\tWunschwort\n", encoding="utf-8")
+    done = succeed("translate", "--glossary", "terms.tsv", cwd=place, text="bade giko lu.\nbade lu.\n")
+    first, second = done.stdout.splitlines()
+    assert "Wunschwort" in first and "Wunschwort" not in second
+    (place / "terms.tsv").write_text("giko\tWunschwort\nlu\n", encoding="utf-8")
+    failed = nmt("translate", "--glossary", "terms.tsv", cwd=place, text="bade.\n")
+    assert failed.returncode == 65
+    assert "terms.tsv, line 2" in failed.stderr
+
+
+def test_a_line_of_ten_thousand_words_is_one_line_in_bounded_memory(place: Path) -> None:
+    line = " ".join(f"{WORDS[n % 64]}{'.' if n % 7 == 6 else ''}" for n in range(10_000))
+    code = "import resource, sys; from nmt_cli.cli.app import main\ntry: main()\nfinally: "
+    code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "translate", "--beam-size", "2"],
+        cwd=place,
+        input=f"{line}\n{line}\n".encode(),
+        capture_output=True,
+        check=True,
+    )
+    out = done.stdout.decode().splitlines()
+    assert len(out) == 2 and out[0] == out[1]
+    assert len(out[0].split()) > 5000
+    assert int(done.stderr.split()[-1]) < 700_000  # KiB; its attention as one array would need 400 MB a line
 
 
 @pytest.mark.parametrize("name", ["attention.png", "attention.svg"])

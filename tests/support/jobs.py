@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nmt_cli.errors import DamagedError
 from nmt_cli.inference.job import Block, Job, TranslateBlock
-from nmt_cli.inference.translator import Translation
+from nmt_cli.inference.translation import Translation
 from support.translations import louder
 
 

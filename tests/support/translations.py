@@ -11,7 +11,7 @@ from nmt_cli.corpus.clean import normalise
 from nmt_cli.inference.documents import open_document
 from nmt_cli.inference.documents.config import DocumentConfig
 from nmt_cli.inference.documents.document import Source
-from nmt_cli.inference.translator import Hypothesis, Translation
+from nmt_cli.inference.translation import Hypothesis, Translation
 
 Rule = Callable[[str], Translation]
 

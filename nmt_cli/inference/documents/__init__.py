@@ -11,7 +11,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.inference.documents.document import Document, Source
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 PACKAGE = "nmt_cli.inference.documents"
 FORMATS = {  # where each is written; imported when one is asked for, so that plain text starts at once

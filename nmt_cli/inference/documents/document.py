@@ -17,7 +17,7 @@ from nmt_cli.inference.documents.config import DocumentConfig
 from nmt_cli.inference.stream import decoded
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 
 @dataclass(frozen=True, slots=True)

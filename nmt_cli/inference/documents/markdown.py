@@ -18,7 +18,7 @@ from nmt_cli.inference.documents.inline import Segment, inline_parser, segments
 from nmt_cli.inference.documents.markup import MarkedText, with_marks
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 LINE_END = re.compile(r"\r\n|\n|\r")  # what the parser takes for one
 ESCAPED = re.compile(r"[\\`*\[\]<>]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")

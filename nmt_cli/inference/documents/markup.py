@@ -15,7 +15,7 @@ from nmt_cli.corpus.clean import normalise
 from nmt_cli.inference.alignment import word_links
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 Escape = Callable[[str], str]
 OPENING = "([{«„“‘\"'¿¡"

@@ -18,7 +18,7 @@ from nmt_cli.inference.documents.document import Document, Piece, library, verba
 from nmt_cli.inference.documents.sentences import has_letters, sentence_starts
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 KEPT = "fuzzy translations that were kept as they are (--retranslate replaces them)"
 LOST = "marked fuzzy, since a placeholder such as %s or {name} was lost"

@@ -18,7 +18,7 @@ from nmt_cli.inference.documents.markup import Mark, MarkedText, with_marks
 from nmt_cli.inference.documents.sentences import has_letters, sentences
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
 OPENING = re.compile(r"<([A-Za-z][\w-]*)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.inference.documents.document import Document, Piece, Source
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.translator import Translation
+    from nmt_cli.inference.translation import Translation
 
 
 def text_line(translation: Translation) -> str:

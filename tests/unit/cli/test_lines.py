@@ -6,10 +6,12 @@ import numpy as np
 
 from nmt_cli.cli.lines import LayoutConfig
 from nmt_cli.inference.healing import Repair
-from nmt_cli.inference.translator import Hypothesis, Translation
+from nmt_cli.inference.translation import Hypothesis, Translation
 
-FIRST = Hypothesis("a b", (7, 8, 3), ("▁a", "▁b", "</s>"), -1.5, -1.25, (-0.5, -0.5, -0.5), np.eye(3)[[1, 0, 2]], True)
-SECOND = Hypothesis("a", (7,), ("▁a",), -2.5, -2.0, (-2.5,), np.eye(3)[[1]], False)
+FIRST = Hypothesis(
+    "a b", (7, 8, 3), ("▁a", "▁b", "</s>"), -1.5, -1.25, (-0.5, -0.5, -0.5), (np.eye(3)[[1, 0, 2]],), True
+)
+SECOND = Hypothesis("a", (7,), ("▁a",), -2.5, -2.0, (-2.5,), (np.eye(3)[[1]],), False)
 TRANSLATION = Translation("x y", ("▁x", "▁y", "</s>"), (FIRST, SECOND), frozenset("y"), Repair("loop", "n-gram ban"))
 BLANK = Translation("", (), (), frozenset())
 
@@ -47,5 +49,5 @@ def test_json_of_a_blank_line_has_no_hypothesis() -> None:
 
 
 def test_a_network_that_looks_at_nothing_has_no_alignment() -> None:
-    blind = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-0.5, -0.5), np.zeros((2, 3)), True)
+    blind = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-0.5, -0.5), (np.zeros((2, 3)),), True)
     assert LayoutConfig(alignments=True).lines(Translation("x", ("▁x",), (blind,), frozenset()), 1) == "a\t\n"

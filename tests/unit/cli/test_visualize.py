@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from nmt_cli.cli.app import app
 from nmt_cli.errors import ExitCode
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Hypothesis, Translation, Translator
+from nmt_cli.inference.translation import Hypothesis, Translation
+from nmt_cli.inference.translator import Translator
 
 runner = CliRunner()
 HYPOTHESIS = Hypothesis(
@@ -23,7 +24,7 @@ HYPOTHESIS = Hypothesis(
     log_probability=-1.0,
     score=-1.0,
     token_log_probabilities=(-0.2,) * 5,
-    attention=np.eye(5, 4),
+    attentions=(np.eye(5, 4),),
     finished=True,
 )
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 from nmt_cli.evaluation.report import as_json, report_lines, report_of_hypotheses, report_of_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translation, Translator
+from nmt_cli.inference.translation import Translation
+from nmt_cli.inference.translator import Translator
 
 
 class Shouting:

@@ -11,7 +11,7 @@ from nmt_cli.inference.documents.config import DocumentConfig
 from nmt_cli.inference.documents.document import Piece, Source, verbatim
 from nmt_cli.inference.job import Alone, Block
 from nmt_cli.inference.stream import arriving, blocks
-from nmt_cli.inference.translator import Translation
+from nmt_cli.inference.translation import Translation
 from support.translations import louder
 
 CREW = Alone(lambda block: [louder(text) for text in block.texts])

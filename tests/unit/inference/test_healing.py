@@ -7,7 +7,7 @@ import pytest
 
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.healing import Healer, Repair, halves
-from nmt_cli.inference.translator import Hypothesis, Translation
+from nmt_cli.inference.translation import Hypothesis, Translation
 
 LOOP = "und so und so und so und so"
 
@@ -16,7 +16,7 @@ def hypothesis(text: str, source_length: int, *, finished: bool = True) -> Hypot
     pieces = (*text.split(), "</s>") if finished else tuple(text.split())
     count = len(pieces)
     attention = np.full((count, source_length), 1 / source_length)
-    return Hypothesis(text, tuple(range(count)), pieces, -1.0, -1.0, (-0.1,) * count, attention, finished)
+    return Hypothesis(text, tuple(range(count)), pieces, -1.0, -1.0, (-0.1,) * count, (attention,), finished)
 
 
 def translation(source: str, *texts: str, finished: bool = True) -> Translation:

@@ -38,7 +38,7 @@ def test_the_previous_tokens_are_the_target_one_later() -> None:
 
 def test_sampled_subwords_spell_the_same_sentences_in_other_pieces(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
-    source = next(TrainingBatches(corpus, TrainConfig(batch=64, careless=0.0)).epoch(1)).source
+    source = next(TrainingBatches(corpus, TrainConfig(batch=64, careless=0.0, placeholders=0.0)).epoch(1)).source
     sampled = with_sampled_subwords(source, tokenizer, 0.0, drawn())  # all cuts alike
     texts = [tokenizer.decode(row) for row in source]
     assert [tokenizer.decode(row) for row in sampled] == texts
@@ -54,7 +54,21 @@ def test_sentences_that_cannot_be_spelled_stay(corpus: PreparedCorpus) -> None:
     assert sampled[1][sampled[1] != 0].tolist() == rows[1].tolist()
 
 
-VARIED = TrainConfig(batch=32, careless=0.5, subword_sampling=0.0, sample_target=True, word_dropout=0.2)
+VARIED = TrainConfig(
+    batch=32, careless=0.5, placeholders=0.0, subword_sampling=0.0, sample_target=True, word_dropout=0.2
+)
+
+
+def test_placeholders_stay_whole(corpus: PreparedCorpus) -> None:
+    tokenizer = corpus.source_tokenizer
+    ids = tokenizer.encode("bade ⟦3⟧ gigi")
+    sampled = with_sampled_subwords(np.array([[*ids, Tokenizer.END]] * 20), tokenizer, 0.0, drawn())
+    assert tokenizer.encode("⟦3⟧")[-1] in tokenizer.placeholder_ids
+    assert all(tokenizer.encode("⟦3⟧")[-1] in row for row in sampled)
+    varied = TrainConfig(batch=32, placeholders=1.0, subword_sampling=0.0, sample_target=True, careless=0.0)
+    for batch in TrainingBatches(corpus, varied).epoch(1):
+        held = [np.isin(side, tokenizer.placeholder_ids).sum(axis=1).tolist() for side in batch.sides]
+        assert held[0] == held[1]
 
 
 def equal(one: Batch, other: Batch) -> bool:
@@ -82,7 +96,7 @@ def test_dropped_tokens_are_asked_for_all_the_same(corpus: PreparedCorpus) -> No
 
 
 def test_batches_of_tokens_hold_no_more_of_them(corpus: PreparedCorpus) -> None:
-    batches = TrainingBatches(corpus, TrainConfig(batch_tokens=300, careless=0.0))
+    batches = TrainingBatches(corpus, TrainConfig(batch_tokens=300, careless=0.0, placeholders=0.0))
     found = list(batches.epoch(1))
     assert len(found) == batches.steps
     sizes = [max(batch.source.size, batch.target.size) for batch in found]

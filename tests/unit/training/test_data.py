@@ -16,7 +16,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
 
 
 def test_an_epoch_holds_every_pair_once_with_its_marks(corpus: PreparedCorpus) -> None:
-    batches = TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0))
+    batches = TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0, placeholders=0.0))
     seen = []
     for batch in batches.epoch(1):
         assert (batch.previous[:, 0] == Tokenizer.START).all()
@@ -39,7 +39,7 @@ def test_epochs_follow_from_the_seed_and_differ(corpus: PreparedCorpus) -> None:
 
 def test_only_the_chosen_rows_are_typed_carelessly(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
-    batch = next(TrainingBatches(corpus, TrainConfig(batch=8, careless=0.0)).epoch(1)).source
+    batch = next(TrainingBatches(corpus, TrainConfig(batch=8, careless=0.0, placeholders=0.0)).epoch(1)).source
     chosen = np.array([True, False] * 4)
     before = [tokenizer.decode(row) for row in batch]
     after = [tokenizer.decode(row) for row in with_careless(batch, chosen, tokenizer)]
@@ -48,8 +48,8 @@ def test_only_the_chosen_rows_are_typed_carelessly(corpus: PreparedCorpus) -> No
 
 
 def test_all_sentences_can_be_careless_and_targets_stay(corpus: PreparedCorpus) -> None:
-    careful = next(TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0)).epoch(1))
-    careless = next(TrainingBatches(corpus, TrainConfig(batch=32, careless=1.0)).epoch(1))
+    careful = next(TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0, placeholders=0.0)).epoch(1))
+    careless = next(TrainingBatches(corpus, TrainConfig(batch=32, careless=1.0, placeholders=0.0)).epoch(1))
     np.testing.assert_array_equal(careless.target, careful.target)
     assert all("." not in corpus.source_tokenizer.decode(row) for row in careless.source)
 

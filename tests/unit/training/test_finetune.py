@@ -22,7 +22,7 @@ from nmt_cli.training.run import train
 from support.models import SYLLABLES, prepare_toy, write_pairs
 
 SMALL = ModelConfig(embedding=32, units=48, attention_units=16)
-OPTIONS = {"batch": 32, "mixed_precision": False, "careless": 0.0, "learning_rate": 0.01}
+OPTIONS = {"batch": 32, "mixed_precision": False, "careless": 0.0, "placeholders": 0.0, "learning_rate": 0.01}
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
     alone, replayed = (
         (score(tmp_path / name, old.corpus), score(tmp_path / name, new)) for name in ("alone", "replayed")
     )
-    print(before, alone, replayed)
     assert min(alone[1], replayed[1]) > before[1] + 10
     assert replayed[0] > alone[0] + 10
 

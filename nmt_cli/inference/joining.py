@@ -1,0 +1,92 @@
+"""The translations of the pieces of a line made one: protected spans put back, pieces joined. Knows no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer
+from nmt_cli.inference.lines import Piece, whole
+from nmt_cli.inference.placing import Placed, Sides, restore
+from nmt_cli.inference.translation import Hypothesis, Translation
+
+END_PIECE = "</s>"
+
+
+def joined(line: str, pieces: Sequence[Piece], found: Sequence[Translation | None], sides: Sides | None) -> Translation:
+    """What the translations `found` of its `pieces` make of a line; a piece with nothing to translate has none.
+
+    `sides` are the tokenizers, where the source is text.
+    """
+    own = [restored(piece, one, sides) for piece, one in zip(pieces, found, strict=True)]
+    number = max((len(one.hypotheses) for one in own), default=0)
+    ranks = [[one.hypotheses[min(rank, len(one.hypotheses) - 1)] for one in own] for rank in range(number)]
+    cut = any(one.source_cut_from is not None for one in own)
+    words = (piece.masked.words for piece in pieces)
+    return Translation(
+        source=line,
+        source_pieces=tuple(chain.from_iterable(one.source_pieces for one in own)),
+        hypotheses=tuple(whole_hypothesis(pieces, parts) for parts in ranks),
+        unseen=frozenset(chain.from_iterable(sides.source.unseen(text) for text in words)) if sides else frozenset(),
+        repair=next((one.repair for one in own if one.repair is not None), None),
+        source_cut_from=sum(one.source_cut_from or len(one.source_pieces) - 1 for one in own) if cut else None,
+    )
+
+
+def restored(piece: Piece, found: Translation | None, sides: Sides | None) -> Translation:
+    """The translation of a piece with its protected spans; itself, where there is nothing to translate."""
+    if found is None:
+        return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece),), frozenset())
+    if not piece.masked.spans or sides is None:
+        return found
+    labels = tuple(with_spans(found.source_pieces, piece))
+    own = (hypothesis_with_spans(one, piece, found.source_pieces, sides) for one in found.hypotheses)
+    return replace(found, source_pieces=labels, hypotheses=tuple(own))
+
+
+def hypothesis_with_spans(one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides) -> Hypothesis:
+    restored = restore(piece.masked, one.text, labels, one.tokens, one.attention, sides)
+    pieces = tuple(with_spans(one.pieces, piece))
+    return replace(one, text=restored.text, pieces=pieces, placed=restored.placed)
+
+
+def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:
+    """`pieces` with the carried spans themselves instead of their placeholders."""
+    texts = {name: span.text for name, span in zip(PLACEHOLDERS, piece.masked.carried, strict=False)}
+    return [texts.get(one, one) for one in pieces]
+
+
+def unchanged(piece: Piece) -> Hypothesis:
+    """What a piece with nothing to translate becomes: certainly itself."""
+    text = piece.unchanged
+    return Hypothesis(
+        text=text,
+        tokens=(Tokenizer.UNKNOWN, Tokenizer.END),
+        pieces=(text, END_PIECE),
+        log_probability=0.0,
+        score=0.0,
+        token_log_probabilities=(0.0, 0.0),
+        attentions=(np.eye(2, dtype=np.float32),),
+        finished=True,
+        placed=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
+    )
+
+
+def whole_hypothesis(pieces: Sequence[Piece], parts: Sequence[Hypothesis]) -> Hypothesis:
+    """The hypotheses of the pieces of a line as one; its score is the sum of theirs."""
+    if len(parts) == 1:
+        return parts[0]
+    return Hypothesis(
+        text=whole(pieces, [part.text for part in parts]),
+        tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
+        pieces=tuple(chain.from_iterable(part.pieces for part in parts)),
+        log_probability=sum(part.log_probability for part in parts),
+        score=sum(part.score for part in parts),
+        token_log_probabilities=tuple(chain.from_iterable(part.token_log_probabilities for part in parts)),
+        attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
+        finished=all(part.finished for part in parts),
+        placed=tuple(chain.from_iterable(part.placed for part in parts)),
+    )

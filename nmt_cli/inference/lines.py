@@ -1,0 +1,87 @@
+"""A line as pieces that are translated on their own, and their translations as one line.
+
+Knows text, spans and segments, nothing of networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.spans import Masked, Span, find_spans, mask
+from nmt_cli.inference.config import LineConfig
+from nmt_cli.inference.glossary import Glossary
+from nmt_cli.inference.segments import Segment, cut, join
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A segment of a line as the network is given it."""
+
+    segment: Segment
+    masked: Masked
+
+    @property
+    def text(self) -> str:
+        return self.masked.text
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether the network has anything to do: what is nothing but spans and marks stays as it is."""
+        return bool(self.masked.text) and (self.masked.has_words or not self.masked.spans)
+
+    @property
+    def unchanged(self) -> str:
+        """The segment itself, with what its spans are to become, in the normal form of text between these."""
+        text, place = "", 0
+        for span in self.segment.spans:
+            text += between_spans(self.segment.text[place : span.start]) + span.text
+            place = span.end
+        return (text + between_spans(self.segment.text[place:])).strip()
+
+
+def between_spans(text: str) -> str:
+    """`text` normalised, but for single blanks at its ends."""
+    return normalise(f"|{text}|")[1:-1]
+
+
+class LineReader:
+    """Cuts lines into pieces and masks what is protected in them.
+
+    `carries` tells whether the network has learnt to carry placeholders over; else all spans are lifted.
+    """
+
+    def __init__(self, config: LineConfig, *, carries: bool, glossary: Glossary | None = None) -> None:
+        self.config = config
+        self.carries = carries
+        self.glossary = glossary
+
+    def pieces(self, line: str, *, whole: bool = False) -> list[Piece]:
+        """None for a blank line; one, if it fits and is wanted `whole`."""
+        segments = cut(
+            line, self.spans(line), self.config.max_words, by_sentence=self.config.split_sentences and not whole
+        )
+        pieces = [Piece(segment, mask(segment.text, segment.spans)) for segment in segments]
+        return [piece for piece in pieces if piece.text or piece.masked.spans]
+
+    def spans(self, line: str) -> list[Span]:
+        spans = find_spans(line) if self.config.protect else []
+        if self.glossary is not None:
+            spans = self.glossary.find(line, spans)
+        return spans if self.carries else [replace(span, lifted=True) for span in spans]
+
+
+def unmasked(text: str) -> Piece:
+    """A text as one piece in which nothing is protected."""
+    return Piece(Segment(text, (), blank_before=False, ends_sentence=True), Masked(text, (), ()))
+
+
+def verbatim(line: str) -> list[Piece]:
+    """What names something else than text, like a picture: one piece, as it is; none of a blank line."""
+    return [unmasked(line)] if line.strip() else []
+
+
+def whole(pieces: Sequence[Piece], translations: Sequence[str]) -> str:
+    """The line that the translations of its pieces make."""
+    return join([piece.segment for piece in pieces], translations)

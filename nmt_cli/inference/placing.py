@@ -1,0 +1,405 @@
+"""Puts protected spans back into a translation: where the network carried them, else where attention points.
+
+Letters: T produced tokens, S source positions (the end among them), U units of the translation (words, marks, and
+placeholders), G = U + 1 gaps before, between and behind them. Knows no network: it reads tokens and attention.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from nmt_cli.corpus.clean import UNSPACED
+from nmt_cli.corpus.spans import PLACEHOLDER, Lifted, Masked, Span
+from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer, word_pattern
+from nmt_cli.inference.protocol import FloatArray
+
+How = Literal["network", "attention", "position", "unchanged"]
+
+REACH = 1.5  # source positions over which a neighbour's say in where a span belongs falls by e
+TRUST = 0.3  # attention from which a wrong placeholder is taken for the one that is missing
+INSIDE = 0.5  # attention to the inside of a pair of tags from which a word belongs inside
+FLAT = 1e-3  # attention that varies less says nothing, as that of a network without any
+OPENING = "([{¿¡„“«\"'"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A span in a translation, and what put it there."""
+
+    text: str
+    how: How
+    dropped: bool  # the network was given a placeholder for it and lost it
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a person should look: the place is not the network's own, or nothing spoke for it."""
+        return self.dropped or self.how == "position"
+
+
+@dataclass(frozen=True)
+class Restored:
+    text: str
+    placed: tuple[Placed, ...]  # in the order of the source, carried before lifted
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A word, a mark or a placeholder of a translation."""
+
+    text: str
+    blank_before: bool
+    attention: FloatArray  # (S,)
+
+    @property
+    def has_letters(self) -> bool:
+        return any(map(str.isalnum, self.text))
+
+    @property
+    def is_word(self) -> bool:
+        """Whether a blank must part it from another word."""
+        return self.has_letters and not UNSPACED.search(self.text)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A span to be put in a gap. It stood before source position `end` and behind the one before `start`."""
+
+    span: Span
+    start: int
+    end: int  # the same as `start` but for a carried span, whose placeholder stands between them
+    blank_before: bool
+    blank_after: bool
+    order: int
+    behind_mark: bool = False  # whether a mark, no word, stood before it
+
+
+@dataclass(frozen=True)
+class Node:
+    """An item alone, or two tags and what is between them."""
+
+    first: Item
+    last: Item | None = None
+    inside: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The subwords of both languages."""
+
+    source: Tokenizer
+    target: Tokenizer
+
+
+def restore(
+    masked: Masked, text: str, labels: Sequence[str], tokens: Sequence[int], attention: FloatArray, sides: Sides
+) -> Restored:
+    """`text`, which `tokens` spell, with every span of `masked` in it; `attention` (T, S) is over source `labels`."""
+    if not masked.spans:
+        return Restored(text, ())
+    units = units_of(text, tokens, attention, sides.target)
+    positions = carried_positions(masked, labels)
+    trusted = spelled_by_placeholders(text, tokens, sides.target)
+    chosen = choose(units, positions) if trusted else {}
+    units = list(named(units, chosen, masked, positions))
+    missing = [number for number in range(len(masked.carried)) if number not in chosen]
+    items = items_of(masked, missing, positions, len(labels), sides.source)
+    flat = float(np.ptp(attention, axis=0).max()) < FLAT
+    text = assembled(units, tree(items), len(labels) - 1, flat=flat)
+    how: How = "position" if flat else "attention"
+    lost = set(missing)
+    placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.carried)]
+    placed += [Placed(one.span.text, how, dropped=False) for one in masked.lifted]
+    return verified(text, placed)
+
+
+def verified(text: str, placed: Sequence[Placed]) -> Restored:
+    """Counts every span in `text`, and appends one that is not there as often as it must be."""
+    texts = [one.text for one in placed]
+    result = []
+    for one in placed:
+        if text.count(one.text) < sum(other.count(one.text) for other in texts):
+            text, one = f"{text} {one.text}".lstrip(), replace(one, how="position", dropped=True)
+        result.append(one)
+    return Restored(text, tuple(result))
+
+
+def units_of(text: str, tokens: Sequence[int], attention: FloatArray, target: Tokenizer) -> list[Unit]:
+    """The units of a translation, each with the mean attention of the tokens that spell it."""
+    ends = token_ends(text, tokens, target)
+    starts = [0, *ends[:-1]]
+    units = []
+    for start, end in unit_ranges(text):
+        rows = [t for t, (first, last) in enumerate(zip(starts, ends, strict=True)) if first < end and start < last]
+        mean = attention[rows].mean(axis=0) if rows else np.full(attention.shape[1], 1 / attention.shape[1])
+        units.append(Unit(text[start:end], start > 0 and text[start - 1] == " ", mean))
+    return units
+
+
+def token_ends(text: str, tokens: Sequence[int], target: Tokenizer) -> list[int]:
+    """Where in `text` each token ends; the place before for one that spells nothing whole, like half a character."""
+    ends, place = [], 0
+    for count in range(1, len(tokens) + 1):
+        prefix = target.decode(tokens[:count])
+        if text.startswith(prefix):
+            place = max(place, len(prefix))
+        ends.append(place)
+    return ends
+
+
+def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
+    """Words and marks; each character of a script without blanks on its own, with its accents."""
+    for found in word_pattern().finditer(text):
+        if not UNSPACED.search(found[0]):
+            yield found.span()
+            continue
+        start = found.start()
+        for place in range(found.start() + 1, found.end()):
+            if unicodedata.category(text[place])[0] != "M":
+                yield start, place
+                start = place
+        yield start, found.end()
+
+
+def carried_positions(masked: Masked, labels: Sequence[str]) -> list[int]:
+    """The source position of each placeholder; the end's for one behind what is read of a long source."""
+    places = {piece: place for place, piece in enumerate(labels)}
+    return [places.get(PLACEHOLDERS[number], len(labels) - 1) for number in range(len(masked.carried))]
+
+
+def spelled_by_placeholders(text: str, tokens: Sequence[int], target: Tokenizer) -> bool:
+    """Whether all that reads like a placeholder is one: other pieces can spell the same."""
+    pieces = target.pieces(tokens)
+    return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER.findall(text)
+
+
+def choose(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
+    """By number of a carried span, the unit that stands for it.
+
+    Of several alike it is the one that looks most at the span's position; where there is none, a spare one that does.
+    """
+    slots = {index: PLACEHOLDERS.index(unit.text) for index, unit in enumerate(units) if unit.text in PLACEHOLDERS}
+
+    def look(index: int, number: int) -> float:
+        return float(units[index].attention[positions[number]])
+
+    chosen: dict[int, int] = {}
+    for number in range(len(positions)):
+        own = [index for index, named in slots.items() if named == number]
+        if own:
+            chosen[number] = max(own, key=lambda index: look(index, number))
+    for number in range(len(positions)):
+        spare = [index for index in slots if index not in chosen.values()]
+        if number not in chosen and spare:
+            best = max(spare, key=lambda index: look(index, number))
+            if look(best, number) >= TRUST:
+                chosen[number] = best
+    return chosen
+
+
+def named(units: Sequence[Unit], chosen: dict[int, int], masked: Masked, positions: Sequence[int]) -> Iterator[Unit]:
+    """The units, with spans for the chosen placeholders and without the others."""
+    numbers = {index: number for number, index in chosen.items()}
+    blank, before = False, ""  # of a placeholder that was left out, a blank may be needed by the next unit
+    for index, unit in enumerate(units):
+        blank = blank or unit.blank_before
+        if PLACEHOLDER.fullmatch(unit.text) and index not in numbers:
+            continue
+        if index in numbers:
+            number = numbers[index]
+            sure = np.zeros_like(unit.attention)
+            sure[positions[number]] = 1
+            glued = before in OPENING and f"{before}{PLACEHOLDERS[number]}" in masked.text if before else False
+            unit = Unit(masked.carried[number].text, blank and not glued, sure)
+        yield replace(unit, blank_before=unit.blank_before if index in numbers else blank)
+        blank, before = False, unit.text
+
+
+def items_of(
+    masked: Masked, missing: Sequence[int], positions: Sequence[int], length: int, source: Tokenizer
+) -> list[Item]:
+    """What is to be placed, in the order of the source."""
+    found = []
+    for number in missing:
+        place = positions[number]
+        found.append(Item(masked.carried[number], place, place + 1, True, True, 0))
+    for order, one in enumerate(masked.lifted):
+        place = source_position(one, masked.text, length, source)
+        behind_mark = not masked.text[: one.offset].rstrip()[-1:].isalnum()
+        found.append(Item(one.span, place, place, one.blank_before, one.blank_after, order, behind_mark))
+    return sorted(found, key=lambda item: (item.start, item.end, item.order))
+
+
+def source_position(lifted: Lifted, text: str, length: int, source: Tokenizer) -> int:
+    """How many source positions stand before a lifted span, of `length` with the end."""
+    if lifted.offset >= len(text):
+        return length - 1
+    return min(len(source.encode(text[: lifted.offset].rstrip())), length - 1) if lifted.offset else 0
+
+
+def tree(items: Sequence[Item]) -> list[Node]:
+    """Pairs of tags as nodes around what they enclose; a tag without its other half stands alone."""
+    levels: list[tuple[Item | None, list[Node]]] = [(None, [])]
+    for item in items:
+        tag = item.span.tag
+        if tag is None:
+            levels[-1][1].append(Node(item))
+        elif not tag.closes:
+            levels.append((item, []))
+        else:
+            close(levels, item)
+    while len(levels) > 1:
+        give_up(levels)
+    return levels[0][1]
+
+
+def close(levels: list[tuple[Item | None, list[Node]]], item: Item) -> None:
+    """Makes a node of the innermost open tag of this name, or of `item` alone."""
+    names = [opened.span.tag.name if opened and opened.span.tag else None for opened, _ in levels]
+    name = item.span.tag.name if item.span.tag else None
+    while name in names and names.pop() != name:
+        give_up(levels)
+    opened, inside = levels[-1]
+    if opened is None or name not in (opened.span.tag or ()):
+        inside.append(Node(item))
+        return
+    levels.pop()
+    levels[-1][1].append(Node(opened, item, tuple(inside)))
+
+
+def give_up(levels: list[tuple[Item | None, list[Node]]]) -> None:
+    """The innermost open tag has no other half: it and what follows it belong to the level around."""
+    opened, inside = levels.pop()
+    if opened is not None:
+        levels[-1][1].append(Node(opened))
+    levels[-1][1].extend(inside)
+
+
+def assembled(units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat: bool) -> str:
+    """The text of `units` with the items of `nodes` in their gaps; `width` is the source's without its end."""
+    gaps: list[list[Item]] = [[] for _ in range(len(units) + 1)]
+    fill(gaps, Places(units, width, flat), nodes, 0, len(units), (0, width))
+    text = ""
+    for index, items in enumerate(gaps):
+        left = units[index - 1] if index else None
+        right = units[index] if index < len(units) else None
+        text += between(left, items, right) + (right.text if right else "")
+    return text
+
+
+def fill(
+    gaps: list[list[Item]], places: Places, nodes: Sequence[Node], low: int, high: int, around: tuple[int, int]
+) -> None:
+    """Appends the items of `nodes` to `gaps` from `low` to `high`, properly nested; they stood in `around`."""
+    ranges = [(places.of(node, low, high, around), node) for node in nodes]
+    for (start, end), node in sorted(ranges, key=lambda pair: pair[0]):
+        start = max(start, low)
+        end = max(end, start)
+        gaps[start].append(node.first)
+        if node.last is not None:
+            fill(gaps, places, node.inside, start, end, (node.first.start, node.last.start))
+            gaps[end].append(node.last)
+        low = end
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where in a translation things belong, by the attention of its units."""
+
+    units: Sequence[Unit]
+    width: int
+    flat: bool  # attention says nothing, so that the relative position has to do
+
+    def of(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
+        """The gaps of the first and the last item of a node, from `low` to `high`."""
+        if node.last is None or node.last.start <= node.first.end:
+            gap = self.gap(node.first, low, high)
+            return gap, gap
+        inside = node.first.start, node.last.start
+        if inside == around or low == high:
+            return low, high
+        if self.flat:
+            return self.relative(inside[0], low, high), self.relative(inside[1], low, high)
+        first, last = self.run(*inside, low, high)
+        while last - 1 > first and not node.last.behind_mark and not self.units[last - 1].has_letters:
+            last -= 1  # the mark that ends the sentence looks where the last word looks
+        return first, last
+
+    def relative(self, position: int, low: int, high: int) -> int:
+        return min(high, max(low, round(position / max(1, self.width) * len(self.units))))
+
+    def run(self, start: int, end: int, low: int, high: int) -> tuple[int, int]:
+        """The run of units from `low` to `high` that looks most at source positions `start` to `end`.
+
+        That is the run with the largest sum of what each unit looks there beyond `INSIDE` (Kadane's algorithm).
+        """
+        best, result, total, first = -np.inf, (low, low), 0.0, low
+        for index in range(low, high):
+            if total < 0:
+                total, first = 0.0, index
+            total += float(self.units[index].attention[start:end].sum()) - INSIDE
+            if total > best:
+                best, result = total, (first, index + 1)
+        return result
+
+    def gap(self, item: Item, low: int, high: int) -> int:
+        """The gap with the most attention to what stood before the item on its left, and to what followed on its right.
+
+        Near source positions count for more; what looks at the item itself draws it near; ties go to the
+        relative place.
+        """
+        lifted = item.start == item.end
+        if lifted and item.start == 0:
+            return low
+        if lifted and item.start >= self.width:
+            return high
+        relative = self.relative(item.start, low, high)
+        if self.flat or low == high:
+            return relative
+        positions = np.arange(len(self.units[0].attention))
+        left = np.where(positions < item.start, np.exp((positions - item.start + 1) / REACH), 0.0)
+        right = np.where(positions >= item.end, np.exp((item.end - positions) / REACH), 0.0)
+        rows = np.stack([unit.attention for unit in self.units])  # (U, S)
+        side = np.concatenate([[0.0], np.cumsum(rows @ (left - right))])  # (G,)
+        own = rows[:, item.start : item.end].sum(axis=1)  # (U,)
+        near = np.maximum(np.append(own, 0.0), np.concatenate([[0.0], own]))  # (G,)
+        scores = side + near - 1e-3 * np.abs(np.arange(len(side)) - relative)
+        return low + int(scores[low : high + 1].argmax())
+
+
+def between(left: Unit | None, items: Sequence[Item], right: Unit | None) -> str:
+    """What stands between two units: the items of the gap, with blanks as in the source where the target allows."""
+    blank = left is not None and right is not None and right.blank_before
+    if not items:
+        return " " if blank else ""
+    inner = [parted(one, other) for one, other in pairwise(items)]
+    before = left is not None and wants_left(left, items[0])
+    after = right is not None and wants_right(items[-1], right, blank)
+    separators = [before, *inner, after]
+    if blank and not any(separators):
+        opening = next((i for i, item in enumerate(items) if item.span.tag and not item.span.tag.closes), len(items))
+        separators[opening] = True
+    text = "".join((" " if space else "") + item.span.text for space, item in zip(separators, items, strict=False))
+    return text + (" " if separators[-1] else "")
+
+
+def parted(one: Item, other: Item) -> bool:
+    both_words = not one.span.markup and not other.span.markup
+    return both_words or (one.blank_after and other.blank_before)
+
+
+def wants_left(left: Unit, item: Item) -> bool:
+    if not item.span.markup and left.is_word:
+        return True
+    return item.blank_before and left.text not in OPENING and not UNSPACED.search(left.text)
+
+
+def wants_right(item: Item, right: Unit, blank: bool) -> bool:
+    if not item.span.markup and right.is_word:
+        return True
+    return item.blank_after and (blank or right.is_word)

@@ -1,0 +1,61 @@
+"""A step model that does to placeholders all that a network can do to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nmt_cli.inference.protocol import FloatArray, IntArray, Step
+
+END = 3
+
+
+@dataclass(frozen=True)
+class PlanState:
+    """What each row will say, what it will look at, and how far it is."""
+
+    plan: IntArray  # (N, T)
+    attention: FloatArray  # (N, T, S)
+    place: int
+
+    def select(self, rows: IntArray) -> PlanState:
+        return PlanState(self.plan[rows], self.attention[rows], self.place)
+
+
+class Adversary:
+    """Says the source's tokens in another order, some not at all, some twice, others beside them.
+
+    What it looks at is random, or with `flat` the same for every token, as of a network without attention.
+    """
+
+    def __init__(self, vocabulary: int, seed: int, *, flat: bool = False) -> None:
+        self.vocabulary = vocabulary
+        self.seed = seed
+        self.flat = flat
+
+    def encode(self, source_ids: IntArray) -> PlanState:
+        width = source_ids.shape[1]
+        length = 3 * width + 8
+        plan = np.full((len(source_ids), length), END)
+        attention = np.zeros((len(source_ids), length, width))
+        for row, ids in enumerate(source_ids):
+            own = ids[ids != 0]
+            generator = np.random.default_rng([self.seed, *own.tolist()])
+            said = generator.choice(own, generator.integers(0, 2 * len(own)))  # with END among them now and then
+            said = np.concatenate([said, generator.integers(4, self.vocabulary, generator.integers(0, 4))])
+            plan[row, : len(said)] = generator.permutation(said)
+            looks = generator.random((length, len(own))) ** 4 if not self.flat else np.ones((length, len(own)))
+            attention[row, :, : len(own)] = looks / looks.sum(axis=1, keepdims=True)
+        return PlanState(plan, attention, 0)
+
+    def step(self, tokens: IntArray, state: PlanState, candidates: int) -> Step[PlanState]:
+        others = np.arange(4, 4 + candidates - 1)
+        best = [[token, *others[others != token], END][:candidates] for token in state.plan[:, state.place].tolist()]
+        log_probabilities = np.tile(np.log(0.1 ** np.arange(1, candidates + 1)), (len(best), 1))
+        return Step(
+            tokens=np.array([row + [4] * (candidates - len(row)) for row in best]),
+            log_probabilities=log_probabilities,
+            attention=state.attention[:, state.place],
+            state=PlanState(state.plan, state.attention, state.place + 1),
+        )

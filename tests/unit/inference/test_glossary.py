@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.spans import find_spans
+from nmt_cli.errors import DataError
+from nmt_cli.inference.glossary import Glossary
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def glossary(**terms: str) -> Glossary:
+    return Glossary({source.replace("_", " "): target for source, target in terms.items()})
+
+
+def found(terms: Glossary, text: str) -> list[tuple[str, str]]:
+    return [(text[span.start : span.end], span.text) for span in terms.find(text, find_spans(text))]
+
+
+def test_a_file_is_read_with_blank_lines_comments_and_a_byte_order_mark(tmp_path: Path) -> None:
+    text = "\ufeff# terms\r\n\r\nneural network\tneuronales Netz\r\n beam  search \tStrahlsuche\n"
+    read = Glossary.load(write(tmp_path / "terms.tsv", text))
+    assert read.terms == {"neural network": "neuronales Netz", "beam search": "Strahlsuche"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a\tb\nc\n", "line 2: a term is two texts"),
+        ("a\tb\tc\n", "line 1: a term is two texts"),
+        ("a\t\n", "line 1: a term is two texts"),
+        ("a\tb\n\na\tc\n", "line 3: 'a' is already 'b' on line 1"),
+        (b"a\tb\nx\t\xff\n", "line 2: byte 0xff is not valid UTF-8"),
+        ("\n# nothing\n", "holds no terms"),
+    ],
+)
+def test_a_bad_file_is_told_with_its_line(tmp_path: Path, text: str | bytes, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        Glossary.load(write(tmp_path / "terms.tsv", text))
+
+
+def test_the_longest_term_wins() -> None:
+    terms = glossary(network="Netz", neural_network="neuronales Netz")
+    assert found(terms, "a neural  network") == [("neural  network", "neuronales Netz")]
+
+
+def test_terms_are_whole_words_but_in_scripts_without_blanks() -> None:
+    assert found(glossary(cat="Katze"), "concatenate cats, cat-like: cat.") == [("cat", "Katze"), ("cat", "Katze")]
+    assert found(Glossary({"网络": "network"}), "神经网络很好") == [("网络", "network")]
+    assert found(Glossary({"GPU": "GPU"}), "这个GPU很快") == [("GPU", "GPU")]
+    assert found(Glossary({"C++": "C++"}), "in C++, not C+") == [("C++", "C++")]
+
+
+def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
+    terms = glossary(dog="Hund", apple="apfel", IT="EDV")
+    assert found(terms, "Dog DOG dog Apple") == [("Dog", "Hund"), ("DOG", "HUND"), ("dog", "Hund"), ("Apple", "Apfel")]
+    assert found(terms, "IT works") == [("IT", "EDV")]
+
+
+def test_protected_spans_come_first() -> None:
+    assert found(glossary(example="Beispiel"), "example at example.com/example") == [
+        ("example", "Beispiel"),
+        ("example.com/example", "example.com/example"),
+    ]

@@ -1,0 +1,128 @@
+"""Where spans go, by attention worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.spans import find_spans, mask
+from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.inference.placing import Restored, Sides, restore, verified
+
+TEXTS = [
+    "i saw the red house yesterday",
+    "ich habe gestern das rote haus gesehen",
+    "go to now! geh jetzt (jetzt). zu ! jetzt",
+]
+WORD = TokenizerSettings(kind="word", lowercase=False)
+
+
+@pytest.fixture(scope="module")
+def sides() -> Sides:
+    words = Tokenizer(train_tokenizer(TEXTS * 3, WORD), WORD)
+    return Sides(words, words)
+
+
+def placed(sides: Sides, source: str, target: str, looks: list[int | None]) -> Restored:
+    """`source` with its spans masked; `target` is what the network says, word t looking at position looks[t]."""
+    masked = mask(source, find_spans(source))
+    ids = [*sides.source.encode(masked.text), Tokenizer.END]
+    tokens = [*sides.target.encode(target), Tokenizer.END]
+    looks = [*looks, len(ids) - 1]
+    assert len(looks) == len(tokens)
+    attention = np.zeros((len(tokens), len(ids)))
+    for row, look in enumerate(looks):
+        attention[row] = 1 / len(ids) if look is None else np.eye(len(ids))[look]
+    return restore(masked, sides.target.decode(tokens), sides.source.pieces(ids), tokens, attention, sides)
+
+
+def test_a_placeholder_that_was_carried_is_the_span(sides: Sides) -> None:
+    found = placed(sides, "go to {x} now", "geh jetzt zu ⟦0⟧", [0, 3, 1, 2])
+    assert found.text == "geh jetzt zu {x}"
+    assert [(one.how, one.dropped) for one in found.placed] == [("network", False)]
+
+
+def test_of_two_the_one_that_looks_at_the_span_stays(sides: Sides) -> None:
+    assert placed(sides, "go to {x} now", "⟦0⟧ geh jetzt zu ⟦0⟧", [0, 0, 3, 1, 2]).text == "geh jetzt zu {x}"
+    assert placed(sides, "go to {x} now", "⟦0⟧ geh jetzt zu ⟦0⟧", [2, 0, 3, 1, 1]).text == "{x} geh jetzt zu"
+
+
+def test_a_wrong_placeholder_that_looks_at_the_span_is_taken_for_it(sides: Sides) -> None:
+    assert placed(sides, "go to {x} now", "geh zu ⟦7⟧ jetzt", [0, 1, 2, 3]).text == "geh zu {x} jetzt"
+    assert placed(sides, "go to {x} now", "⟦7⟧ geh zu jetzt", [0, 0, 1, 3]).text == "geh zu {x} jetzt"
+
+
+def test_a_span_that_was_dropped_stands_between_the_translations_of_its_neighbours(sides: Sides) -> None:
+    found = placed(sides, "go to {x} now", "geh zu jetzt", [0, 1, 3])
+    assert found.text == "geh zu {x} jetzt"
+    assert [(one.how, one.dropped, one.doubtful) for one in found.placed] == [("attention", True, True)]
+
+
+def test_exchanged_placeholders_are_believed(sides: Sides) -> None:
+    assert placed(sides, "go {a} to {b}", "⟦1⟧ zu ⟦0⟧", [3, 2, 1]).text == "{b} zu {a}"
+
+
+def test_a_pair_of_tags_stands_around_the_words_that_look_inside_it(sides: Sides) -> None:
+    source, target = "i <b>saw</b> the <i>red house</i> yesterday", "ich habe gestern das rote haus gesehen"
+    found = placed(sides, source, target, [0, 1, 5, 2, 3, 4, 1])
+    assert found.text in (
+        "ich <b>habe</b> gestern das <i>rote haus</i> gesehen",
+        "ich habe gestern das <i>rote haus</i> <b>gesehen</b>",
+    )
+
+
+def test_tags_around_everything_stay_there_in_their_order(sides: Sides) -> None:
+    source = '<p><a href="x">the red house</a></p>'
+    assert placed(sides, source, "das rote haus", [2, 1, 0]).text == '<p><a href="x">das rote haus</a></p>'
+
+
+def test_tags_inside_tags_stay_inside(sides: Sides) -> None:
+    source = "i saw <a>the <b>red</b> house</a> yesterday"
+    found = placed(sides, source, "gestern rote das haus ich gesehen", [5, 3, 2, 4, 0, 1])
+    assert found.text == "gestern <a><b>rote</b> das haus</a> ich gesehen"
+
+
+@pytest.mark.parametrize("source", ["i saw </b> the house", "i saw <b> the house", "i <i>saw <b> the</i> house"])
+def test_half_a_pair_stands_alone(sides: Sides, source: str) -> None:
+    text = placed(sides, source, "ich gesehen das haus", [0, 1, 2, 3]).text
+    assert [span.text for span in find_spans(text)] == [span.text for span in find_spans(source)]
+
+
+def test_emoji_at_the_ends_stay_there(sides: Sides) -> None:
+    assert placed(sides, "😀 go now! 🇩🇪", "jetzt geh !", [1, 0, 2]).text.split() == ["😀", "jetzt", "geh", "!", "🇩🇪"]
+
+
+def test_blanks_are_those_of_the_target(sides: Sides) -> None:
+    assert placed(sides, "go to ({x}).", "geh zu (⟦0⟧).", [0, 1, 2, 3, 4, 5]).text == "geh zu ({x})."
+    assert placed(sides, "go to {x}.", "geh zu.", [0, 1, 3]).text == "geh zu {x}."
+
+
+def test_without_attention_the_relative_position_decides(sides: Sides) -> None:
+    found = placed(sides, "go to <br/> the house", "geh zu das haus", [None] * 4)
+    assert found.placed[0].how == "attention"  # END looks somewhere
+    masked = mask("go to <br/> the house", find_spans("go to <br/> the house"))
+    ids = [*sides.source.encode(masked.text), Tokenizer.END]
+    tokens = [*sides.target.encode("geh zu das haus"), Tokenizer.END]
+    flat = restore(
+        masked,
+        sides.target.decode(tokens),
+        sides.source.pieces(ids),
+        tokens,
+        np.full((5, len(ids)), 1 / len(ids)),
+        sides,
+    )
+    assert flat.text == "geh zu <br/> das haus"
+    assert flat.placed[0].how == "position" and flat.placed[0].doubtful
+
+
+def test_an_empty_translation_is_the_spans(sides: Sides) -> None:
+    assert placed(sides, "go to {x} <b>now</b>", "", []).text == "{x} <b></b>"
+
+
+def test_what_is_not_there_after_all_is_appended_and_told() -> None:
+    from nmt_cli.inference.placing import Placed
+
+    found = verified("geh", [Placed("{x}", "network", dropped=False)])
+    assert found == Restored("geh {x}", (Placed("{x}", "position", dropped=True),))
+    assert verified("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")]).text == "15 € 5 €"
