@@ -18,6 +18,7 @@ import argparse  # noqa: E402
 import resource  # noqa: E402
 import tempfile  # noqa: E402
 from dataclasses import replace  # noqa: E402
+from itertools import islice  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from nmt_cli.cli.train import silent_tensorflow  # noqa: E402
@@ -68,21 +69,20 @@ def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) ->
 def measure_batches(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> None:
     from nmt_cli.training.data import TrainingBatches
 
-    plain = replace(config, careless=0.0, subword_sampling=None, sample_target=False, word_dropout=0.0)
+    plain = replace(
+        config, careless=0.0, placeholders=0.0, subword_sampling=None, sample_target=False, word_dropout=0.0
+    )
     for name, each in (("as they are", plain), ("varied", config)):
         batches = TrainingBatches(corpus, each)
         started = time.process_time()
-        order = len(batches.rows_of(1))
-        ordered, epoch, started = time.process_time() - started, batches.epoch(1), time.process_time()
-        tokens, cells, made = 0, 0, 0
-        for batch in epoch:
-            tokens += sum(int((side != 0).sum()) for side in (batch.source, batch.target))
-            cells += batch.source.size + batch.target.size
-            made += 1
-            if made == steps:
-                break
-        spent = 1000 * (time.process_time() - started - ordered) / made
-        told = f"order of {order:,} in {ordered:.2f} s, padding {100 * (1 - tokens / cells):.1f} %"
+        epoch = batches.epoch(1)
+        next(epoch)
+        ordered, started = time.process_time() - started, time.process_time()
+        made = list(islice(epoch, steps))
+        spent = 1000 * (time.process_time() - started) / len(made)
+        sides = [side for batch in made for side in (batch.source, batch.target)]
+        padding = 1 - sum(int((side != 0).sum()) for side in sides) / sum(side.size for side in sides)
+        told = f"order of {batches.steps:,} in {ordered:.2f} s, padding {100 * padding:.1f} %"
         print(f"batches {name:12} {spent:7.2f} ms each; {told}", flush=True)
 
 

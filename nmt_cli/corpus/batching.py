@@ -5,8 +5,10 @@ Knows arrays only: nothing of text, files or networks. Letters: N rows, B rows o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,28 +26,55 @@ class BatchSize:
     cells: int | None = None  # rows times the width of the wider side, padding and the end of a sentence counted
 
 
-def bucketed_batches(
-    source_lengths: IntArray, target_lengths: IntArray, *, size: BatchSize, seed: int, epoch: int
-) -> list[NDArray[np.int64]]:
-    """Row numbers of each batch of an epoch: every row once, rows alike in length together, batches in random order.
+@dataclass(frozen=True)
+class PoolShape:
+    """How many batches can be put together anew when their rows have changed in length."""
 
-    The same for the same seed and epoch, another for another epoch; but always as many batches.
+    batches_of_group: int = 8
+    groups_of_pool: int = 8
+
+
+Pool = list[list[NDArray[np.int64]]]  # groups of batches of row numbers
+Item = TypeVar("Item")
+
+
+def bucketed_pools(
+    source_lengths: IntArray, target_lengths: IntArray, *, size: BatchSize, shape: PoolShape, seed: int, epoch: int
+) -> list[Pool]:
+    """Row numbers of each batch of an epoch, by pools and groups: every row once, rows alike in length together.
+
+    The batches of a group are neighbours in length, shortest first; groups come in random order. The same for the same
+    seed and epoch, another for another epoch; but always as many batches.
     """
     rows = len(source_lengths)
     if len(target_lengths) != rows:
         raise ValueError(f"{rows} source lengths, {len(target_lengths)} target lengths")
     generator = np.random.default_rng([seed, epoch])
+    order = length_order(source_lengths, target_lengths, generator)
+    edges = batch_edges(np.maximum(source_lengths, target_lengths).astype(np.int64)[order] + 1, size)
+    batches = [order[start:end] for start, end in pairwise(edges)]
+    groups = list(in_runs(batches, shape.batches_of_group))
+    shuffled = [groups[number] for number in generator.permutation(len(groups))]
+    return list(in_runs(shuffled, shape.groups_of_pool))
+
+
+def in_runs(items: list[Item], length: int) -> Iterator[list[Item]]:
+    return (items[start : start + length] for start in range(0, len(items), length))
+
+
+def length_order(
+    source_lengths: IntArray, target_lengths: IntArray, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """All rows, the shortest first, so that neighbours are alike on both sides; equal ones in random order."""
     longer = np.maximum(source_lengths, target_lengths).astype(np.int64)
     difference = target_lengths.astype(np.int64) - source_lengths
     # Up and down in turn, so that a batch which spans two values of `longer` spans near values of `difference`.
-    winding = np.where(longer % 2 == 0, difference, -difference) + generator.random(rows)  # equal ones in any order
-    by_length = np.lexsort((winding, longer)).astype(np.int64)
-    edges = batch_edges(longer[by_length] + 1, size)
-    return [by_length[edges[batch] : edges[batch + 1]] for batch in generator.permutation(len(edges) - 1)]
+    winding = np.where(longer % 2 == 0, difference, -difference) + generator.random(len(longer))
+    return np.lexsort((winding, longer)).astype(np.int64)
 
 
 def batch_count(source_lengths: IntArray, target_lengths: IntArray, *, size: BatchSize) -> int:
-    """How many batches `bucketed_batches` makes, in a fraction of its time."""
+    """How many batches `bucketed_pools` makes, in a fraction of its time."""
     widths = np.sort(np.maximum(source_lengths, target_lengths).astype(np.int32), kind="stable") + 1
     return len(batch_edges(widths, size)) - 1
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.batching import BatchSize, batch_count, bucketed_batches, pad
+from nmt_cli.corpus.batching import BatchSize, Pool, PoolShape, batch_count, bucketed_pools, length_order, pad
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
@@ -67,15 +67,23 @@ class TrainingBatches:
 
     def epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
         """The batches of an epoch, from 1, but for the first `skip`; the others are what they would be with those."""
-        for index, rows in islice(enumerate(self.rows_of(number)), skip, None):
-            generator = np.random.default_rng([self.config.seed, number, index])
-            yield self.varied(batch_of(self.split, rows), generator)
+        rows, seed = self.replay.rows(number), self.config.seed
+        shape = PoolShape(1, 1) if self.source_tokenizer is None else PoolShape()  # pictures are large, and stay so
+        pools = bucketed_pools(*self.lengths(rows), size=self.size, shape=shape, seed=seed, epoch=number)
+        for index, pool in enumerate(pools):
+            batches = sum(map(len, pool))
+            if skip < batches:
+                generator = np.random.default_rng([seed, number, index])
+                yield from self.varied_pool([[rows[batch] for batch in group] for group in pool], generator)[skip:]
+            skip = max(0, skip - batches)
 
-    def rows_of(self, number: int) -> list[NDArray[np.int64]]:
-        """The rows of `split` that each batch of an epoch has."""
-        rows = self.replay.rows(number)
-        batches = bucketed_batches(*self.lengths(rows), size=self.size, seed=self.config.seed, epoch=number)
-        return [rows[batch] for batch in batches]
+    def varied_pool(self, pool: Pool, generator: np.random.Generator) -> list[Batch]:
+        """The batches of a pool in random order. What varies changes lengths: each group is cut into batches anew."""
+        batches: list[Batch] = []
+        for group in pool:
+            varied = self.varied(batch_of(self.split, np.concatenate(group)), generator)
+            batches += recut(varied, list(map(len, group)), generator)
+        return [batches[number] for number in generator.permutation(len(batches))]
 
     def lengths(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Of the sources and the targets of these rows, by which they are put together; pictures are all alike."""
@@ -105,6 +113,21 @@ class TrainingBatches:
         if config.subword_sampling is not None:
             source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
         return Batch(source, batch.previous, batch.target)
+
+
+def recut(batch: Batch, rows: Sequence[int], generator: np.random.Generator) -> list[Batch]:
+    """A batch as several of so many `rows`, shortest first, each no wider than it must be."""
+    if len(rows) == 1:
+        return [batch]
+    lengths = (batch.source != 0).sum(axis=1), (batch.target != 0).sum(axis=1)  # each (B,)
+    order = length_order(*lengths, generator)
+    parts = np.split(order, np.cumsum(rows)[:-1])
+    return [narrowed(batch, part, *(int(side[part].max()) for side in lengths)) for part in parts]
+
+
+def narrowed(batch: Batch, rows: IntArray, source: int, target: int) -> Batch:
+    """Some rows of a batch, as wide as given."""
+    return Batch(batch.source[rows, :source], batch.previous[rows, :target], batch.target[rows, :target])
 
 
 def batch_size(config: TrainConfig) -> BatchSize:

@@ -128,7 +128,6 @@ class TrainingRun:
     def finish_epoch(self, *, complete: bool) -> None:
         """Validates, keeps the weights if they are among the best, and the record of the epoch in any case."""
         epoch = self.progress.epoch
-        self.watcher.validating(epoch)
         validation = self.validated()
         if not math.isfinite(validation.loss):
             raise Diverged("the loss of the development set is no number")
@@ -142,11 +141,11 @@ class TrainingRun:
         self.watcher.epoch_ended(record, validation)
 
     def validated(self) -> Validation:
-        if self.deadline is None:
-            return self.validate(self.trainer)
-        before = self.deadline.elapsed
+        before = 0.0 if self.deadline is None else self.deadline.elapsed
+        self.watcher.validating(self.progress.epoch)
         validation = self.validate(self.trainer)
-        self.deadline.validation = self.deadline.elapsed - before
+        if self.deadline is not None:
+            self.deadline.validation = self.deadline.elapsed - before
         return validation
 
     def keep(self, epoch: int, validation: Validation) -> bool:

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.batching import BatchSize, batch_count, batch_edges, bucketed_batches, pad, padding_share
+from nmt_cli.corpus.batching import BatchSize, PoolShape, batch_count, batch_edges, bucketed_pools, pad, padding_share
 from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings, train_tokenizer
 
 RAGGED = Ragged.from_sequences([[[5, 6, 7], [8], [], [9, 4]]], vocabulary_size=10)
+
+
+def bucketed_batches(*lengths: np.ndarray, **given: object) -> list[np.ndarray]:
+    pools = bucketed_pools(*lengths, shape=PoolShape(8, 8), **given)
+    return [batch for pool in pools for group in pool for batch in group]
 
 
 def lengths(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

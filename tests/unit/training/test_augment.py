@@ -100,6 +100,13 @@ def test_batches_of_tokens_hold_no_more_of_them(corpus: PreparedCorpus) -> None:
     found = list(batches.epoch(1))
     assert len(found) == batches.steps
     sizes = [max(batch.source.size, batch.target.size) for batch in found]
-    assert max(sizes) <= 300
-    assert np.mean(sizes) > 270
+    assert np.mean(sizes) == pytest.approx(290, abs=10)  # a whole sentence may not fit
+    assert max(sizes) <= 330  # rows that are equal in length are put together anew
     assert sum(len(batch.source) for batch in found) == len(corpus.pairs("train"))
+
+
+@pytest.mark.parametrize("size", [{"batch": 16}, {"batch_tokens": 300}])
+def test_little_is_padding_although_what_varies_has_other_lengths(corpus: PreparedCorpus, size: dict[str, int]) -> None:
+    varied = TrainConfig(careless=0.5, placeholders=0.5, **size)
+    sides = [side for batch in TrainingBatches(corpus, varied).epoch(1) for side in batch.sides]
+    assert 1 - sum((side != 0).sum() for side in sides) / sum(side.size for side in sides) < 0.10
