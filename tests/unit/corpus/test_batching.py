@@ -49,11 +49,16 @@ def test_another_epoch_puts_other_rows_together() -> None:
     assert len(together) < len(one) / 20
 
 
-def test_batches_come_in_no_order_of_length() -> None:
+def test_groups_come_in_no_order_of_length() -> None:
     source, target = lengths(20_000)
-    means = [
-        source[batch].mean() for batch in bucketed_batches(source, target, size=BatchSize(rows=64), seed=1, epoch=1)
-    ]
+    pools = bucketed_pools(source, target, size=BatchSize(rows=16), shape=PoolShape(4, 5), seed=1, epoch=1)
+    assert {len(pool) for pool in pools[:-1]} == {5}
+    groups = [group for pool in pools for group in pool]
+    assert {len(group) for group in groups} <= {4, 1250 % 4}
+    for group in groups:
+        longest = [int(np.maximum(source, target)[batch].max()) for batch in group]
+        assert longest == sorted(longest)
+    means = [source[np.concatenate(group)].mean() for group in groups]
     rises = sum(a < b for a, b in pairwise(means))
     assert 0.4 < rises / len(means) < 0.6
 

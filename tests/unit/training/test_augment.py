@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
 from nmt_cli.training.config import TrainConfig
@@ -95,18 +98,28 @@ def test_dropped_tokens_are_asked_for_all_the_same(corpus: PreparedCorpus) -> No
         assert {corpus.target_tokenizer.decode(row) for row in batch.target} <= {target for _, target in pairs}
 
 
-def test_batches_of_tokens_hold_no_more_of_them(corpus: PreparedCorpus) -> None:
-    batches = TrainingBatches(corpus, TrainConfig(batch_tokens=300, careless=0.0, placeholders=0.0))
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    """Every eighth of the bundled English-German pairs."""
+    place = tmp_path_factory.mktemp("real")
+    bundled = Path(__file__).parents[3] / "data" / "eng-deu.tsv"
+    lines = bundled.read_text(encoding="utf-8").splitlines(keepends=True)[::8]
+    (place / "part.tsv").write_text("".join(lines), encoding="utf-8")
+    prepare(place / "part.tsv", place / "prepared", PrepareConfig(vocab_size=2000, dev="100", test="100"))
+    return PreparedCorpus.load(place / "prepared")
+
+
+def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
+    batches = TrainingBatches(real, TrainConfig(batch_tokens=600, careless=0.0, placeholders=0.0))
     found = list(batches.epoch(1))
     assert len(found) == batches.steps
-    sizes = [max(batch.source.size, batch.target.size) for batch in found]
-    assert np.mean(sizes) == pytest.approx(290, abs=10)  # a whole sentence may not fit
-    assert max(sizes) <= 330  # rows that are equal in length are put together anew
-    assert sum(len(batch.source) for batch in found) == len(corpus.pairs("train"))
+    sizes = [max(side.size for side in batch.sides) for batch in found]
+    assert 500 < np.mean(sizes) < 600
+    assert max(sizes) <= 600
+    assert sum(len(batch.source) for batch in found) == len(real.pairs("train"))
 
 
-@pytest.mark.parametrize("size", [{"batch": 16}, {"batch_tokens": 300}])
-def test_little_is_padding_although_what_varies_has_other_lengths(corpus: PreparedCorpus, size: dict[str, int]) -> None:
-    varied = TrainConfig(careless=0.5, placeholders=0.5, **size)
-    sides = [side for batch in TrainingBatches(corpus, varied).epoch(1) for side in batch.sides]
+@pytest.mark.parametrize("size", [{"batch": 32}, {"batch_tokens": 600}])
+def test_little_is_padding_although_what_varies_has_other_lengths(real: PreparedCorpus, size: dict[str, int]) -> None:
+    sides = [side for batch in TrainingBatches(real, TrainConfig(**size)).epoch(1) for side in batch.sides]
     assert 1 - sum((side != 0).sum() for side in sides) / sum(side.size for side in sides) < 0.10
