@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError
@@ -40,7 +39,7 @@ def network_to_begin_with(corpus: PreparedCorpus, network: ModelConfig, config: 
 
 
 def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:
-    names = (model.card.source_tokenizer, model.card.target_tokenizer)
+    names = dict.fromkeys((model.card.source_tokenizer, model.card.target_tokenizer))  # one name where they are joint
     settings = dataclasses.asdict(corpus.tokenizer_settings)
     if settings != model.card.tokenizer or digests(corpus) != [sha256(model.directory / name) for name in names]:
         raise DataError(
@@ -65,6 +64,5 @@ def replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> PreparedCorp
 
 
 def digests(corpus: PreparedCorpus) -> list[str]:
-    """SHA-256 of the source's and the target's subword model."""
-    files: dict[str, Any] = corpus.tokenizer_files
-    return [sha256(files.get(side) or files["joint"]) for side in ("source", "target")]
+    """SHA-256 of each subword model: the joint one, or those of source and target (of the target, behind pictures)."""
+    return [sha256(path) for path in corpus.tokenizer_files.values()]
