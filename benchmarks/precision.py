@@ -18,9 +18,9 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
-from nmt_cli.training.loop import Trainer
 from nmt_cli.training.precision import FLOAT32, MIXED, dtype_policy
-from nmt_cli.training.schedule import optimizer
+from nmt_cli.training.schedule import Plan
+from nmt_cli.training.step import Trainer
 
 PAIRS, SOURCE, TARGET, VOCABULARY = 128, 11, 12, 4_000
 ROUNDS, STEPS = 5, 10
@@ -29,7 +29,7 @@ ROUNDS, STEPS = 5, 10
 def trainer(policy: str) -> Trainer:
     with dtype_policy(policy):
         network = Seq2Seq(ModelConfig(), Vocabularies(source=VOCABULARY, target=VOCABULARY, joint=True))
-    return Trainer(network, optimizer(TrainConfig(), steps=1_000), TrainConfig())
+    return Trainer(network, Plan(TrainConfig(), steps=1_000), TrainConfig())
 
 
 def main() -> None:
@@ -37,14 +37,14 @@ def main() -> None:
     batch = Batch(ids[:, :SOURCE], ids[:, SOURCE : SOURCE + TARGET], ids[:, SOURCE + TARGET :])
     trainers = {policy: trainer(policy) for policy in (FLOAT32, MIXED)}
     for one in trainers.values():
-        one.update(batch)  # compiles
+        one.update([batch])  # compiles
     ratios = []
     for number in range(1, ROUNDS + 1):
         speeds = {}
         for policy, one in trainers.items():
             started = time.perf_counter()
             for _ in range(STEPS):
-                one.update(batch)
+                one.update([batch])
             speeds[policy] = PAIRS * TARGET * STEPS / (time.perf_counter() - started)
         ratios.append(speeds[MIXED] / speeds[FLOAT32])
         told = "   ".join(f"{policy} {speed:,.0f} tokens/s" for policy, speed in speeds.items())

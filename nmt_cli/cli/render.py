@@ -6,7 +6,7 @@ import dataclasses
 import math
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -273,9 +273,8 @@ class TrainingScreen(Watcher):
     HEADINGS = ("epoch", "loss", "dev loss", "ppl", "acc", "BLEU", "chrF", "tok/s", "time")
     WIDTHS = (7, 8, 10, 9, 7, 7, 7, 9, 8)
 
-    def __init__(self, screen: Screen, network: ModelConfig, stop: Callable[[], bool]) -> None:
+    def __init__(self, screen: Screen, stop: Callable[[], bool]) -> None:
         self.screen = screen
-        self.network = network
         self.should_stop = stop  # type: ignore[method-assign]
         self.progress: Progress | None = None
         self.task: TaskID | None = None
@@ -290,11 +289,17 @@ class TrainingScreen(Watcher):
     def started(self, info: RunInfo) -> None:
         weights = f"{info.weights / 1e6:.1f} M weights"
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
-        self.screen.say(f"{described_network(self.network)} · {weights}        {devices}")
+        self.screen.say(f"{described_network(info.network)} · {weights}        {devices}")
         self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps an epoch, {info.epochs} epochs")
         self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
         if self.screen.live:
             self.start_bar(info)
+
+    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
+        for record in records:
+            self.row(record)
+        done = f"{step:,} steps of epoch {epoch}" if step else f"epoch {epoch - 1}" if epoch > 1 else "nothing"
+        self.screen.say(f"      resumed: {done} done", style="dim")
 
     def start_bar(self, info: RunInfo) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -317,6 +322,9 @@ class TrainingScreen(Watcher):
     def validating(self, epoch: int) -> None:
         self.redraw(f"epoch {epoch}", "translating the development set")
 
+    def warned(self, problem: str) -> None:
+        self.screen.warn(problem)
+
     def exporting(self) -> None:
         self.redraw("export", "writing the model")
 
@@ -325,6 +333,10 @@ class TrainingScreen(Watcher):
             self.progress.update(self.task, description=doing, told=told, **numbers)  # type: ignore[arg-type]
 
     def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+        self.row(record)
+        self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
+
+    def row(self, record: EpochRecord) -> None:
         values = (
             f"{record.epoch}",
             f"{record.loss:.2f}",
@@ -339,7 +351,6 @@ class TrainingScreen(Watcher):
         note = ("   best" if record.best else "") + ("" if record.complete else "   stopped early")
         row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
         self.screen.say(row + note)
-        self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
 
     def summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
         """What was made, how good it is, and the command that comes next.
@@ -348,7 +359,9 @@ class TrainingScreen(Watcher):
         """
         kept = report.validation
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
-        self.screen.say(f"{directory}/ is ready: epoch {report.best_epoch}, {score}")
+        epochs = ", ".join(map(str, sorted(report.epochs)))
+        which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
+        self.screen.say(f"{directory}/ is ready: {which}, {score}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
         if pictures:

@@ -10,14 +10,26 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
+from typing import Annotated
 
 import typer
 
 from nmt_cli.cli.options import Configuration, DataDirectory, Force, ModelDirectory, Quiet, Verbose, with_settings
 from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
-from nmt_cli.errors import MissingExtraError
+from nmt_cli.errors import MissingExtraError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.watch import Watcher, Watchers
+
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Go on from the last checkpoint, if there is one.", rich_help_panel="Files"),
+]
+TensorBoardDirectory = Annotated[
+    Path | None,
+    typer.Option("--tensorboard", help="Directory for TensorBoard's logs.", rich_help_panel="Output"),
+]
 
 
 @with_settings
@@ -27,6 +39,8 @@ def train(
     data: DataDirectory = Path("prepared"),
     model: ModelDirectory = Path("model"),
     force: Force = False,
+    resume: Resume = False,
+    tensorboard: TensorBoardDirectory = None,
     config: Configuration = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -35,26 +49,40 @@ def train(
 
     By default the network is a bidirectional GRU encoder and a GRU decoder with Bahdanau's additive attention. After
     each epoch the development set is translated; the best weights are exported to the model directory. Ctrl-C ends
-    training early with a model that works, a second Ctrl-C at once.
+    training early with a model that works, a second Ctrl-C at once. After that, or after a crash, the same command with
+    --resume goes on where it was.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.inference.bundle import claim
+    from nmt_cli.training.claim import claimed
 
+    deadline = Deadline.of(training.time)  # what was waited for before training counts too
     require_tensorflow()
+    if force and resume:
+        raise OptionError("--force begins anew and --resume goes on", hint="give one of them")
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
-    claim(model, replace=force)
-    screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
-    if corpus.manifest.cut is not None:
-        screen.warn(cut_line(corpus.manifest.cut))
-    with stop_signals() as stop:
-        with screen.status("starting TensorFlow"), silent_tensorflow():
-            from nmt_cli.training.run import train as run
-        with TrainingScreen(screen, network, stop) as watcher:
-            report = run(corpus, model, network, training, watcher=watcher)
-    watcher.summary(report, model, pictures=corpus.has_pictures)
+    with claimed(model, replace=force, resume=resume):
+        screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
+        if corpus.manifest.cut is not None:
+            screen.warn(cut_line(corpus.manifest.cut))
+        with stop_signals() as stop:
+            with screen.status("starting TensorFlow"), silent_tensorflow():
+                from nmt_cli.training.run import train as run
+            with TrainingScreen(screen, stop) as shown:
+                watcher = watched(shown, tensorboard)
+                report = run(corpus, model, network, training, watcher=watcher, resume=resume, deadline=deadline)
+    shown.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
+
+
+def watched(screen: TrainingScreen, tensorboard: Path | None) -> Watcher:
+    """Whoever else wants to see the training, beside the screen."""
+    if tensorboard is None:
+        return screen
+    from nmt_cli.training.tensorboard import TensorBoard
+
+    return Watchers(screen, TensorBoard(tensorboard))
 
 
 def require_tensorflow(what: str = "training") -> None:

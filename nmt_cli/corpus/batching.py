@@ -6,6 +6,7 @@ Knows arrays only: nothing of text, files or networks. Letters: N rows, B rows o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,20 @@ from nmt_cli.corpus.ragged import IntArray, Ragged
 PAD = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class BatchSize:
+    """How large a batch may be. A row that alone has more than `cells` is a batch of its own."""
+
+    rows: int | None = None
+    cells: int | None = None  # rows times the width of the wider side, padding and the end of a sentence counted
+
+
 def bucketed_batches(
-    source_lengths: IntArray, target_lengths: IntArray, *, batch_size: int, seed: int, epoch: int
+    source_lengths: IntArray, target_lengths: IntArray, *, size: BatchSize, seed: int, epoch: int
 ) -> list[NDArray[np.int64]]:
     """Row numbers of each batch of an epoch: every row once, rows alike in length together, batches in random order.
 
-    The same for the same seed and epoch, another for another epoch. All batches have `batch_size` rows but one.
+    The same for the same seed and epoch, another for another epoch; but always as many batches.
     """
     rows = len(source_lengths)
     if len(target_lengths) != rows:
@@ -31,8 +40,28 @@ def bucketed_batches(
     # Up and down in turn, so that a batch which spans two values of `longer` spans near values of `difference`.
     winding = np.where(longer % 2 == 0, difference, -difference) + generator.random(rows)  # equal ones in any order
     by_length = np.lexsort((winding, longer)).astype(np.int64)
-    starts = np.arange(0, rows, batch_size)
-    return [by_length[start : start + batch_size] for start in generator.permutation(starts)]
+    edges = batch_edges(longer[by_length] + 1, size)
+    return [by_length[edges[batch] : edges[batch + 1]] for batch in generator.permutation(len(edges) - 1)]
+
+
+def batch_count(source_lengths: IntArray, target_lengths: IntArray, *, size: BatchSize) -> int:
+    """How many batches `bucketed_batches` makes, in a fraction of its time."""
+    widths = np.sort(np.maximum(source_lengths, target_lengths).astype(np.int32), kind="stable") + 1
+    return len(batch_edges(widths, size)) - 1
+
+
+def batch_edges(widths: IntArray, size: BatchSize) -> list[int]:
+    """Where batches begin in rows of these rising widths (N,), each as large as it may be; and N behind the last."""
+    edges = [0] if len(widths) else []
+    while edges and edges[-1] < len(widths):
+        start = edges[-1]
+        most = len(widths) - start if size.rows is None else size.rows
+        if size.cells is not None:
+            most = min(most, max(1, size.cells // int(widths[start])))
+            cells = np.arange(1, len(widths[start : start + most]) + 1) * widths[start : start + most]
+            most = max(1, int(np.searchsorted(cells, size.cells, side="right")))
+        edges.append(min(start + most, len(widths)))
+    return edges or [0]
 
 
 def pad(ragged: Ragged, rows: IntArray, *, start: int | None = None, end: int | None = None) -> NDArray[np.int32]:

@@ -79,10 +79,15 @@ class Tokenizer:
         return int(self._pieces.get_piece_size())
 
     @cached_property
+    def placeholder_ids(self) -> tuple[int, ...]:
+        """Of those placeholders that are pieces of their own."""
+        ids = (int(self._pieces.piece_to_id(name)) for name in PLACEHOLDERS)
+        return tuple(one for one in ids if one != self.UNKNOWN)
+
+    @cached_property
     def has_placeholders(self) -> bool:
         """Whether every placeholder is a piece of its own, as in all vocabularies that `train_tokenizer` made."""
-        ids = [self._pieces.piece_to_id(name) for name in PLACEHOLDERS]
-        return self.UNKNOWN not in ids
+        return len(self.placeholder_ids) == len(PLACEHOLDERS)
 
     @cached_property
     def characters(self) -> frozenset[str]:
@@ -99,6 +104,21 @@ class Tokenizer:
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
         """Ids of each sentence, without start and end; faster than one by one, on all cores."""
         found: list[list[int]] = self._pieces.encode([surface(text, self.settings) for text in texts], out_type=int)
+        return found
+
+    def sample_all(self, texts: Iterable[str], *, alpha: float, seed: int) -> list[list[int]]:
+        """Ids of each sentence, without start and end, cut in one of the possible ways; the same for the same seed.
+
+        For unigram a cut is drawn from all with its probability to the power of `alpha` (0 is even, 1 as the model has
+        it); for BPE each merge is left out with the probability `alpha`. Characters and words have one cut only.
+        Source: Kudo (2018), "Subword Regularization"; Provilkov et al. (2020), "BPE-Dropout".
+        """
+        surfaces = [surface(text, self.settings) for text in texts]
+        # Each thread of SentencePiece draws from a generator of its own, which takes the seed when the thread begins,
+        # and a call that names the number of threads begins new ones. One thread: several would race for sentences.
+        sentencepiece.set_random_generator_seed(seed)
+        options = {"enable_sampling": True, "alpha": alpha, "nbest_size": -1, "num_threads": 1}
+        found: list[list[int]] = self._pieces.encode(surfaces, out_type=int, **options)
         return found
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -20,7 +20,7 @@ from nmt_cli.corpus.grids import GridSource
 from nmt_cli.corpus.source import Source, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.files import refuse_to_overwrite, sha256, write_json
+from nmt_cli.files import sha256, write_json
 
 FORMAT = 1
 CARD = "model.json"
@@ -119,20 +119,6 @@ def damaged(path: Path, what: str) -> DamagedError:
     return DamagedError(
         f"{path} {what}", hint="copy the whole directory again, or make it anew with `nmt train --force`"
     )
-
-
-def claim(directory: Path, *, replace: bool) -> None:
-    """Makes sure, before hours are spent, that the model may be and can be written.
-
-    What a killed training left is free to be used again; a directory of something else never is.
-    """
-    finished = (directory / CARD).exists()
-    killed = not finished and (directory / CHECKPOINTS).exists()
-    refuse_to_overwrite(directory, replace=killed or (finished and replace))
-    (directory / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-    probe = directory / f".writable.{os.getpid()}"
-    probe.touch()
-    probe.unlink()
 
 
 @contextmanager

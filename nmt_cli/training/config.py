@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
+from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
+from nmt_cli.training.deadline import parse_duration
+
+Metric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watch.Validation`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,6 +18,12 @@ class TrainConfig(Settings):
 
     epochs: int = setting(10, "Passes over the training pairs.", panel="Optimisation", low=1)
     batch: int = setting(128, "Sentence pairs in a batch.", panel="Optimisation", low=1)
+    batch_tokens: int | None = setting(
+        None,
+        "Tokens in a batch instead of sentences: sentences times the longest of either side, padding counted.",
+        panel="Optimisation",
+        low=1,
+    )
     learning_rate: float = setting(
         2e-3, "Peak learning rate of Adam, reached after the warm-up.", panel="Optimisation", low=0
     )
@@ -29,6 +40,43 @@ class TrainConfig(Settings):
         low=0,
         high=1,
     )
+    subword_sampling: float | None = setting(
+        None,
+        "Cut source words into other subwords each time: unigram with probabilities to this power, BPE with this share "
+        "of merges left out; 0.1 is usual.  [default: always the best cut]",
+        panel="Regularisation",
+        low=0,
+        high=1,
+    )
+    sample_target: bool = setting(False, "Do so with target words too.", panel="Regularisation")
+    word_dropout: float = setting(
+        0.0,
+        "Share of source and of previous target tokens that are replaced by the unknown token.",
+        panel="Regularisation",
+        low=0,
+        high=0.9,
+    )
+    scheduled_sampling: float = setting(
+        0.0,
+        "Share of previous target tokens that are the network's own in the end; from 0 it rises over the run.",
+        panel="Regularisation",
+        low=0,
+        high=1,
+    )
+    init_from: str | None = setting(
+        None, "Model directory whose weights to begin with, for fine-tuning.", panel="Fine-tuning"
+    )
+    replay: str | None = setting(
+        None, "Prepared directory of old pairs to mix in, lest they be forgotten.", panel="Fine-tuning"
+    )
+    replay_share: float = setting(
+        0.2, "Share of old pairs in an epoch with --replay.", panel="Fine-tuning", low=0.01, high=0.99
+    )
+    time: str | None = setting(
+        None,
+        "Train so long instead of --epochs, such as 90s, 30m or 1h30m; validation and export count.",
+        panel="Optimisation",
+    )
     placeholders: float = setting(
         0.3,
         "Share of sentence pairs in which words of both sides, like names, become placeholders, so that the network "
@@ -38,15 +86,46 @@ class TrainConfig(Settings):
         high=1,
     )
     clip: float = setting(1.0, "Largest norm of the whole gradient.", panel="Optimisation", low=1e-6)
+    accumulate: int = setting(
+        1, "Batches whose gradients make one update: a batch so many times as large.", panel="Optimisation", low=1
+    )
+    metric: Metric = setting("bleu", "What of the development set says which epoch is best.", panel="Optimisation")
     patience: int | None = setting(
         None,
-        "Stop after so many epochs without a better dev BLEU.  [default: never: the learning rate falls to 0]",
+        "Stop after so many epochs without a better --metric.  [default: never: the learning rate falls to 0]",
         panel="Optimisation",
         low=1,
+    )
+    average: int = setting(
+        1,
+        "Try the mean of the weights of so many best epochs, and keep it if it is better.",
+        panel="Optimisation",
+        low=1,
+    )
+    ema: float | None = setting(
+        None,
+        "Validate and export a moving average of the weights that forgets so slowly, such as 0.999.  [default: none]",
+        panel="Optimisation",
+        low=0,
+        high=0.999999,
     )
     mixed_precision: bool | None = setting(
         None,
         "Multiply in bfloat16, keep weights in float32.  [default: where the processor or GPU has bfloat16]",
         panel="Optimisation",
     )
+    checkpoint_minutes: float = setting(
+        5.0, "Minutes between checkpoints; one is written after every epoch too.", panel="Output", low=0
+    )
+    devices: Literal["one", "all"] = setting(
+        "one", "Train on one GPU, or share every batch among all of this machine.", panel="Output"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.time is not None:
+            parse_duration(self.time)
+        if self.sample_target and self.subword_sampling is None:
+            raise OptionError("--sample-target is about --subword-sampling", hint="add --subword-sampling 0.2")
+
     seed: int = setting(1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0)

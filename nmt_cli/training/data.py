@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.batching import bucketed_batches, pad
+from nmt_cli.corpus.batching import BatchSize, batch_count, bucketed_batches, pad
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import IntArray
+from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
 from nmt_cli.training.carrying import with_placeholders
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.replay import Replay
+
+# Tokens of a sentence from which on a batch has fewer sentences: 128 of 100 tokens each took 3.5 GB at a vocabulary
+# of 8,000, and their gradient says as much as that of a third of them.
+LONG = 32
 
 
 @dataclass(frozen=True)
@@ -41,24 +48,70 @@ def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
 class TrainingBatches:
     """The batches of every epoch; their order and content follow from seed and epoch alone."""
 
-    def __init__(self, corpus: PreparedCorpus, config: TrainConfig) -> None:
-        self.split = corpus.encoded("train")
-        self.tokenizers = None if corpus.has_pictures else (corpus.source_tokenizer, corpus.target_tokenizer)
+    def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: EncodedSplit | None = None) -> None:
+        self.replay = Replay(corpus.encoded("train"), replayed, share=config.replay_share, seed=config.seed)
+        self.split = self.replay.split
+        self.source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
+        self.target_tokenizer = corpus.target_tokenizer
+        self.size = batch_size(config)
         self.config = config
-        self.steps = -(-len(self.split.source) // config.batch)  # in one epoch
+        # Batches in one epoch; with a replay another may have one more or less.
+        self.steps = batch_count(*self.lengths(self.replay.rows(1)), size=self.size)
+        self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
 
-    def epoch(self, number: int) -> Iterator[Batch]:
-        source, target = self.split.source.lengths, self.split.target.lengths
-        seed = self.config.seed
-        generator = np.random.default_rng([seed, number])
-        for rows in bucketed_batches(source, target, batch_size=self.config.batch, seed=seed, epoch=number):
-            batch = batch_of(self.split, rows)
-            if self.tokenizers is None:  # nobody types a picture
-                yield batch
-                continue
-            chosen = generator.random((2, len(rows))) < [[self.config.placeholders], [self.config.careless]]
-            batch = with_carried(batch, chosen[0], self.tokenizers, generator)
-            yield replace(batch, source=with_careless(batch.source, chosen[1], self.tokenizers[0]))
+    def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
+        """The batches of an epoch by the updates that they make, but for the first `skip` updates."""
+        batches = self.epoch(number, skip=skip * self.config.accumulate)
+        while group := list(islice(batches, self.config.accumulate)):
+            yield group
+
+    def epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch, from 1, but for the first `skip`; the others are what they would be with those."""
+        for index, rows in islice(enumerate(self.rows_of(number)), skip, None):
+            generator = np.random.default_rng([self.config.seed, number, index])
+            yield self.varied(batch_of(self.split, rows), generator)
+
+    def rows_of(self, number: int) -> list[NDArray[np.int64]]:
+        """The rows of `split` that each batch of an epoch has."""
+        rows = self.replay.rows(number)
+        batches = bucketed_batches(*self.lengths(rows), size=self.size, seed=self.config.seed, epoch=number)
+        return [rows[batch] for batch in batches]
+
+    def lengths(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Of the sources and the targets of these rows, by which they are put together; pictures are all alike."""
+        target = self.split.target.lengths[rows]
+        return target if self.source_tokenizer is None else self.split.source.lengths[rows], target
+
+    def varied(self, batch: Batch, generator: np.random.Generator) -> Batch:
+        """The batch as it is learned this time. What is dropped is dropped last, or it could not be spelled."""
+        config = self.config
+        if self.source_tokenizer is not None:  # nobody types a picture, and it has no words
+            batch = self.varied_text(batch, self.source_tokenizer, generator)
+        source, previous, target = batch.source, batch.previous, batch.target
+        if config.subword_sampling is not None and config.sample_target:
+            target = with_sampled_subwords(target, self.target_tokenizer, config.subword_sampling, generator)
+            previous = previous_of(target)
+        if config.word_dropout:
+            source = with_tokens_dropped(source, config.word_dropout, generator) if source.ndim == 2 else source
+            previous = with_tokens_dropped(previous, config.word_dropout, generator)
+        return Batch(source, previous, target)
+
+    def varied_text(self, batch: Batch, tokenizer: Tokenizer, generator: np.random.Generator) -> Batch:
+        """With other words and other spellings of the source."""
+        config = self.config
+        carried, careless = generator.random((2, len(batch.source))) < [[config.placeholders], [config.careless]]
+        batch = with_carried(batch, carried, (tokenizer, self.target_tokenizer), generator)
+        source = with_careless(batch.source, careless, tokenizer)
+        if config.subword_sampling is not None:
+            source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
+        return Batch(source, batch.previous, batch.target)
+
+
+def batch_size(config: TrainConfig) -> BatchSize:
+    """What bounds a batch: its tokens if so asked, or else sentences, and in long ones tokens too, for the memory."""
+    if config.batch_tokens is not None:
+        return BatchSize(cells=config.batch_tokens)
+    return BatchSize(rows=config.batch, cells=config.batch * LONG)
 
 
 def with_carried(
@@ -77,13 +130,6 @@ def with_carried(
         for side, tokenizer, own in zip(batch.sides, tokenizers, zip(*pairs, strict=True), strict=True)
     ]
     return Batch(sides[0], previous_of(sides[1]), sides[1])
-
-
-def previous_of(target: IntArray) -> IntArray:
-    """(B, T): what stands before each token of `target` (B, T), START before the first."""
-    previous = np.roll(np.where(target == Tokenizer.END, 0, target), 1, axis=1)
-    previous[:, 0] = Tokenizer.START
-    return previous
 
 
 def with_careless(source: IntArray, chosen: NDArray[np.bool_], tokenizer: Tokenizer) -> IntArray:

@@ -1,182 +1,230 @@
-"""The training loop: a compiled step, epochs of it, a validation after each. Writes through `Checkpoints` alone."""
+"""The training loop: updates, a validation after each epoch, checkpoints, and the way back when training diverges."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-import tensorflow as tf
-from keras import Optimizer
+import numpy as np
 
-from nmt_cli.errors import TrainingError
-from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.errors import TrainingError, from_os_error
 from nmt_cli.training.checkpoint import Checkpoints
-from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import Batch, TrainingBatches
-from nmt_cli.training.engine import source_spec
-from nmt_cli.training.loss import token_loss
-from nmt_cli.training.validation import IDS, Validator
+from nmt_cli.training.data import TrainingBatches
+from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.divergence import ATTEMPTS, Diverged
+from nmt_cli.training.progress import Progress
+from nmt_cli.training.schedule import Plan
+from nmt_cli.training.step import Trainer
+from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, StepStatus, Validation, Watcher
 
 
 @dataclass
-class Meter:
-    """Sums of one epoch. Speed is told without the first step, in which TensorFlow may compile for seconds."""
+class TrainingRun:
+    """A run and where it is. `identity` says in its checkpoints what they are checkpoints of (`resume.py`)."""
 
-    nats: float = 0.0
-    tokens: float = 0.0
-    steps: int = 0
-    started: float = field(default_factory=time.perf_counter)
-    first_tokens: float = 0.0
-    first_done: float = 0.0  # moments
-    last_done: float = 0.0
+    trainer: Trainer
+    plan: Plan
+    batches: TrainingBatches
+    validate: Validator
+    checkpoints: Checkpoints
+    watcher: Watcher
+    identity: Mapping[str, Any]
+    deadline: Deadline | None = None
+    progress: Progress = field(default_factory=Progress)
+    stopped: bool = False
+    saved_at: float = 0.0
 
-    def add(self, nats: float, tokens: float) -> None:
-        self.nats += nats
-        self.tokens += tokens
-        self.steps += 1
-        self.last_done = time.perf_counter()
-        if self.steps == 1:
-            self.first_done, self.first_tokens = self.last_done, tokens
+    def fit(self) -> None:
+        """Runs the epochs that are left; keeps the best weights and the history in `checkpoints`.
 
-    @property
-    def loss(self) -> float:
-        """Nats per target token."""
-        return self.nats / max(self.tokens, 1.0)
-
-    @property
-    def seconds(self) -> float:
-        """Since the epoch began."""
-        return time.perf_counter() - self.started
-
-    # Of the two that follow, only once a step was done.
-
-    @property
-    def tokens_per_second(self) -> float:
-        if self.steps == 1:
-            return self.tokens / (self.last_done - self.started)
-        return (self.tokens - self.first_tokens) / (self.last_done - self.first_done)
+        Ends early without harm when the watcher says so or patience runs out. Stopped before the first update was
+        done, it raises KeyboardInterrupt: there is nothing to keep. Raises TrainingError if training diverges again
+        and again, OSError if there is no room for the first checkpoint.
+        """
+        if self.updates == 0:
+            self.write_checkpoint()  # to come back to, and the proof that there is room for it
+        self.saved_at = time.monotonic()
+        while not self.finished():
+            try:
+                self.run_epoch()
+            except Diverged as problem:
+                self.roll_back(problem)
 
     @property
-    def seconds_per_step(self) -> float:
-        if self.steps == 1:
-            return self.last_done - self.started
-        return (self.last_done - self.first_done) / (self.steps - 1)
+    def updates(self) -> int:
+        """Done since the start of the run."""
+        return int(self.trainer.optimizer.iterations.numpy())
 
+    def finished(self) -> bool:
+        config, best, done = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1
+        patient = config.patience is None or best is None or done - best.epoch < config.patience
+        ended = done >= config.epochs if self.deadline is None else self.is_time_up
+        return self.stopped or ended or not patient
 
-class Trainer:
-    """Fits a network to batches of pairs under a `tf.distribute` strategy (by default, that of one device)."""
+    @property
+    def is_time_up(self) -> bool:
+        """Whether the deadline allows no further update; never before there is something to keep."""
+        learned = self.checkpoints.best is not None or self.progress.meter.timed_steps > 0
+        return self.deadline is not None and self.deadline.over and learned
 
-    def __init__(self, network: Seq2Seq, optimizer: Optimizer, config: TrainConfig) -> None:
-        self.network = network
-        self.optimizer = optimizer
-        self.config = config
-        self.variables = network.trainable_variables
-        optimizer.build(self.variables)
-        self.strategy = tf.distribute.get_strategy()
-        self.compiled_step = tf.function(self.step, input_signature=[source_spec(network), IDS, IDS])
+    @property
+    def epochs(self) -> int:
+        """How many there are to be; with a deadline, as many as are likely to fit."""
+        if self.deadline is None:
+            return self.trainer.config.epochs
+        left = self.deadline.epochs(self.batches.updates) - self.progress.meter.steps / self.batches.updates
+        return self.progress.epoch + max(0, math.ceil(left) - 1)
 
-    def update(self, batch: Batch) -> tuple[float, float]:
-        """One step of the optimiser. Returns nats and target tokens of the batch."""
-        nats, tokens = self.compiled_step(batch.source, batch.previous, batch.target)
-        if not math.isfinite(float(nats)):
-            raise TrainingError(
-                "the loss is no longer a number: training diverged",
-                hint=f"try a lower --learning-rate than {self.config.learning_rate:g}",
-            )
-        return float(nats), float(tokens)
+    def run_epoch(self) -> None:
+        """What is left of the epoch, or what of it the watcher lets pass."""
+        meter = self.progress.meter
+        for group in self.batches.updates_of(self.progress.epoch, skip=meter.steps):
+            if self.is_time_up or self.watcher.should_stop():
+                self.stop()
+                return
+            if self.deadline is not None:
+                self.plan.follow(self.deadline.advance())
+            nats, tokens = self.trainer.update(group)
+            self.progress.losses.add(nats / tokens)
+            meter.add(nats, tokens)
+            self.watcher.stepped(self.status())
+            if self.is_checkpoint_due():
+                self.save()
+        self.finish_epoch(complete=True)
+        self.stopped = self.watcher.should_stop()
 
-    def step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        nats, tokens = self.strategy.run(self.replica_step, args=(source, previous, target))
-        return nats, tokens
+    def status(self) -> StepStatus:
+        epoch, meter = self.progress.epoch, self.progress.meter
+        epochs, steps = self.epochs, self.batches.updates
+        to_go = (epochs - epoch + 1) * steps - meter.steps
+        return StepStatus(
+            epoch=epoch,
+            epochs=epochs,
+            step=meter.steps,
+            steps_per_epoch=steps,
+            loss=meter.loss,
+            tokens_per_second=meter.tokens_per_second,
+            seconds_left=meter.seconds_per_step * to_go if self.deadline is None else max(0.0, self.deadline.left),
+        )
 
-    def replica_step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        with tf.GradientTape() as tape:
-            logits = self.network(source, previous, training=True)
-            loss = token_loss(logits, tf.transpose(target), self.config.label_smoothing)
-            objective = loss.objective / loss.tokens
-        gradients = tape.gradient(objective, [variable.value for variable in self.variables])
-        # The embeddings' gradient comes in slices; dense, it can be clipped with the others.
-        dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
-        self.optimizer.apply(dense, self.variables)
-        return loss.nats, loss.tokens
+    def stop(self) -> None:
+        """Ends the run within an epoch: a checkpoint to go on from, then a validation of what was learned.
 
-
-def fit(
-    trainer: Trainer, batches: TrainingBatches, validate: Validator, checkpoints: Checkpoints, watcher: Watcher
-) -> None:
-    """Runs the epochs; keeps the best weights and the history in `checkpoints`.
-
-    Ends early without harm when the watcher says so or patience runs out. Stopped before the first step was done, it
-    raises KeyboardInterrupt: there is nothing to keep.
-    """
-    for epoch in range(1, trainer.config.epochs + 1):
-        meter = run_epoch(trainer, batches, epoch, watcher)
-        if meter.steps == 0:
-            if checkpoints.best is None:
+        The checkpoint comes first, for whoever asks a process to stop may soon make it stop; and it knows nothing of
+        the validation, which a run that is not stopped would not make.
+        """
+        self.stopped = True
+        if self.progress.meter.timed_steps == 0:
+            if self.checkpoints.best is None:
                 raise KeyboardInterrupt
             return
-        watcher.validating(epoch)
-        validation = validate(trainer.network)
-        keep_epoch(trainer, epoch, meter, meter.steps == batches.steps, validation, checkpoints, watcher)
-        if watcher.should_stop() or out_of_patience(checkpoints, epoch, trainer.config.patience):
-            return
+        self.save()
+        self.finish_epoch(complete=False)
 
+    def finish_epoch(self, *, complete: bool) -> None:
+        """Validates, keeps the weights if they are among the best, and the record of the epoch in any case."""
+        epoch = self.progress.epoch
+        self.watcher.validating(epoch)
+        validation = self.validated()
+        if not math.isfinite(validation.loss):
+            raise Diverged("the loss of the development set is no number")
+        best = self.keep(epoch, validation)
+        record = self.record(validation, best=best, complete=complete)
+        self.checkpoints.records.append(record)
+        if complete:
+            self.progress.next_epoch()
+            self.save()
+        self.try_to_write("history.jsonl", self.checkpoints.write_history)
+        self.watcher.epoch_ended(record, validation)
 
-def run_epoch(trainer: Trainer, batches: TrainingBatches, epoch: int, watcher: Watcher) -> Meter:
-    """One pass over the pairs, or what of it the watcher lets pass."""
-    meter = Meter()
-    epochs, steps = trainer.config.epochs, batches.steps
-    for batch in batches.epoch(epoch):
-        if watcher.should_stop():
-            break
-        meter.add(*trainer.update(batch))
-        watcher.stepped(
-            StepStatus(
-                epoch=epoch,
-                epochs=epochs,
-                step=meter.steps,
-                steps_per_epoch=steps,
-                loss=meter.loss,
-                tokens_per_second=meter.tokens_per_second,
-                seconds_left=meter.seconds_per_step * ((epochs - epoch + 1) * steps - meter.steps),
-            )
+    def validated(self) -> Validation:
+        if self.deadline is None:
+            return self.validate(self.trainer)
+        before = self.deadline.elapsed
+        validation = self.validate(self.trainer)
+        self.deadline.validation = self.deadline.elapsed - before
+        return validation
+
+    def keep(self, epoch: int, validation: Validation) -> bool:
+        """Whether the weights are the best so far, and are kept."""
+        best, network = self.checkpoints.is_better(validation), self.validate.network
+        return self.try_to_write("weights", lambda: self.checkpoints.keep(network, epoch, validation)) and best
+
+    def record(self, validation: Validation, *, best: bool, complete: bool) -> EpochRecord:
+        meter = self.progress.meter
+        return EpochRecord(
+            epoch=self.progress.epoch,
+            steps=self.updates,
+            loss=meter.loss,
+            dev_loss=validation.loss,
+            perplexity=math.exp(min(validation.loss, 700.0)),
+            accuracy=validation.accuracy,
+            bleu=validation.bleu,
+            chrf=validation.chrf,
+            learning_rate=float(self.trainer.optimizer.learning_rate.numpy()),
+            tokens_per_second=meter.tokens_per_second,
+            seconds=meter.seconds,
+            best=best,
+            complete=complete,
         )
-    return meter
 
+    def is_checkpoint_due(self) -> bool:
+        """Not after the last update of an epoch, since another checkpoint follows then."""
+        progress, minutes = self.progress, self.trainer.config.checkpoint_minutes
+        waited = time.monotonic() - self.saved_at >= 60 * minutes
+        return waited and progress.losses.is_calm and progress.meter.steps < self.batches.updates
 
-def keep_epoch(
-    trainer: Trainer,
-    epoch: int,
-    meter: Meter,
-    complete: bool,
-    validation: Validation,
-    checkpoints: Checkpoints,
-    watcher: Watcher,
-) -> None:
-    """Keeps the weights if they are the best so far, and the record of the epoch in any case."""
-    best = checkpoints.is_better(validation)
-    if best:
-        checkpoints.keep(trainer.network, epoch, validation)
-    record = EpochRecord(
-        epoch=epoch,
-        steps=int(trainer.optimizer.iterations.numpy()),
-        loss=meter.loss,
-        dev_loss=validation.loss,
-        perplexity=math.exp(min(validation.loss, 700.0)),
-        accuracy=validation.accuracy,
-        bleu=validation.bleu,
-        chrf=validation.chrf,
-        learning_rate=float(trainer.optimizer.learning_rate.numpy()),
-        tokens_per_second=meter.tokens_per_second,
-        seconds=meter.seconds,
-        best=best,
-        complete=complete,
-    )
-    checkpoints.record(record)
-    watcher.epoch_ended(record, validation)
+    def save(self) -> None:
+        """Writes a checkpoint, or warns that it cannot. Raises Diverged if there is nothing worth saving."""
+        if not all(np.isfinite(one.numpy()).all() for one in self.trainer.variables):
+            raise Diverged("weights are no longer numbers")
+        self.try_to_write("checkpoint", self.write_checkpoint)
+        self.saved_at = time.monotonic()
 
+    def write_checkpoint(self) -> None:
+        if self.deadline is not None:
+            self.progress.elapsed, self.progress.share = self.deadline.elapsed, self.deadline.share
+        facts = {"identity": self.identity, "progress": self.progress.to_mapping(), "updates": self.updates}
+        self.checkpoints.save_state(self.trainer.state, facts)
 
-def out_of_patience(checkpoints: Checkpoints, epoch: int, patience: int | None) -> bool:
-    return patience is not None and checkpoints.best is not None and epoch - checkpoints.best.epoch >= patience
+    def try_to_write(self, what: str, write: Callable[[], None]) -> bool:
+        """Whether it could be written. If not, the watcher is told, and training goes on: it may succeed later."""
+        try:
+            write()
+        except OSError as error:
+            problem = from_os_error(error)
+            self.watcher.warned(f"no {what} written, training goes on: {problem.message} ({problem.hint})")
+            return False
+        return True
+
+    def restore(self) -> None:
+        """Brings everything to where the checkpoint was written."""
+        facts = self.checkpoints.load_state(self.trainer.state)
+        self.progress = Progress.from_mapping(facts["progress"])
+        self.plan.factor.assign(self.progress.factor)
+
+    def roll_back(self, problem: Diverged) -> None:
+        """Back to the last checkpoint, from there on with half the learning rate."""
+        tried = self.progress.rollbacks
+        if tried == ATTEMPTS:
+            raise self.given_up(problem)
+        where, factor = f"epoch {self.progress.epoch}, step {self.progress.meter.steps + 1}", self.progress.factor / 2
+        self.restore()
+        self.progress.rollbacks, self.progress.factor = tried + 1, factor
+        self.plan.factor.assign(factor)
+        back = f"epoch {self.progress.epoch}, step {self.progress.meter.steps}"
+        rate = self.trainer.config.learning_rate * factor
+        self.watcher.warned(f"{where}: {problem}; back to {back} with half the learning rate (peak now {rate:g})")
+        self.save()
+
+    def given_up(self, problem: Diverged) -> TrainingError:
+        config = self.trainer.config
+        rate = config.learning_rate * self.progress.factor
+        return TrainingError(
+            f"training diverged again in epoch {self.progress.epoch}, with a peak learning rate of {rate:g}: {problem}",
+            hint=f"begin anew with --learning-rate {rate / 2:g} or less, a longer --warmup or a smaller --clip",
+        )

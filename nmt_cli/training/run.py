@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -10,22 +9,28 @@ from shutil import copyfile
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import Features
-from nmt_cli.errors import DataError
+from nmt_cli.errors import DataError, TrainingError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.checkpoint import Best, Checkpoints, save_weights
+from nmt_cli.training.averaging import Chosen, choose_weights
+from nmt_cli.training.calibration import calibrate
+from nmt_cli.training.checkpoint import Checkpoints, load_weights, read_facts, save_weights
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import TrainingBatches
+from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.devices import described, strategy_for
 from nmt_cli.training.export import export
-from nmt_cli.training.loop import Trainer, fit
+from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
+from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.precision import dtype_policy, policy_name
-from nmt_cli.training.schedule import optimizer
+from nmt_cli.training.resume import Identity, check_same, joint_of
+from nmt_cli.training.schedule import Plan, TimedPlan
+from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
 
@@ -34,9 +39,13 @@ from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
 class TrainReport:
     """What came of a training."""
 
-    best_epoch: int
-    validation: Validation  # of the weights that were kept
+    epochs: tuple[int, ...]  # whose weights are exported, the best first; several if it is their mean
+    validation: Validation  # of the weights that are exported
     records: tuple[EpochRecord, ...]
+
+    @property
+    def best_epoch(self) -> int:
+        return self.epochs[0]
 
 
 def train(
@@ -46,28 +55,96 @@ def train(
     config: TrainConfig,
     *,
     watcher: Watcher | None = None,
+    resume: bool = False,
+    deadline: Deadline | None = None,
 ) -> TrainReport:
-    """Trains a network and leaves a complete model in `directory`, which `bundle.claim` has made sure of.
+    """Trains a network and leaves a complete model in `directory`, which the caller holds (`claim.claimed`).
 
-    Raises TrainingError if training diverges, KeyboardInterrupt if the watcher stops it before the first step.
+    With `resume` it goes on from the checkpoint in `directory`, if there is one. Raises DataError or OptionError if
+    that is of other data or settings, TrainingError if training diverges, KeyboardInterrupt if the watcher stops it
+    before the first step.
     """
     watcher = watcher or Watcher()
     check_splits(corpus)
+    facts = read_facts(directory) if resume else None
+    network_config = network_to_begin_with(corpus, network_config, config)
+    old = replayed_corpus(corpus, config)
+    identity = Identity(corpus.fingerprint + (old.fingerprint if old else ""), network_config, config)
+    if facts is not None:
+        check_same(facts["identity"], identity, directory)
+    elif resume:
+        watcher.warned(f"there is no checkpoint in {directory}/; training begins anew")
+    run = start(corpus, directory, identity, facts, watcher, old)
+    run.deadline = deadline or Deadline.of(config.time)
+    if run.deadline is not None:
+        begin_timed(run, run.deadline)
+    watcher.started(run_info(run, policy_name(config.mixed_precision)))
+    if facts is not None:
+        watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
+    try:
+        run.fit()
+    except TrainingError:
+        if run.checkpoints.best is not None:  # what was learned before is no worse for it
+            publish(run, corpus)
+        raise
+    watcher.exporting()
+    chosen = publish(run, corpus)
+    return TrainReport(chosen.epochs, chosen.validation, tuple(run.checkpoints.records))
+
+
+def check_splits(corpus: PreparedCorpus) -> None:
+    for split in ("train", "dev"):
+        if not len(corpus.encoded(split).source):
+            raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
+
+
+def start(
+    corpus: PreparedCorpus,
+    directory: Path,
+    identity: Identity,
+    facts: dict[str, Any] | None,
+    watcher: Watcher,
+    old: PreparedCorpus | None = None,
+) -> TrainingRun:
+    """A run at its beginning, or where the checkpoint with these `facts` was written."""
+    config = identity.training
     keras.utils.set_random_seed(config.seed)
     vocabularies = vocabularies_of(corpus)
     policy = policy_name(config.mixed_precision)
-    with dtype_policy(policy):
-        network = Seq2Seq(network_config, vocabularies)
-    twin = Seq2Seq(network_config, vocabularies)
-    batches = TrainingBatches(corpus, config)
-    trainer = Trainer(network, optimizer(config, batches.steps * config.epochs), config)
-    watcher.started(run_info(network, batches, config, policy))
-    checkpoints = Checkpoints(directory)
-    validator = Validator(twin, corpus, batch_size=config.batch, carries=config.placeholders > 0)
-    fit(trainer, batches, validator, checkpoints, watcher)
-    watcher.exporting()
-    best = publish(twin, corpus, directory, checkpoints, vocabularies, config)
-    return TrainReport(best.epoch, best.validation, tuple(checkpoints.records))
+    batches = TrainingBatches(corpus, config, old.encoded("train") if old else None)
+    joint = None if facts is None else joint_of(facts, config, batches.updates)
+    strategy = strategy_for(config)
+    with strategy.scope():
+        with dtype_policy(policy):
+            network = Seq2Seq(identity.network, vocabularies)
+        if config.init_from is not None:
+            load_weights(network, Path(config.init_from) / WEIGHTS)
+        plan = TimedPlan(config) if config.time else Plan(config, batches.updates * config.epochs, joint)
+        trainer = Trainer(network, plan, config)
+    twin = Seq2Seq(identity.network, vocabularies)
+    run = TrainingRun(
+        trainer=trainer,
+        plan=plan,
+        batches=batches,
+        validate=Validator(twin, corpus, size=batches.size, carries=config.placeholders > 0),
+        checkpoints=Checkpoints(directory, config.metric, config.average),
+        watcher=watcher,
+        identity=identity.to_mapping(),
+    )
+    if facts is not None:
+        run.restore()
+        run.progress.joint = joint
+    return run
+
+
+def begin_timed(run: TrainingRun, deadline: Deadline) -> None:
+    """Starts the clock of a run, after a look at what things cost here, or where a checkpoint stopped it."""
+    calibrate(run, deadline)
+    deadline.validations = 2 if run.trainer.config.average > 1 else 1  # one more, of the mean
+    if run.updates:
+        deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
+    else:
+        deadline.start()
 
 
 def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
@@ -77,41 +154,23 @@ def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
     return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
-def check_splits(corpus: PreparedCorpus) -> None:
-    for split in ("train", "dev"):
-        if not len(corpus.encoded(split).source):
-            raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
-
-
-def run_info(network: Seq2Seq, batches: TrainingBatches, config: TrainConfig, policy: str) -> RunInfo:
-    gpus = len(tf.config.list_logical_devices("GPU"))
+def run_info(run: TrainingRun, policy: str) -> RunInfo:
     return RunInfo(
-        weights=network.count_params(),
-        pairs=len(batches.split.source),
-        steps_per_epoch=batches.steps,
-        epochs=config.epochs,
+        weights=run.trainer.network.count_params(),
+        pairs=len(run.batches.split.source),
+        steps_per_epoch=run.batches.updates,
+        epochs=run.epochs,
         precision=policy,
-        devices=f"{gpus} GPU" if gpus else f"CPU, {os.cpu_count()} threads",
+        devices=described(run.trainer.strategy),
+        network=run.trainer.network.config,
     )
 
 
-def publish(
-    network: Seq2Seq,
-    corpus: PreparedCorpus,
-    directory: Path,
-    checkpoints: Checkpoints,
-    vocabularies: Vocabularies,
-    config: TrainConfig,
-) -> Best:
-    """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are.
-
-    `network` is any of the right shape, in float32: it is given the best weights.
-    """
-    best = checkpoints.best
-    if best is None:
-        raise ValueError("nothing was validated, so nothing can be published")
-    checkpoints.restore_best(network)
-    with publishing(directory) as staged:
+def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
+    """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
+    chosen = choose_weights(run.checkpoints, run.validate)
+    network = run.validate.network
+    with publishing(run.checkpoints.directory) as staged:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
@@ -122,25 +181,28 @@ def publish(
             source_language=corpus.source_language,
             target_language=corpus.target_language,
             network=network.config.to_mapping(),
-            vocabularies=asdict(vocabularies),
-            training=asdict(config),
+            vocabularies=asdict(vocabularies_of(corpus)),
+            training=asdict(run.trainer.config),
             tokenizer=asdict(corpus.tokenizer_settings),
             source_tokenizer=names[0],
             target_tokenizer=names[-1],
             dataset_fingerprint=corpus.fingerprint,
-            epochs=best.epoch,
-            development=development(best.validation),
+            epochs=chosen.epochs[0],
+            development=development(chosen),
             versions=versions(),
             checksums={},
             source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
-    return best
+    return chosen
 
 
-def development(validation: Validation) -> dict[str, Any]:
+def development(chosen: Chosen) -> dict[str, Any]:
     """The scores on the development set as they stand in the card."""
+    validation = chosen.validation
+    averaged = {"averaged_epochs": list(chosen.epochs)} if len(chosen.epochs) > 1 else {}
     return {
+        **averaged,
         "decoding": "greedy",
         "bleu": {"value": validation.bleu, "signature": validation.bleu_signature},
         "chrf": {"value": validation.chrf, "signature": validation.chrf_signature},

@@ -1,22 +1,112 @@
-"""The optimiser and its learning rate over the run: both Keras' own."""
+"""The optimiser and its learning rate over the run: both Keras' own, with what Keras leaves open."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import keras
+import tensorflow as tf
+from keras import ops
 
 from nmt_cli.training.config import TrainConfig
 
 
-def optimizer(config: TrainConfig, steps: int) -> keras.optimizers.Optimizer:
-    """Adam for a run of `steps` updates: linear warm-up to the peak, then half a cosine down to 0.
+@dataclass(frozen=True)
+class Joint:
+    """Where a longer plan took over from a shorter one."""
+
+    step: int  # updates that were done
+    rate: float  # learning rate of the shorter plan at that step
+
+
+class Plan(keras.optimizers.schedules.LearningRateSchedule):
+    """Learning rate of a run of `steps` updates: linear warm-up to the peak, then half a cosine down to 0.
+
+    `factor` scales all of it and may be lowered while training. After a `joint` the rate moves from that of the
+    shorter plan to that of this one, in as large a share of the steps that are left as the warm-up has of all.
+    """
+
+    def __init__(self, config: TrainConfig, steps: int, joint: Joint | None = None) -> None:
+        self.steps = steps
+        warmup = min(steps - 1, round(config.warmup * steps))
+        self.cosine = keras.optimizers.schedules.CosineDecay(
+            initial_learning_rate=0.0 if warmup else config.learning_rate,
+            decay_steps=max(1, steps - warmup),
+            warmup_target=config.learning_rate if warmup else None,
+            warmup_steps=warmup,
+        )
+        self.joint = joint
+        self.ramp = 1 if joint is None else max(1, round(config.warmup * (steps - joint.step)))
+        self.factor = keras.Variable(1.0, trainable=False, aggregation="only_first_replica", name="rate_factor")
+
+    def __call__(self, step: Any) -> Any:
+        return self.planned(step) * self.factor
+
+    def follow(self, share: float) -> None:
+        """Told before each update of a run with a deadline; a plan that counts updates has no use for it."""
+
+    def done(self, step: Any) -> Any:
+        """Share of the run, 0 to 1, that is over at `step`."""
+        return ops.minimum(ops.cast(step, "float32") / self.steps, 1.0)
+
+    def planned(self, step: Any) -> Any:
+        """The rate at `step` before it is scaled by `factor`."""
+        rate = self.cosine(step)
+        if self.joint is None:
+            return rate
+        share = ops.minimum((ops.cast(step, "float32") - self.joint.step) / self.ramp, 1.0)
+        return self.joint.rate + share * (rate - self.joint.rate)
+
+
+class TimedPlan(Plan):
+    """A plan that follows the time instead of the updates: whoever knows the time says where it is."""
+
+    TICKS = 100_000
+
+    def __init__(self, config: TrainConfig) -> None:
+        super().__init__(config, self.TICKS)
+        self.tick = keras.Variable(0.0, trainable=False, aggregation="only_first_replica", name="rate_tick")
+
+    def follow(self, share: float) -> None:
+        """`share`, 0 to 1, of the run is over."""
+        self.tick.assign(share * self.TICKS)
+
+    def planned(self, step: Any) -> Any:
+        return super().planned(self.tick.value)
+
+    def done(self, step: Any) -> Any:
+        return super().done(self.tick.value)
+
+
+class ReplicaAdam(keras.optimizers.Adam):
+    """Adam that clips the gradient of the whole batch.
+
+    Keras 3 clips what each replica has of the gradient and sums what is left: with two replicas another update than
+    with one. Here the sum comes first, so that Keras must not take it again.
+    """
+
+    def _clip_gradients(self, grads: list[tf.Tensor]) -> list[tf.Tensor]:
+        context = tf.distribute.get_replica_context()
+        if context is not None and context.num_replicas_in_sync > 1:
+            grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
+        clipped: list[tf.Tensor] = super()._clip_gradients(grads)
+        return clipped
+
+    def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
+        return grads_and_vars
+
+
+def optimizer(config: TrainConfig, plan: Plan) -> keras.optimizers.Optimizer:
+    """Adam along `plan`.
 
     beta_2 is that of Vaswani et al. (2017): the second moment of a run of a few thousand steps must not lag.
     """
-    warmup = min(steps - 1, round(config.warmup * steps))
-    learning_rate = keras.optimizers.schedules.CosineDecay(
-        initial_learning_rate=0.0 if warmup else config.learning_rate,
-        decay_steps=max(1, steps - warmup),
-        warmup_target=config.learning_rate if warmup else None,
-        warmup_steps=warmup,
+    return ReplicaAdam(
+        plan,
+        beta_2=0.98,
+        epsilon=1e-8,
+        global_clipnorm=config.clip,
+        use_ema=config.ema is not None,
+        ema_momentum=config.ema or 0.0,
     )
-    return keras.optimizers.Adam(learning_rate, beta_2=0.98, epsilon=1e-8, global_clipnorm=config.clip)

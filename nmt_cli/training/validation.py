@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import tensorflow as tf
 
+from nmt_cli.corpus.batching import BatchSize, batch_edges
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.bleu import bleu
 from nmt_cli.evaluation.chrf import chrf
@@ -14,9 +17,9 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.data import Batch, batch_of
 from nmt_cli.training.engine import KerasEngine, source_spec
 from nmt_cli.training.loss import token_loss
+from nmt_cli.training.step import IDS, Trainer
 from nmt_cli.training.watch import Validation
 
-IDS = tf.TensorSpec((None, None), tf.int32)
 GREEDY = SearchConfig(beam_size=1)
 SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this
 
@@ -27,19 +30,23 @@ class Validator:
     `network` is a float32 twin of the one that is trained: what is measured is what will be exported.
     """
 
-    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int, carries: bool = True) -> None:
+    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, size: BatchSize, carries: bool = True) -> None:
         sentences = corpus.referenced("dev")
         self.network = network
         self.sources = [each.source for each in sentences]
         self.references = [each.references for each in sentences]
-        self.batches = length_sorted_batches(corpus, batch_size)
+        self.batches = length_sorted_batches(corpus, size)
         self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries)
         self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS])
         self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
-    def __call__(self, trained: Seq2Seq) -> Validation:
-        """Measures the weights that `trained` has now."""
-        copy_weights(trained, self.network)
+    def __call__(self, trainer: Trainer) -> Validation:
+        """Measures the weights of the network that is trained, or their moving averages where there are some."""
+        copy_weights(trainer, self.network)
+        return self.measure()
+
+    def measure(self) -> Validation:
+        """Measures the weights that `network` has."""
         nats, correct, tokens = np.sum(
             [np.asarray(self.sums(batch.source, batch.previous, batch.target)) for batch in self.batches], axis=0
         )
@@ -62,12 +69,13 @@ class Validator:
         return tf.stack([loss.nats, loss.correct, loss.tokens])
 
 
-def copy_weights(source: Seq2Seq, target: Seq2Seq) -> None:
-    for old, new in zip(target.variables, source.variables, strict=True):
-        old.assign(new)
+def copy_weights(trainer: Trainer, target: Seq2Seq) -> None:
+    for old, new in zip(target.trainable_variables, trainer.averages or trainer.variables, strict=True):
+        old.assign(np.asarray(new.value))
 
 
-def length_sorted_batches(corpus: PreparedCorpus, batch_size: int) -> list[Batch]:
+def length_sorted_batches(corpus: PreparedCorpus, size: BatchSize) -> list[Batch]:
     split = corpus.encoded("dev")
     order = np.argsort(split.target.lengths, kind="stable")
-    return [batch_of(split, order[start : start + batch_size]) for start in range(0, len(order), batch_size)]
+    edges = batch_edges(split.target.lengths[order] + 1, size)
+    return [batch_of(split, order[start:end]) for start, end in pairwise(edges)]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from nmt_cli.model.config import ModelConfig
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,7 @@ class RunInfo:
     epochs: int
     devices: str
     precision: str  # name of the dtype policy
+    network: ModelConfig
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class EpochRecord:
     learning_rate: float  # at the end of the epoch
     tokens_per_second: float
     seconds: float  # with validation
-    best: bool  # whether this was the best dev BLEU so far
+    best: bool  # whether this was the best so far
     complete: bool  # false if training was stopped within the epoch
 
     def to_mapping(self) -> dict[str, Any]:
@@ -72,14 +76,58 @@ class Watcher:
 
     def started(self, info: RunInfo) -> None: ...
 
+    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
+        """Told after `started` if the run goes on from a checkpoint: `step` updates of `epoch` are done."""
+
     def stepped(self, status: StepStatus) -> None: ...
 
     def validating(self, epoch: int) -> None: ...
 
     def epoch_ended(self, record: EpochRecord, validation: Validation) -> None: ...
 
+    def warned(self, problem: str) -> None:
+        """Something went wrong that training outlives."""
+
     def exporting(self) -> None: ...
 
     def should_stop(self) -> bool:
         """Asked after every step; once true, training ends well before its last epoch."""
         return False
+
+
+class Watchers(Watcher):
+    """Several watchers as one."""
+
+    def __init__(self, *watchers: Watcher) -> None:
+        self.watchers = watchers
+
+    def started(self, info: RunInfo) -> None:
+        for watcher in self.watchers:
+            watcher.started(info)
+
+    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
+        for watcher in self.watchers:
+            watcher.resumed(records, epoch, step)
+
+    def stepped(self, status: StepStatus) -> None:
+        for watcher in self.watchers:
+            watcher.stepped(status)
+
+    def validating(self, epoch: int) -> None:
+        for watcher in self.watchers:
+            watcher.validating(epoch)
+
+    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+        for watcher in self.watchers:
+            watcher.epoch_ended(record, validation)
+
+    def warned(self, problem: str) -> None:
+        for watcher in self.watchers:
+            watcher.warned(problem)
+
+    def exporting(self) -> None:
+        for watcher in self.watchers:
+            watcher.exporting()
+
+    def should_stop(self) -> bool:
+        return any(watcher.should_stop() for watcher in self.watchers)

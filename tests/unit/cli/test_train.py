@@ -49,8 +49,8 @@ def test_time_is_told_in_minutes_and_seconds(seconds: float, told: str) -> None:
 
 
 def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.CaptureFixture[str]) -> None:
-    with TrainingScreen(Screen(), ModelConfig(layers=2), lambda: False) as watcher:
-        watcher.started(RunInfo(4_639_904, 47_997, 375, 5, "CPU, 2 threads", "mixed_bfloat16"))
+    with TrainingScreen(Screen(), lambda: False) as watcher:
+        watcher.started(RunInfo(4_639_904, 47_997, 375, 5, "CPU, 2 threads", "mixed_bfloat16", ModelConfig(layers=2)))
         validation = Validation(2.74, 53.8, 13.9, 30.3, "b", "c", "The dog sleeps.", "Der Hund schläft.")
         record = EpochRecord(2, 750, 3.09, 2.74, 15.5, 53.8, 13.9, 30.3, 1e-3, 6940.0, 61.0, True, True)
         watcher.epoch_ended(record, validation)
@@ -80,6 +80,6 @@ def test_a_network_is_described_in_a_few_words(network: ModelConfig, told: str) 
 
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with TrainingScreen(Screen(quiet=True), ModelConfig(), lambda: False) as watcher:
-        watcher.started(RunInfo(1, 1, 1, 1, "CPU", "float32"))
+    with TrainingScreen(Screen(quiet=True), lambda: False) as watcher:
+        watcher.started(RunInfo(1, 1, 1, 1, "CPU", "float32", ModelConfig()))
     assert capsys.readouterr() == ("", "")

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import keras
@@ -12,6 +14,7 @@ from nmt_cli.errors import DamagedError
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.checkpoint import Checkpoints, load_weights, save_weights
+from nmt_cli.training.config import Metric
 from nmt_cli.training.watch import EpochRecord, Validation
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
@@ -60,10 +63,10 @@ def test_a_full_disk_leaves_the_weights_that_were_there(tmp_path: Path, monkeypa
     save_weights(network(), path)
     before = path.read_bytes()
 
-    def refuse(self: Path, data: object) -> int:
+    def refuse(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(OSError) as caught:
         save_weights(network(seed=9), path)
     assert (caught.value.filename, path.read_bytes()) == (str(path), before)
@@ -79,8 +82,47 @@ def test_the_best_weights_are_those_of_the_best_bleu_then_of_the_least_loss(tmp_
     assert checkpoints.is_better(validation(10.0, loss=1.9))
     assert not checkpoints.is_better(validation(10.0, loss=2.0))
     assert not checkpoints.is_better(validation(9.9, loss=0.1))
+    checkpoints.keep(second, 2, validation(9.9))
+    assert checkpoints.best is not None and checkpoints.best.epoch == 1
     checkpoints.restore_best(second)
     np.testing.assert_array_equal(np.asarray(second(SOURCE, PREVIOUS)), np.asarray(first(SOURCE, PREVIOUS)))
+
+
+@pytest.mark.parametrize(("metric", "best"), [("bleu", 2), ("chrf", 2), ("loss", 1), ("accuracy", 3)])
+def test_another_metric_may_say_what_is_best(metric: Metric, best: int, tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, metric)
+    scores = [(1.0, 40.0, 1.0), (1.5, 41.0, 3.0), (2.0, 42.0, 2.0)]  # loss, accuracy, BLEU and chrF
+    for epoch, (loss, accuracy, bleu) in enumerate(scores, start=1):
+        checkpoints.keep(network(), epoch, replace(validation(bleu, loss), accuracy=accuracy))
+    assert checkpoints.best is not None and checkpoints.best.epoch == best
+
+
+def test_as_many_epochs_are_kept_as_were_asked_for_and_others_leave_with_the_next_state(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, count=2)
+    for epoch, bleu in enumerate([3.0, 1.0, 2.0, 2.0], start=1):
+        checkpoints.keep(network(), epoch, validation(bleu))
+        checkpoints.save_state([], {})
+    assert [one.epoch for one in checkpoints.kept] == [1, 3]
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == ["epoch-0001.npz", "epoch-0003.npz", "state.npz"]
+
+
+def test_a_state_gives_back_variables_facts_and_history(tmp_path: Path) -> None:
+    checkpoints, model = Checkpoints(tmp_path), network(dropout=0.5)
+    checkpoints.keep(model, 1, validation(4.0))
+    checkpoints.record(record(1))
+    checkpoints.save_state(model.variables, {"updates": 7})
+    other, again = network(seed=9, dropout=0.5), Checkpoints(tmp_path)
+    assert again.load_state(other.variables)["updates"] == 7
+    for one, expected in zip(other.variables, model.variables, strict=True):
+        np.testing.assert_array_equal(one.numpy(), expected.numpy())
+    assert (again.kept, again.records) == (checkpoints.kept, checkpoints.records)
+
+
+def test_a_state_of_another_network_is_refused(tmp_path: Path) -> None:
+    Checkpoints(tmp_path).save_state(network().variables, {})
+    with pytest.raises(DamagedError, match="does not hold the state"):
+        Checkpoints(tmp_path).load_state(network(layers=2).variables)
 
 
 def test_the_history_has_a_line_an_epoch(tmp_path: Path) -> None:

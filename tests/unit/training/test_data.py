@@ -60,3 +60,14 @@ def test_all_sentences_can_be_careless_and_targets_stay(corpus: PreparedCorpus) 
 )
 def test_people_in_a_hurry_leave_out_capitals_and_the_last_mark(text: str, typed: str) -> None:
     assert carelessly(text) == typed
+
+
+def test_an_epoch_begun_later_has_the_batches_that_it_would_have_had(corpus: PreparedCorpus) -> None:
+    batches = TrainingBatches(corpus, TrainConfig(batch=16, accumulate=3))
+    whole = list(batches.updates_of(2))
+    assert [len(group) for group in whole[:-1]] == [3] * (batches.updates - 1)
+    assert sum(len(group) for group in whole) == batches.steps
+    for group, other in zip(batches.updates_of(2, skip=4), whole[4:], strict=True):
+        for one, expected in zip(group, other, strict=True):
+            np.testing.assert_array_equal(one.source, expected.source)
+            np.testing.assert_array_equal(one.target, expected.target)

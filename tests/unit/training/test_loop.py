@@ -1,21 +1,185 @@
+"""What the loop does when something goes wrong, with updates and validations that cost no time."""
+
 from __future__ import annotations
 
+import errno
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import keras
+import numpy as np
 import pytest
 
-from nmt_cli.training import loop
-from nmt_cli.training.loop import Meter
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import TrainingError
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training import checkpoint
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.resume import Identity
+from nmt_cli.training.run import start
+from nmt_cli.training.watch import Validation, Watcher
+from support.models import prepare_toy
+
+TINY = ModelConfig(embedding=2, units=2, attention_units=2)
+CONFIG = TrainConfig(epochs=3, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
 
 
-def test_speed_is_told_without_the_first_step_and_without_what_follows_the_last(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("loop"), count=200)
+
+
+class Listener(Watcher):
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def warned(self, problem: str) -> None:
+        self.warnings.append(problem)
+
+
+class Losses:
+    """Stands for the compiled update: counts it, moves the first weight by the learning rate, gives the next loss."""
+
+    def __init__(self, run: TrainingRun, losses: Iterator[float]) -> None:
+        self.run = run
+        self.losses = losses
+
+    def __call__(self, batches: Sequence[object]) -> tuple[float, float]:
+        trainer = self.run.trainer
+        trainer.variables[0].assign_add(keras.ops.ones_like(trainer.variables[0]) * trainer.optimizer.learning_rate)
+        trainer.optimizer.iterations.assign_add(1)
+        return next(self.losses) * 10.0, 10.0
+
+
+def run_with(
+    corpus: PreparedCorpus, directory: Path, losses: Iterator[float], config: TrainConfig = CONFIG
+) -> tuple[TrainingRun, Listener]:
+    (directory / "checkpoints").mkdir(parents=True)
+    listener = Listener()
+    run = start(corpus, directory, Identity(corpus.fingerprint, TINY, config), None, listener)
+    run.trainer.update = Losses(run, losses)  # type: ignore[method-assign]
+    run.validate = Steady(run.validate.network)  # type: ignore[assignment]
+    return run, listener
+
+
+class Steady:
+    def __init__(self, network: object) -> None:
+        self.network = network
+
+    def __call__(self, trainer: object) -> Validation:
+        return Validation(1.0, 50.0, 1.0, 0.0, "b", "c", "a source", "a hypothesis")
+
+
+def sometimes(bad: dict[int, float]) -> Iterator[float]:
+    """3 nats for ever, but for the calls named."""
+    number = 0
+    while True:
+        number += 1
+        yield bad.get(number, 3.0)
+
+
+def test_a_loss_that_is_no_number_costs_no_more_than_the_way_back(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run, listener = run_with(corpus, tmp_path, sometimes({4: math.nan}))
+    run.fit()
+    assert len(listener.warnings) == 1
+    assert "epoch 1, step 4: the loss is no longer a number; back to epoch 1, step 3" in listener.warnings[0]
+    assert "half the learning rate (peak now 0.005)" in listener.warnings[0]
+    assert [one.epoch for one in run.checkpoints.records] == [1, 2, 3]
+    assert run.updates == 3 * run.batches.updates  # the one that failed was taken back and done again
+    assert float(run.plan.factor.numpy()) == 0.5
+
+
+def test_the_weights_after_the_way_back_are_those_of_the_checkpoint(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run, _ = run_with(corpus, tmp_path, sometimes({3: math.nan}))
+    before = run.trainer.variables[0].numpy()
+    rates = [float(run.plan.planned(step)) for step in range(3 * run.batches.updates)]
+    run.fit()
+    expected = before + sum(rates[:2]) + sum(rates[2:]) / 2
+    np.testing.assert_allclose(run.trainer.variables[0].numpy(), expected, rtol=1e-5)
+
+
+def test_after_three_ways_back_advice_is_given(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run, listener = run_with(corpus, tmp_path, iter([3.0] * 2 + [math.nan] * 9))
+    with pytest.raises(TrainingError) as caught:
+        run.fit()
+    assert len(listener.warnings) == 3
+    assert "with a peak learning rate of 0.00125" in caught.value.message
+    assert "--learning-rate 0.000625" in caught.value.hint
+
+
+def test_weights_that_are_no_numbers_never_become_a_checkpoint(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run, listener = run_with(corpus, tmp_path, sometimes({}))
+    update = run.trainer.update
+    calls = iter(range(1000))
+
+    def poisonous(batches: Sequence[object]) -> tuple[float, float]:
+        result = update(batches)  # type: ignore[arg-type]
+        if next(calls) == 2:
+            run.trainer.variables[1].assign(run.trainer.variables[1] * math.nan)
+        return result
+
+    run.trainer.update = poisonous  # type: ignore[method-assign, assignment]
+    run.fit()
+    assert "weights are no longer numbers; back to epoch 1, step 2" in listener.warnings[0]
+    assert all(np.isfinite(one.numpy()).all() for one in run.trainer.variables)
+
+
+def test_the_way_back_from_an_explosion_leads_to_before_it_began(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    config = replace(CONFIG, batch=4, epochs=1)
+    run, listener = run_with(corpus, tmp_path, sometimes({number: number - 3.0 for number in range(9, 20)}), config)
+    run.fit()  # 3 nats until the eighth update, then 6, 7, 8, ...
+    assert len(listener.warnings) == 1
+    assert "the loss rose from 3.00 to" in listener.warnings[0]
+    assert "back to epoch 1, step 8 " in listener.warnings[0]
+
+
+def test_a_checkpoint_that_cannot_be_written_does_not_end_training(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    moments = iter([100.0, 110.0, 111.0, 112.0, 150.0])  # begun, three steps, after validation
-    monkeypatch.setattr(loop.time, "perf_counter", lambda: next(moments))
-    meter = Meter(started=loop.time.perf_counter())
-    meter.add(nats=20.0, tokens=10.0)
-    assert (meter.tokens_per_second, meter.seconds_per_step) == (1.0, 10.0)
-    meter.add(nats=10.0, tokens=10.0)
-    meter.add(nats=10.0, tokens=20.0)
-    assert (meter.tokens_per_second, meter.seconds_per_step) == (15.0, 1.0)
-    assert meter.loss == 1.0
-    assert meter.seconds == 50.0
+    run, listener = run_with(corpus, tmp_path, sometimes({}), replace(CONFIG, epochs=2, checkpoint_minutes=100))
+    write = checkpoint.write_arrays
+    refused = iter([False, True, True, False, False])  # the first state; weights and state of epoch 1; those of epoch 2
+
+    def sparing(path: Path, arrays: object) -> None:
+        if next(refused):
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        write(path, arrays)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checkpoint, "write_arrays", sparing)
+    run.fit()
+    assert [warning.split(":")[0] for warning in listener.warnings] == [
+        "no weights written, training goes on",
+        "no checkpoint written, training goes on",
+    ]
+    assert all("the disk is full" in warning and "free some space" in warning for warning in listener.warnings)
+    assert [one.best for one in run.checkpoints.records] == [False, True]
+    assert run.checkpoints.best is not None and run.checkpoints.best.epoch == 2
+
+
+def test_no_room_for_the_first_checkpoint_is_told_before_hours_are_spent(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _ = run_with(corpus, tmp_path, iter([]))
+
+    def refuse(path: Path, arrays: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(checkpoint, "write_arrays", refuse)
+    with pytest.raises(OSError):
+        run.fit()
+
+
+def test_checkpoints_are_written_as_often_as_was_asked_for(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _ = run_with(corpus, tmp_path, sometimes({}), replace(CONFIG, epochs=1, checkpoint_minutes=1 / 60))
+    written: list[int] = []
+    monkeypatch.setattr(run, "write_checkpoint", lambda: written.append(run.updates))
+    moments = iter(range(1000))  # one second from one look at the clock to the next
+    monkeypatch.setattr("nmt_cli.training.loop.time.monotonic", lambda: next(moments) / 2)
+    run.fit()
+    assert written[0] == 0 and written[-1] == run.batches.updates
+    assert written[1:-1] == list(range(2, run.batches.updates, 2))

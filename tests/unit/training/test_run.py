@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.errors import OutputError, TrainingError
 from nmt_cli.evaluation.chrf import chrf
-from nmt_cli.inference.bundle import Bundle, claim
+from nmt_cli.inference.bundle import Bundle
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.loop import Trainer
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
@@ -116,7 +114,7 @@ def test_patience_ends_a_training_that_no_longer_improves(
 ) -> None:
     scores: Iterator[float] = iter([1.0, 3.0, 2.0, 2.5, 9.0])
 
-    def validate(self: Validator, trained: object) -> Validation:
+    def validate(self: Validator, trainer: object) -> Validation:
         return Validation(1.0, 50.0, next(scores), 0.0, "b", "c", "a source", "a hypothesis")
 
     monkeypatch.setattr(Validator, "__call__", validate)
@@ -127,38 +125,6 @@ def test_patience_ends_a_training_that_no_longer_improves(
     assert report.best_epoch == 2
 
 
-def test_a_loss_that_is_no_number_ends_training_with_advice(
-    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Trainer, "step", lambda self, *batch: (np.float32("nan"), np.float32(1)))
-    monkeypatch.setattr(Trainer, "__init__", with_uncompiled_step(Trainer.__init__))
-    with pytest.raises(TrainingError) as caught:
-        train(corpus, tmp_path / "model", SMALL, QUICK)
-    assert "--learning-rate" in caught.value.hint
-
-
-def with_uncompiled_step(initialise: object) -> object:
-    def replaced(self: Trainer, *arguments: object) -> None:
-        initialise(self, *arguments)  # type: ignore[operator]
-        self.compiled_step = self.step
-
-    return replaced
-
-
 def test_history_on_disk_is_what_was_told(trained: Trained) -> None:
     lines = (trained.directory / "history.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [one.to_mapping() for one in trained.report.records]
-
-
-def test_a_directory_is_claimed_only_if_nothing_in_it_is_lost(tmp_path: Path) -> None:
-    claim(tmp_path / "new", replace=False)
-    claim(tmp_path / "new", replace=False)  # what a killed training left
-    (tmp_path / "new" / "model.json").touch()
-    with pytest.raises(OutputError):
-        claim(tmp_path / "new", replace=False)
-    claim(tmp_path / "new", replace=True)
-    (tmp_path / "letters").mkdir()
-    (tmp_path / "letters" / "dear.txt").touch()
-    for replace in (False, True):
-        with pytest.raises(OutputError):
-            claim(tmp_path / "letters", replace=replace)

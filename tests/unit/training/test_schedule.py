@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import optimizer
+from nmt_cli.training.schedule import Joint, Plan
 
 
-def rate(config: TrainConfig, steps: int, step: int) -> float:
-    return float(optimizer(config, steps)._learning_rate(step))
+def rate(config: TrainConfig, steps: int, step: int, joint: Joint | None = None) -> float:
+    return float(Plan(config, steps, joint)(step))
 
 
 def test_the_rate_rises_to_its_peak_and_falls_to_zero_over_the_run() -> None:
@@ -25,3 +25,18 @@ def test_without_warm_up_the_first_step_has_the_peak_rate() -> None:
 
 def test_a_run_of_one_step_learns_something() -> None:
     assert rate(TrainConfig(warmup=0.5), 1, 0) > 0
+
+
+def test_a_longer_plan_is_reached_from_the_rate_of_the_shorter_one() -> None:
+    config, joint = TrainConfig(learning_rate=1e-3, warmup=0.1), Joint(step=100, rate=1e-5)
+    assert rate(config, 200, 100, joint) == pytest.approx(1e-5)
+    assert rate(config, 200, 105, joint) == pytest.approx((1e-5 + rate(config, 200, 105)) / 2)
+    assert rate(config, 200, 110, joint) == pytest.approx(rate(config, 200, 110))
+    assert rate(config, 200, 200, joint) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_factor_scales_the_whole_plan() -> None:
+    plan = Plan(TrainConfig(learning_rate=1e-3), 100)
+    plan.factor.assign(0.25)
+    assert float(plan(10)) == pytest.approx(2.5e-4)
+    assert float(plan.planned(10)) == pytest.approx(1e-3)

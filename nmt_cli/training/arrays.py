@@ -1,0 +1,42 @@
+"""Files of named arrays: NumPy's .npz, whole or not at all, without pickle.
+
+Not Keras' HDF5: on a full disk its library ends the process (h5py 3.14). What the system refuses here is an OSError.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nmt_cli.errors import DamagedError
+from nmt_cli.files import atomic_path
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
+    """Writes one array after the other, so that no two of them need be in memory; on disk when it returns."""
+    with atomic_path(path) as temporary:
+        with temporary.open("wb") as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                for name, array in arrays:
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                        np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def read_arrays(path: Path, names: Iterable[str] | None = None) -> Arrays:
+    """All arrays of the file, or those with these names. Raises DamagedError if it cannot be read."""
+    try:
+        # From memory, since np.load leaves a file open that it cannot read.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            return {name: file[name] for name in (file.files if names is None else names)}
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+        raise DamagedError(f"{path} cannot be read: {error}") from error

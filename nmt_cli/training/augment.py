@@ -1,0 +1,59 @@
+"""What makes a pair look a little different in every epoch: other subwords, and tokens that are missing.
+
+All that is random follows from the generator that is handed in. Letters: B sentences, S positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.inference.protocol import IntArray
+
+MARKS = (Tokenizer.PAD, Tokenizer.START, Tokenizer.END)
+
+
+def with_tokens_dropped(ids: IntArray, share: float, generator: np.random.Generator) -> IntArray:
+    """`ids` (B, S) with this share of the tokens replaced by the unknown one; marks and padding stay.
+
+    Source: Bowman et al. (2016), "Generating Sentences from a Continuous Space", section 3.1, for the decoder's input;
+    Sennrich and Zhang (2019), "Revisiting Low-Resource Neural Machine Translation", for both sides (0.1). They make the
+    embedding zero; that of the unknown token is learned, and is what a rare character gets later.
+    """
+    dropped = (generator.random(ids.shape) < share) & ~np.isin(ids, MARKS)
+    return np.where(dropped, np.asarray(Tokenizer.UNKNOWN, ids.dtype), ids)
+
+
+def with_sampled_subwords(
+    ids: IntArray, tokenizer: Tokenizer, alpha: float, generator: np.random.Generator
+) -> IntArray:
+    """The sentences of `ids` (B, S), which end with END, cut into subwords that are drawn (`Tokenizer.sample_all`).
+
+    Sentences with unknown tokens, which cannot be spelled again, and with placeholders, which SentencePiece would cut
+    too, stay as they are.
+    """
+    fixed = [Tokenizer.UNKNOWN, *tokenizer.placeholder_ids]
+    known: NDArray[np.bool_] = ~np.isin(ids, fixed).any(axis=1)
+    seed = int(generator.integers(2**31))
+    sampled = iter(tokenizer.sample_all([tokenizer.decode(row) for row in ids[known]], alpha=alpha, seed=seed))
+    return padded(
+        [[*next(sampled), Tokenizer.END] if one else row.tolist() for row, one in zip(ids, known, strict=True)]
+    )
+
+
+def padded(sequences: Sequence[Sequence[int]]) -> IntArray:
+    """(B, S) with 0 behind the end of each sequence, as wide as the longest."""
+    lengths = np.array([len(one) for one in sequences])
+    array = np.zeros((len(sequences), lengths.max(initial=0)), dtype=np.int32)
+    array[np.arange(array.shape[1]) < lengths[:, None]] = [token for one in sequences for token in one]
+    return array
+
+
+def previous_of(target: IntArray) -> IntArray:
+    """(B, T): what stands before each token of `target` (B, T), START before the first."""
+    previous = np.roll(np.where(target == Tokenizer.END, Tokenizer.PAD, target), 1, axis=1)
+    previous[:, 0] = Tokenizer.START
+    return previous

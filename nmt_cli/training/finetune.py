@@ -1,0 +1,70 @@
+"""Training that begins with the weights of another model, and the old pairs that go with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.files import sha256
+from nmt_cli.inference.bundle import Bundle
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.resume import changes
+
+FREE = {"dropout"}  # weights do not depend on it
+
+
+def network_to_begin_with(corpus: PreparedCorpus, network: ModelConfig, config: TrainConfig) -> ModelConfig:
+    """The network to train: that of `--init-from` where no other is asked for, or else `network` itself.
+
+    Raises DataError if that model has other subwords than the corpus, OptionError if another network is asked for.
+    """
+    if config.init_from is None:
+        return network
+    model = Bundle.load(Path(config.init_from))
+    check_same_subwords(corpus, model)
+    own = ModelConfig.from_mapping(model.card.network, where=str(model.directory))
+    if network == ModelConfig():
+        return own
+    changed = list(changes(own.to_mapping(), network, free=FREE))
+    if changed:
+        had, asked = (", ".join(texts) for texts in zip(*changed, strict=True))
+        raise OptionError(
+            f"{model.directory}/ has {had}; asked for: {asked}",
+            hint="leave the network's options out, and those of the model are taken",
+        )
+    return network
+
+
+def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:
+    names = (model.card.source_tokenizer, model.card.target_tokenizer)
+    settings = dataclasses.asdict(corpus.tokenizer_settings)
+    if settings != model.card.tokenizer or digests(corpus) != [sha256(model.directory / name) for name in names]:
+        raise DataError(
+            f"{corpus.directory}/ has other subwords than {model.directory}/",
+            hint=f"prepare it with those: `nmt prepare ... --tokenizer-from {model.directory}`",
+        )
+
+
+def replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> PreparedCorpus | None:
+    """The corpus of `--replay`. Raises DataError if their subwords are not those of the corpus."""
+    if config.replay is None:
+        return None
+    old = PreparedCorpus.load(Path(config.replay))
+    if old.tokenizer_settings != corpus.tokenizer_settings or digests(old) != digests(corpus):
+        raise DataError(
+            f"{old.directory}/ has other subwords than {corpus.directory}/",
+            hint=f"prepare the new pairs with those: `nmt prepare ... --tokenizer-from {old.directory}`",
+        )
+    if not len(old.encoded("train").source):
+        raise DataError(f"{old.directory}/ has no train pairs to replay")
+    return old
+
+
+def digests(corpus: PreparedCorpus) -> list[str]:
+    """SHA-256 of the source's and the target's subword model."""
+    files: dict[str, Any] = corpus.tokenizer_files
+    return [sha256(files.get(side) or files["joint"]) for side in ("source", "target")]

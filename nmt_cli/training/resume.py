@@ -1,0 +1,77 @@
+"""Whether a checkpoint is one of the run that was asked for, and what changes if the run is now to be longer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.settings import Settings, option_name
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.schedule import Joint, Plan
+
+# What may differ from the run that wrote the checkpoint: nothing learned so far depends on it.
+FREE = {"patience", "checkpoint_minutes", "average", "devices"}
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a run is a run of."""
+
+    data: str  # fingerprint
+    network: ModelConfig
+    training: TrainConfig
+
+    def to_mapping(self) -> dict[str, Any]:
+        settings = {"network": self.network.to_mapping(), "training": self.training.to_mapping()}
+        return {"data": self.data, **settings}
+
+
+def check_same(saved: dict[str, Any], now: Identity, directory: Path) -> None:
+    """Raises DataError or OptionError that says what differs between the run of the checkpoint and this one."""
+    if saved["data"] != now.data:
+        raise DataError(
+            f"{directory}/ was begun with other data: fingerprint {saved['data'][:16]}, now {now.data[:16]}",
+            hint="name the corpus that it was begun with by --data, or begin anew with --force",
+        )
+    changed = [*changes(saved["network"], now.network), *changes(saved["training"], now.training)]
+    if changed:
+        before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
+        raise OptionError(
+            f"{directory}/ was begun with {before}; asked for now: {after}",
+            hint=f"go on with --resume and {before}, or begin anew with --force",
+        )
+
+
+def changes(saved: dict[str, Any], now: Settings, free: Collection[str] = FREE) -> Iterator[tuple[str, str]]:
+    """The options that differ, as they were and as they are. A run may become longer, and not shorter."""
+    for field in dataclasses.fields(now):
+        before, after = saved.get(field.name, field.default), getattr(now, field.name)
+        longer = field.name == "epochs" and after > before
+        if before != after and field.name not in free and not longer:
+            yield described(field, before), described(field, after)
+
+
+def described(field: dataclasses.Field[Any], value: Any) -> str:
+    """An option with its value, as one would type it."""
+    name = option_name(field)
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    return (
+        f"no --{name}" if value is None else f"--{name} {value:g}" if isinstance(value, float) else f"--{name} {value}"
+    )
+
+
+def joint_of(facts: dict[str, Any], config: TrainConfig, updates_per_epoch: int) -> Joint | None:
+    """Where the plan of a longer run joins that of the checkpoint; that of the checkpoint itself if it is as long."""
+    before = facts["progress"]["joint"]
+    joint = None if before is None else Joint(**before)
+    epochs = facts["identity"]["training"]["epochs"]
+    if epochs == config.epochs:
+        return joint
+    shorter = Plan(dataclasses.replace(config, epochs=epochs), epochs * updates_per_epoch, joint)
+    return Joint(step=facts["updates"], rate=float(shorter.planned(facts["updates"])))

@@ -1,0 +1,126 @@
+"""One update of the weights, compiled: from one batch or several, on one device or several.
+
+Letters: B sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data import Batch
+from nmt_cli.training.engine import source_spec
+from nmt_cli.training.exposure import with_own_tokens
+from nmt_cli.training.loss import TokenLoss, token_loss
+from nmt_cli.training.schedule import Plan, optimizer
+
+IDS = tf.TensorSpec((None, None), tf.int32)
+SCALAR = tf.TensorSpec((), tf.float32)
+
+
+class Trainer:
+    """Updates a network under a `tf.distribute` strategy (by default, that of one device).
+
+    The objective of an update is the mean over all real target tokens of all its batches, on whatever device they are.
+    Must be made within the strategy's scope.
+    """
+
+    def __init__(self, network: Seq2Seq, plan: Plan, config: TrainConfig) -> None:
+        self.network = network
+        self.plan = plan
+        self.optimizer = optimizer(config, plan)
+        self.config = config
+        self.variables = network.trainable_variables
+        self.optimizer.build(self.variables)
+        self.strategy = tf.distribute.get_strategy()
+        self.waiting = [accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
+        signature = [source_spec(network), IDS, IDS, SCALAR]
+        self.compiled_step = tf.function(self.step, input_signature=signature)
+        self.compiled_wait = tf.function(self.wait, input_signature=signature)
+
+    @property
+    def state(self) -> list[keras.Variable]:
+        """All that the next updates depend on: weights, seeds of dropout, the optimiser's memory and step count."""
+        return [*self.network.variables, *self.optimizer.variables]
+
+    @property
+    def averages(self) -> list[keras.Variable]:
+        """The moving averages of `variables`, in their order; empty unless the settings ask for them."""
+        return [one for one in self.optimizer.variables if one.path.endswith("_average")] if self.config.ema else []
+
+    def update(self, batches: Sequence[Batch]) -> tuple[float, float]:
+        """One step of the optimiser. Returns nats and target tokens of the batches."""
+        tokens = float(sum(np.count_nonzero(batch.target) for batch in batches))
+        *first, last = [(batch.source, batch.previous, batch.target) for batch in batches]
+        nats = sum(float(self.compiled_wait(*ids, tokens)) for ids in first)
+        return nats + float(self.compiled_step(*last, tokens)), tokens
+
+    def step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        """The update itself; returns nats of this batch. `tokens` are those of all the update's batches."""
+        return self.summed(self.strategy.run(self.replica_step, args=(source, previous, target, tokens)))
+
+    def wait(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        """Keeps the gradients of a batch that is not the last of its update."""
+        return self.summed(self.strategy.run(self.replica_wait, args=(source, previous, target, tokens)))
+
+    def summed(self, nats: tf.Tensor) -> tf.Tensor:
+        return self.strategy.reduce(tf.distribute.ReduceOp.SUM, nats, axis=None)
+
+    def replica_step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        gradients, loss = self.gradients(source, previous, target, tokens)
+        if self.waiting:
+            gradients = [new + old for new, old in zip(gradients, self.waiting, strict=True)]
+        self.optimizer.apply(gradients, self.variables)
+        for old in self.waiting:
+            old.assign(tf.zeros_like(old))
+        return loss.nats
+
+    def replica_wait(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
+        gradients, loss = self.gradients(source, previous, target, tokens)
+        for old, new in zip(self.waiting, gradients, strict=True):
+            old.assign_add(new)
+        return loss.nats
+
+    def gradients(
+        self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
+    ) -> tuple[list[tf.Tensor], TokenLoss]:
+        source, previous, target = (self.share(rows) for rows in (source, previous, target))
+        if self.config.scheduled_sampling:
+            previous = self.with_own_tokens(source, previous)
+        with tf.GradientTape() as tape:
+            logits = self.network(source, previous, training=True)
+            loss = token_loss(logits, tf.transpose(target), self.config.label_smoothing)
+            objective = loss.objective / tokens
+        gradients = tape.gradient(objective, [variable.value for variable in self.variables])
+        # The embeddings' gradient comes in slices; dense, it can be clipped with the others.
+        return [tf.convert_to_tensor(gradient) for gradient in gradients], loss
+
+    def with_own_tokens(self, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
+        """Scheduled sampling whose share rises from 0, in a straight line: the linear decay of Bengio et al."""
+        updates = tf.cast(self.optimizer.iterations.value, tf.int32)
+        share = self.config.scheduled_sampling * self.plan.done(updates)
+        seed = tf.stack([self.config.seed + updates, tf.reduce_sum(previous)])  # another for each batch of an update
+        return with_own_tokens(self.network, source, previous, share, seed)
+
+    def share(self, rows: tf.Tensor) -> tf.Tensor:
+        """Every n-th of B rows for one of n replicas; all of them have equally many, some padding alone."""
+        replicas = self.strategy.num_replicas_in_sync
+        if replicas == 1:
+            return rows
+        padded = tf.pad(rows, [[0, -tf.shape(rows)[0] % replicas], *[[0, 0]] * (rows.shape.rank - 1)])
+        return padded[tf.distribute.get_replica_context().replica_id_in_sync_group :: replicas]
+
+
+def accumulator(variable: keras.Variable) -> tf.Variable:
+    """Zeros like `variable`, for each replica its own."""
+    return tf.Variable(
+        tf.zeros(variable.shape, variable.dtype),
+        trainable=False,
+        synchronization=tf.VariableSynchronization.ON_READ,
+        aggregation=tf.VariableAggregation.SUM,
+    )

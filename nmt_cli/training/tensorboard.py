@@ -1,0 +1,44 @@
+"""Training as TensorBoard shows it: one scalar a line of the history, and the loss while an epoch runs.
+
+Needs TensorBoard only to be looked at: the values are written by TensorFlow itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tensorflow as tf
+from tensorflow.core.framework.summary_pb2 import DATA_CLASS_SCALAR, SummaryMetadata
+
+from nmt_cli.training.watch import EpochRecord, StepStatus, Validation, Watcher
+
+EVERY = 20  # steps between two values while an epoch runs
+SHOWN = ("loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf", "learning_rate", "tokens_per_second")
+
+
+class TensorBoard(Watcher):
+    """Writes event files into `directory`; the step is the number of updates since the start of the run."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.writer = tf.summary.create_file_writer(str(directory))
+
+    def stepped(self, status: StepStatus) -> None:
+        if status.step % EVERY == 0:
+            step = (status.epoch - 1) * status.steps_per_epoch + status.step
+            self.write({"step/loss": status.loss, "step/tokens_per_second": status.tokens_per_second}, step)
+
+    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+        self.write({f"epoch/{name}": getattr(record, name) for name in SHOWN}, record.steps)
+        self.writer.flush()
+
+    def write(self, values: dict[str, float], step: int) -> None:
+        with self.writer.as_default():
+            for name, value in values.items():
+                tf.summary.write(name, tf.constant(value, tf.float32), step=step, metadata=scalar())
+
+
+def scalar() -> SummaryMetadata:
+    """What marks a value for TensorBoard's page of scalars (its plugins/scalar/metadata.py)."""
+    plugin = SummaryMetadata.PluginData(plugin_name="scalars")
+    return SummaryMetadata(plugin_data=plugin, data_class=DATA_CLASS_SCALAR)

@@ -1,0 +1,62 @@
+"""Some updates of a small network on one and on two virtual processors; a process, since those are set up once.
+
+python replicas.py REPLICAS ACCUMULATE CLIP FILE.npz
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data import Batch
+from nmt_cli.training.schedule import Plan
+from nmt_cli.training.step import Trainer
+
+
+def batch(rows: int, seed: int) -> Batch:
+    """`rows` sentences of very different lengths."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(1, 9, rows)
+    ids = random.integers(4, 14, (rows, 10)).astype(np.int32)
+    ids[np.arange(10) > lengths[:, None]] = 0
+    ids[np.arange(rows), lengths] = 3
+    previous = np.concatenate([np.full((rows, 1), 2, np.int32), ids[:, :-1]], axis=1)
+    return Batch(source=ids, previous=np.where(ids == 0, 0, previous), target=ids)
+
+
+def updated(replicas: int) -> dict[str, np.ndarray]:
+    """What is told and learned in four clipped updates of two batches each, on so many devices."""
+    import tensorflow as tf
+
+    devices = [f"CPU:{number}" for number in range(replicas)]
+    strategy = tf.distribute.MirroredStrategy(devices) if replicas > 1 else tf.distribute.get_strategy()
+    keras.utils.set_random_seed(1)
+    config = TrainConfig(learning_rate=0.01, clip=1e-2, accumulate=2, ema=0.9)
+    with strategy.scope():
+        network = Seq2Seq(
+            ModelConfig(embedding=6, units=8, attention_units=4, dropout=0.0),
+            Vocabularies(source=14, target=14, joint=True),
+        )
+        trainer = Trainer(network, Plan(config, 10), config)
+    told = [trainer.update([batch(5, seed), batch(1, seed + 100)]) for seed in range(4)]
+    arrays = {f"{number:03}": variable.numpy() for number, variable in enumerate(trainer.state)}
+    return {"told": np.array(told), **arrays}
+
+
+def main(directory: Path) -> None:
+    import tensorflow as tf
+
+    processor = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(processor, [tf.config.LogicalDeviceConfiguration()] * 2)
+    for replicas in (1, 2):
+        np.savez(directory / f"{replicas}.npz", **updated(replicas))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

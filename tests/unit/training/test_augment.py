@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data import Batch, TrainingBatches
+from support.models import prepare_toy
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
+
+
+def drawn(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_as_many_tokens_are_dropped_as_asked_and_no_mark() -> None:
+    ids = np.full((200, 50), 9)
+    ids[:, 0], ids[:, -2], ids[:, -1] = Tokenizer.START, Tokenizer.END, Tokenizer.PAD
+    dropped = with_tokens_dropped(ids, 0.1, drawn())
+    changed = dropped != ids
+    assert (dropped[changed] == Tokenizer.UNKNOWN).all()
+    assert not changed[:, [0, -2, -1]].any()
+    assert changed[:, 1:-2].mean() == pytest.approx(0.1, abs=0.01)
+    assert dropped.dtype == ids.dtype
+
+
+def test_the_previous_tokens_are_the_target_one_later() -> None:
+    target = np.array([[7, 8, 9, Tokenizer.END], [5, Tokenizer.END, 0, 0]])
+    assert previous_of(target).tolist() == [[Tokenizer.START, 7, 8, 9], [Tokenizer.START, 5, 0, 0]]
+
+
+def test_sampled_subwords_spell_the_same_sentences_in_other_pieces(corpus: PreparedCorpus) -> None:
+    tokenizer = corpus.source_tokenizer
+    source = next(TrainingBatches(corpus, TrainConfig(batch=64, careless=0.0, placeholders=0.0)).epoch(1)).source
+    sampled = with_sampled_subwords(source, tokenizer, 0.0, drawn())  # all cuts alike
+    texts = [tokenizer.decode(row) for row in source]
+    assert [tokenizer.decode(row) for row in sampled] == texts
+    assert ((sampled == Tokenizer.END).sum(axis=1) == 1).all()
+    other = [row[row != 0].tolist() for row in sampled], [row[row != 0].tolist() for row in source]
+    assert sum(one != best for one, best in zip(*other, strict=True)) > 32
+
+
+def test_sentences_that_cannot_be_spelled_stay(corpus: PreparedCorpus) -> None:
+    ids = corpus.source_tokenizer.encode("bade gigi")
+    rows = np.array([[*ids, Tokenizer.END], [Tokenizer.UNKNOWN] * len(ids) + [Tokenizer.END]])
+    sampled = with_sampled_subwords(rows, corpus.source_tokenizer, 0.0, drawn())
+    assert sampled[1][sampled[1] != 0].tolist() == rows[1].tolist()
+
+
+VARIED = TrainConfig(
+    batch=32, careless=0.5, placeholders=0.0, subword_sampling=0.0, sample_target=True, word_dropout=0.2
+)
+
+
+def test_placeholders_stay_whole(corpus: PreparedCorpus) -> None:
+    tokenizer = corpus.source_tokenizer
+    ids = tokenizer.encode("bade ⟦3⟧ gigi")
+    sampled = with_sampled_subwords(np.array([[*ids, Tokenizer.END]] * 20), tokenizer, 0.0, drawn())
+    assert tokenizer.encode("⟦3⟧")[-1] in tokenizer.placeholder_ids
+    assert all(tokenizer.encode("⟦3⟧")[-1] in row for row in sampled)
+    varied = TrainConfig(batch=32, placeholders=1.0, subword_sampling=0.0, sample_target=True, careless=0.0)
+    for batch in TrainingBatches(corpus, varied).epoch(1):
+        held = [np.isin(side, tokenizer.placeholder_ids).sum(axis=1).tolist() for side in batch.sides]
+        assert held[0] == held[1]
+
+
+def equal(one: Batch, other: Batch) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(vars(one).values(), vars(other).values(), strict=True))
+
+
+def test_what_varies_follows_from_seed_epoch_and_batch_alone(corpus: PreparedCorpus) -> None:
+    batches = TrainingBatches(corpus, VARIED)
+    whole, again, other = list(batches.epoch(2)), list(batches.epoch(2)), list(batches.epoch(3))
+    assert all(map(equal, whole, again))
+    assert not any(map(equal, whole, other))
+    later = list(batches.epoch(2, skip=3))
+    assert len(later) == len(whole) - 3
+    assert all(map(equal, later, whole[3:]))
+
+
+def test_dropped_tokens_are_asked_for_all_the_same(corpus: PreparedCorpus) -> None:
+    pairs = {(pair.source, pair.target) for pair in corpus.pairs("train")}
+    for batch in TrainingBatches(corpus, VARIED).epoch(1):
+        assert not (batch.target == Tokenizer.UNKNOWN).any()
+        assert (batch.source == Tokenizer.UNKNOWN).any()
+        expected = previous_of(batch.target)
+        assert (batch.previous == expected)[batch.previous != Tokenizer.UNKNOWN].all()
+        assert {corpus.target_tokenizer.decode(row) for row in batch.target} <= {target for _, target in pairs}
+
+
+def test_batches_of_tokens_hold_no_more_of_them(corpus: PreparedCorpus) -> None:
+    batches = TrainingBatches(corpus, TrainConfig(batch_tokens=300, careless=0.0, placeholders=0.0))
+    found = list(batches.epoch(1))
+    assert len(found) == batches.steps
+    sizes = [max(batch.source.size, batch.target.size) for batch in found]
+    assert max(sizes) <= 300
+    assert np.mean(sizes) > 270
+    assert sum(len(batch.source) for batch in found) == len(corpus.pairs("train"))

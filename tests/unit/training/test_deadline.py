@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.errors import OptionError
+from nmt_cli.training.deadline import CAUTION, Deadline, parse_duration
+
+
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def deadline(clock: Clock, **known: float) -> Deadline:
+    return Deadline(100.0, clock, **known)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("30m", 1800), ("1h30m", 5400), ("2h", 7200), ("1h2m3s", 3723), ("120m", 7200)]
+)
+def test_durations_are_read(text: str, seconds: float) -> None:
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "30", "m", "0m", "30 m", "1m1h", "-5m", "1.5h", "30min"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="--time cannot be"):
+        parse_duration(text)
+
+
+def test_validation_and_export_are_taken_from_the_time() -> None:
+    clock = Clock()
+    one = deadline(clock, validation=10.0, export=5.0)
+    clock.now += 20
+    assert one.left == pytest.approx(100 - 20 - CAUTION * 15)
+    one.validations = 2
+    assert one.left == pytest.approx(100 - 20 - CAUTION * 25)
+
+
+def test_it_is_over_when_no_update_fits_any_more() -> None:
+    clock = Clock()
+    one = deadline(clock, update=2.0)
+    clock.now += 97.9
+    assert not one.over
+    clock.now += 0.2
+    assert one.over
+
+
+def test_the_share_rises_with_the_time_whatever_it_is_spent_on() -> None:
+    clock = Clock()
+    one = deadline(clock)
+    clock.now += 20
+    one.start()
+    assert one.advance() == 0
+    shares = []
+    for spent in (8, 40, 32):  # of 80
+        clock.now += spent
+        shares.append(one.advance())
+    assert shares == pytest.approx([0.1, 0.6, 1.0])
+    clock.now += 5
+    assert one.advance() == pytest.approx(1.0)
+
+
+def test_what_turns_out_dearer_or_cheaper_bends_the_way_and_breaks_it_nowhere() -> None:
+    clock = Clock()
+    one = deadline(clock, validation=20 / CAUTION)
+    one.start()
+    clock.now += 40
+    assert one.advance() == pytest.approx(0.5)  # of 80
+    one.validation = 0.0  # 60 are left, not 40
+    assert one.advance() == pytest.approx(0.5)
+    clock.now += 30
+    assert one.advance() == pytest.approx(0.75)
+    one.validation = 20 / CAUTION  # 10 are left
+    clock.now += 5
+    assert one.advance() == pytest.approx(0.875)
+
+
+def test_a_run_that_goes_on_has_what_was_left() -> None:
+    clock = Clock()
+    one = deadline(clock)
+    one.start(elapsed=60.0, share=0.5)
+    assert one.left == 40
+    clock.now += 20
+    assert one.advance() == pytest.approx(0.75)
+
+
+def test_the_epochs_that_fit_by_hand() -> None:
+    one = deadline(Clock(), validation=10.0 / CAUTION, update=0.5)
+    assert one.epochs(80) == pytest.approx(90 / (40 + 10 / CAUTION))

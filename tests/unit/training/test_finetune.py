@@ -1,0 +1,105 @@
+"""Training that begins with another model's weights."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.evaluation.chrf import chrf
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Translator
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
+from nmt_cli.training.run import train
+from support.models import SYLLABLES, prepare_toy, write_pairs
+
+SMALL = ModelConfig(embedding=32, units=48, attention_units=16)
+OPTIONS = {"batch": 32, "mixed_precision": False, "careless": 0.0, "placeholders": 0.0, "learning_rate": 0.01}
+
+
+@dataclass(frozen=True)
+class Old:
+    corpus: PreparedCorpus
+    model: Path
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Old:
+    """A model that translates words by spelling them backwards."""
+    place = tmp_path_factory.mktemp("old")
+    corpus = prepare_toy(place, 900)
+    train(corpus, place / "model", SMALL, TrainConfig(epochs=12, **OPTIONS))
+    return Old(corpus, place / "model")
+
+
+@pytest.fixture(scope="module")
+def new(old: Old, tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    """The same words with other translations: their syllables change places."""
+    place = tmp_path_factory.mktemp("new")
+    generator = random.Random(5)
+    sentences = {tuple(generator.choices(SYLLABLES, k=2 * generator.randint(2, 4))) for _ in range(400)}
+    pairs = [("no " + written(words), "on " + written([*words[1:], words[0]])) for words in sorted(sentences)]
+    config = PrepareConfig(tokenizer_from=str(old.model), dev="30", test="30")
+    prepare(write_pairs(place / "new.tsv", pairs), place / "prepared", config)
+    return PreparedCorpus.load(place / "prepared")
+
+
+def written(syllables: list[str] | tuple[str, ...]) -> str:
+    pieces = ["".join(syllables[start : start + 2]) for start in range(0, len(syllables), 2)]
+    return " ".join(pieces) + "."
+
+
+def score(model: Path, corpus: PreparedCorpus) -> float:
+    pairs = corpus.pairs("test")
+    found = Translator.load(model).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
+    return chrf([one.text for one in found], [[pair.target] for pair in pairs]).value
+
+
+def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
+    old: Old, new: PreparedCorpus, tmp_path: Path
+) -> None:
+    options = {**OPTIONS, "epochs": 8, "init_from": str(old.model)}
+    train(new, tmp_path / "alone", SMALL, TrainConfig(**options))
+    train(new, tmp_path / "replayed", SMALL, TrainConfig(**options, replay=str(old.corpus.directory), replay_share=0.5))
+    before = score(old.model, old.corpus), score(old.model, new)
+    alone, replayed = (
+        (score(tmp_path / name, old.corpus), score(tmp_path / name, new)) for name in ("alone", "replayed")
+    )
+    assert min(alone[1], replayed[1]) > before[1] + 10
+    assert replayed[0] > alone[0] + 10
+
+
+def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, tmp_path: Path) -> None:
+    config = TrainConfig(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
+    train(new, tmp_path / "model", ModelConfig(), config)
+    one, other = (dict(np.load(place / "weights.npz")) for place in (old.model, tmp_path / "model"))
+    assert one.keys() == other.keys()
+    for name, array in one.items():
+        np.testing.assert_array_equal(array, other[name])
+
+
+def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, new: PreparedCorpus) -> None:
+    config = TrainConfig(init_from=str(old.model))
+    assert network_to_begin_with(new, ModelConfig(), config) == SMALL
+    dropping = ModelConfig(embedding=32, units=48, attention_units=16, dropout=0.3)
+    assert network_to_begin_with(new, dropping, config) == dropping
+    with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 128"):
+        network_to_begin_with(new, ModelConfig(embedding=32, units=128, attention_units=16), config)
+    assert network_to_begin_with(new, ModelConfig(), TrainConfig()) == ModelConfig()
+
+
+def test_other_subwords_are_refused(old: Old, tmp_path: Path) -> None:
+    other = prepare_toy(tmp_path, 200, vocab_size=320)
+    with pytest.raises(DataError, match="has other subwords than") as error:
+        network_to_begin_with(other, ModelConfig(), TrainConfig(init_from=str(old.model)))
+    assert "--tokenizer-from" in (error.value.hint or "")
+    with pytest.raises(DataError, match="has other subwords than"):
+        replayed_corpus(other, TrainConfig(replay=str(old.corpus.directory)))

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.training import meter as module
+from nmt_cli.training.meter import Meter
+
+
+def test_speed_is_told_without_the_first_step_and_without_what_follows_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moments = iter([100.0, 110.0, 111.0, 112.0, 150.0])  # begun, three steps, after validation
+    monkeypatch.setattr(module.time, "perf_counter", lambda: next(moments))
+    meter = Meter(started=module.time.perf_counter())
+    meter.add(nats=20.0, tokens=10.0)
+    assert (meter.tokens_per_second, meter.seconds_per_step) == (1.0, 10.0)
+    meter.add(nats=10.0, tokens=10.0)
+    meter.add(nats=10.0, tokens=20.0)
+    assert (meter.tokens_per_second, meter.seconds_per_step) == (15.0, 1.0)
+    assert meter.loss == 1.0
+    assert meter.seconds == 50.0
+
+
+def test_an_epoch_that_another_process_began_counts_its_tokens_and_time_but_not_its_speed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moments = iter([0.0, 5.0, 7.0, 100.0, 101.0, 103.0])
+    monkeypatch.setattr(module.time, "perf_counter", lambda: next(moments))
+    killed = Meter(started=module.time.perf_counter())
+    killed.add(nats=30.0, tokens=10.0)
+    meter = Meter.from_mapping({**killed.to_mapping(), "started": module.time.perf_counter()})
+    meter.add(nats=10.0, tokens=10.0)
+    assert (meter.steps, meter.loss, meter.tokens_per_second) == (2, 2.0, 10.0)
+    assert meter.seconds == 7.0 + 3.0

@@ -1,0 +1,66 @@
+"""An update from several batches, and on several devices, against the update from one batch on one device."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data import Batch
+from nmt_cli.training.schedule import Plan
+from nmt_cli.training.step import Trainer
+from support import replicas
+
+
+def trained(groups: list[list[Batch]], **options: object) -> Trainer:
+    keras.utils.set_random_seed(1)
+    config = TrainConfig(learning_rate=0.01, **options)
+    shape = ModelConfig(embedding=6, units=8, attention_units=4, dropout=0.0)
+    network = Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True))
+    trainer = Trainer(network, Plan(config, 10), config)
+    for group in groups:
+        trainer.update(group)
+    return trainer
+
+
+def rows(batch: Batch, start: int, stop: int) -> Batch:
+    return Batch(batch.source[start:stop], batch.previous[start:stop], batch.target[start:stop])
+
+
+@pytest.mark.parametrize("clip", [1e-2, 1e3], ids=["clipped", "unclipped"])
+def test_accumulated_batches_make_the_update_of_the_big_one(clip: float) -> None:
+    big = [replicas.batch(7, seed) for seed in range(3)]
+    whole = trained([[batch] for batch in big], clip=clip)
+    parts = trained(
+        [[rows(batch, 0, 2), rows(batch, 2, 3), rows(batch, 3, 7)] for batch in big], clip=clip, accumulate=3
+    )
+    assert int(parts.optimizer.iterations.numpy()) == 3
+    for one, other in zip(parts.state, whole.state, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=2e-4, atol=1e-7)
+
+
+def test_the_moving_average_is_the_one_of_its_definition() -> None:
+    groups = [[replicas.batch(4, seed)] for seed in range(3)]
+    trainer = trained(groups[:1], ema=0.9)
+    after = [trainer.variables[0].numpy()]
+    for group in groups[1:]:
+        trainer.update(group)
+        after.append(trainer.variables[0].numpy())
+    expected = 0.9 * (0.9 * after[0] + 0.1 * after[1]) + 0.1 * after[2]
+    assert len(trainer.averages) == len(trainer.variables)
+    np.testing.assert_allclose(trainer.averages[0].numpy(), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_two_devices_make_the_update_of_one(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, replicas.__file__, str(tmp_path)], check=True, capture_output=True)
+    one, two = (dict(np.load(tmp_path / f"{count}.npz")) for count in (1, 2))
+    assert len(one) == len(two) > 10
+    for name, expected in one.items():
+        np.testing.assert_allclose(two[name], expected, rtol=2e-4, atol=1e-7, err_msg=name)

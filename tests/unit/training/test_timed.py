@@ -1,0 +1,146 @@
+"""A run with a deadline, on a clock that only what is done moves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.inference.bundle import Bundle
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training import run as running
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.run import train
+from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from support.models import prepare_toy
+
+SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
+TIMED = TrainConfig(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
+CALIBRATION, VALIDATION, EXPORT = 12.0, 9.0, 6.0
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("timed"), count=300)
+
+
+class Machine(Watcher):
+    """A clock, and whoever moves it: so many seconds for the update with each number."""
+
+    def __init__(self, *pace: tuple[int, float]) -> None:
+        self.now = 500.0
+        self.pace = dict(pace)
+        self.statuses: list[StepStatus] = []
+        self.records: list[EpochRecord] = []
+        self.seconds = self.pace[0]
+        self.info: RunInfo | None = None
+
+    def __call__(self) -> float:
+        return self.now
+
+    def started(self, info: RunInfo) -> None:
+        self.info = info
+
+    def stepped(self, status: StepStatus) -> None:
+        self.seconds = self.pace.get(len(self.statuses), self.seconds)
+        self.now += self.seconds
+        self.statuses.append(status)
+
+    def validating(self, epoch: int) -> None:
+        self.now += VALIDATION
+
+    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+        self.records.append(record)
+
+    def exporting(self) -> None:
+        self.now += EXPORT
+
+
+@pytest.fixture(autouse=True)
+def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def calibrate(run: TrainingRun, deadline: Deadline) -> None:
+        machine = deadline.clock
+        assert isinstance(machine, Machine)
+        machine.now += CALIBRATION
+        deadline.update, deadline.validation, deadline.export = machine.seconds, VALIDATION, EXPORT
+
+    monkeypatch.setattr(running, "calibrate", calibrate)
+
+
+def timed(corpus: PreparedCorpus, place: Path, machine: Machine, config: TrainConfig = TIMED) -> float:
+    """Seconds from the command to the model."""
+    begun = machine.now
+    assert config.time is not None
+    train(corpus, place, SMALL, config, watcher=machine, deadline=Deadline(300.0, machine))
+    Bundle.load(place)
+    return machine.now - begun
+
+
+@pytest.mark.parametrize(
+    "pace",
+    [[(0, 1.0)], [(0, 7.0)], [(0, 1.0), (50, 4.0)], [(0, 4.0), (20, 0.5)], [(0, 100.0)]],
+    ids=["even", "slow", "slower", "faster", "less-than-an-epoch"],
+)
+def test_the_model_is_there_in_time_and_annealed(
+    corpus: PreparedCorpus, tmp_path: Path, pace: list[tuple[int, float]]
+) -> None:
+    machine = Machine(*pace)
+    needed = timed(corpus, tmp_path / "model", machine)
+    assert needed <= 300
+    assert needed > 300 - max(seconds for _, seconds in pace) - 2 * VALIDATION - EXPORT
+    if machine.seconds < 10:
+        assert machine.records[-1].learning_rate < 0.02 * TIMED.learning_rate
+    assert machine.statuses[-1].seconds_left < machine.seconds + VALIDATION
+
+
+def test_epochs_are_told_as_they_are_likely_to_fit(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    machine = Machine((0, 1.0))
+    timed(corpus, tmp_path / "model", machine)
+    assert machine.info is not None
+    epochs = 1 + (300 - CALIBRATION - 1.1 * (VALIDATION + EXPORT)) // (machine.info.steps_per_epoch + VALIDATION)
+    assert machine.info.epochs == epochs
+    assert machine.statuses[-1].epoch == pytest.approx(epochs, abs=1)
+
+
+def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    class Killed(BaseException): ...
+
+    class Killer(Machine):
+        def stepped(self, status: StepStatus) -> None:
+            super().stepped(status)
+            if len(self.statuses) == 100:
+                raise Killed
+
+    first, place = Killer((0, 1.0)), tmp_path / "model"
+    config = replace(TIMED, checkpoint_minutes=0.0)
+    with pytest.raises(Killed):
+        timed(corpus, place, first, config)
+    second = Machine((0, 1.0))
+    second.now = 90_000.0
+    train(corpus, place, SMALL, config, watcher=second, resume=True, deadline=Deadline(300.0, second))
+    spent = (first.now - 500.0) + (second.now - 90_000.0)
+    assert 270 < spent <= 302  # the last update before the kill is done again
+    history = [json.loads(line) for line in (place / "history.jsonl").read_text().splitlines()]
+    assert history[-1]["learning_rate"] < 0.02 * TIMED.learning_rate
+    Bundle.load(place)
+
+
+def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    import numpy as np
+
+    from nmt_cli.training.calibration import calibrate
+    from nmt_cli.training.resume import Identity
+    from nmt_cli.training.run import start
+
+    run = start(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
+    before, deadline = [one.numpy() for one in run.trainer.state], Deadline(300.0)
+    calibrate(run, deadline)
+    assert min(deadline.update, deadline.validation, deadline.export) > 0
+    assert deadline.update < deadline.export
+    for one, array in zip(run.trainer.state, before, strict=True):
+        np.testing.assert_array_equal(one.numpy(), array)
