@@ -24,6 +24,7 @@ FORMAT = 1
 CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
+FLOAT, INT8 = "float", "int8"  # precisions of the weights
 WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"  # what training keeps for itself
@@ -77,6 +78,11 @@ class Bundle:
         if self.card.target_tokenizer == self.card.source_tokenizer:
             return source, source
         return source, Tokenizer.load(self.directory / self.card.target_tokenizer, settings)
+
+
+def graph_files(precision: str) -> tuple[str, str]:
+    """Names of the graphs of the encoder and of the decoder."""
+    return (ENCODER, DECODER) if precision == FLOAT else (f"encoder.{precision}.onnx", f"decoder.{precision}.onnx")
 
 
 def read_card(directory: Path) -> ModelCard:

@@ -18,12 +18,14 @@ import numpy as np
 import onnxruntime
 
 from nmt_cli.errors import DamagedError
-from nmt_cli.inference.bundle import DECODER, ENCODER
+from nmt_cli.inference.bundle import FLOAT, graph_files
 from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 
 Arrays = dict[str, FloatArray]
 NEXT = "next."
+SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
 MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
+PROJECTED = "projected"  # the memory times what its mixture would be multiplied by
 SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
 
 
@@ -34,60 +36,73 @@ class OnnxState:
     sentences: Arrays
     rows: Arrays
     owner: IntArray  # (N,)
+    shared: bool  # whether the decoder takes the entries of a sentence once for all its rows
 
     @cached_property
-    def repeated(self) -> Arrays:
-        """The entries of the sentences, one for each row (axis 0: N)."""
-        return {name: array[self.owner] for name, array in self.sentences.items()}
+    def fed(self) -> Arrays:
+        """The entries of the sentences as the decoder takes them: once for each sentence that still has rows.
+
+        Once for each row where it cannot share them, or where not every sentence has equally many.
+        """
+        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        kept = self.owner[first]
+        if not self.shared or not np.array_equal(np.repeat(kept, len(self.owner) // len(kept)), self.owner):
+            kept = self.owner
+        if all(len(array) == len(kept) for array in self.sentences.values()) and np.all(np.diff(kept) == 1):
+            return self.sentences  # all of them, as they are
+        return {name: array[kept] for name, array in self.sentences.items()}
 
     def select(self, rows: IntArray) -> OnnxState:
         owner = self.owner[rows]
-        chosen = OnnxState(self.sentences, {name: array[rows] for name, array in self.rows.items()}, owner)
+        chosen = replace(self, rows={name: array[rows] for name, array in self.rows.items()}, owner=owner)
         if np.array_equal(owner, self.owner):
-            chosen.__dict__["repeated"] = self.repeated  # as long as rows stay with their sentences nothing is copied
+            chosen.__dict__["fed"] = self.fed  # as long as rows stay with their sentences nothing is copied
         return chosen
 
 
 class OnnxEngine:
-    """Implements `protocol.StepModel` for the two graphs of a model directory."""
+    """Implements `protocol.StepModel` for the graphs of one precision in a model directory."""
 
-    def __init__(self, directory: Path, *, threads: int | None = None) -> None:
+    def __init__(self, directory: Path, *, precision: str = FLOAT, threads: int | None = None) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or 0  # 0: all cores
         options.log_severity_level = 3
-        self.encoder = session(directory / ENCODER, options)
-        self.decoder = session(directory / DECODER, options)
-        self.state_names = [output.name for output in self.encoder.get_outputs()]
+        self.encoder, self.decoder = (session(directory / name, options) for name in graph_files(precision))
+        self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.changing = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
+        self.state_names = [one.name for one in self.decoder.get_inputs() if one.name not in ("tokens", "candidates")]
 
     def encode(self, source_ids: IntArray) -> OnnxState:
-        values = self.encoder.run(self.state_names, {"source_ids": source_ids.astype(np.int32)})
-        state = dict(zip(self.state_names, values, strict=True))
+        state = self.encoded(source_ids, self.state_names)
         rows = {name: state.pop(name) for name in self.changing}
-        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source_ids)))
+        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source_ids)), shared=self.shared)
+
+    def encoded(self, source_ids: IntArray, names: list[str]) -> Arrays:
+        values = self.encoder.run(names, {"source_ids": source_ids.astype(np.int32)})
+        return dict(zip(names, values, strict=True))
 
     def sentence_vectors(self, source_ids: IntArray) -> FloatArray:
         """(B, D): the mean of the encoder's states over the true positions of each sentence.
 
         Of a network without attention, whose encoder gives out no others, its last state.
         """
-        state = self.encode(source_ids).sentences
-        if MEMORY not in state:
-            return np.asarray(state[SUMMARY], dtype=np.float32)
+        if MEMORY not in [output.name for output in self.encoder.get_outputs()]:
+            return np.asarray(self.encoded(source_ids, [SUMMARY])[SUMMARY], dtype=np.float32)
         true = (source_ids != 0)[:, :, None]
-        return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
+        memory = self.encoded(source_ids, [MEMORY])[MEMORY]
+        return np.asarray((memory * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int) -> Step[OnnxState]:
         feed = {
             "tokens": tokens.astype(np.int32),
             "candidates": np.array(candidates, dtype=np.int32),
-            **state.repeated,
+            **state.fed,
             **state.rows,
         }
         values = dict(zip(self.step_names, self.decoder.run(self.step_names, feed), strict=True))
         after = replace(state, rows={name: values[NEXT + name] for name in self.changing})
-        after.__dict__["repeated"] = state.repeated
+        after.__dict__["fed"] = state.fed
         return Step(
             tokens=values["best_tokens"],
             log_probabilities=values["log_probabilities"],
