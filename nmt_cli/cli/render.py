@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PrepareReport
     from nmt_cli.corpus.manifest import Example, Finding, Manifest
     from nmt_cli.evaluation.report import Report
+    from nmt_cli.training.proof import Proof
     from nmt_cli.training.run import TrainReport
 
 # Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
@@ -293,10 +294,16 @@ class TrainingScreen(Watcher):
         """What was made, how good it is, and the command that comes next."""
         kept = report.validation
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
-        self.screen.say(f"{directory}/ is ready: epoch {report.best_epoch}, {score}")
+        self.screen.say(f"{directory}/ is ready: epoch {report.best_epoch}, {score}. {proved(report.proof)}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
         self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+
+
+def proved(proof: Proof) -> str:
+    """What weights in 8 bits cost, and whether they are used."""
+    used = "used by default" if proof.default == "int8" else "so that float is the default"
+    return f"int8 costs {max(proof.cost, 0.0):.1f} BLEU: {proof.int8_bytes / 1e6:.0f} MB, {used}."
 
 
 def described_network(network: ModelConfig) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -36,6 +36,14 @@ def translate(
         Path | None, typer.Option("-o", "--output", help="Write to this file.", rich_help_panel="Files")
     ] = None,
     model: ModelDirectory = Path("model"),
+    precision: Annotated[
+        Literal["int8", "float"] | None,
+        typer.Option(
+            "--precision",
+            help="Weights in 8 bits or as trained.  [default: int8 where training found that it costs at most 0.2 BLEU]",
+            rich_help_panel="Files",
+        ),
+    ] = None,
     n_best: Annotated[
         int, typer.Option("--n-best", min=1, help="Lines written for each line, best first.", rich_help_panel="Output")
     ] = 1,
@@ -57,7 +65,7 @@ def translate(
     from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
 
     screen = Screen(quiet=quiet, verbose=verbose)
-    translator = Translator.load(model)
+    translator = Translator.load(model, precision)
     tally = Tally()
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
     batches = typed(translator.card, screen) if talk else arriving(lines_of(paths), READ_AHEAD)

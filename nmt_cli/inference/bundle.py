@@ -20,7 +20,7 @@ from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import refuse_to_overwrite, sha256, write_json
 
-FORMAT = 1
+FORMAT = 2
 CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
@@ -46,8 +46,13 @@ class ModelCard:
     dataset_fingerprint: str
     epochs: int  # of which the weights are
     development: dict[str, Any]  # scores on the development set, with their signatures
+    precision: dict[str, Any]  # which one is the default, and the BLEU of each on the development set
     versions: dict[str, str]
     checksums: dict[str, str]  # file name to SHA-256
+
+    @property
+    def default_precision(self) -> str:
+        return str(self.precision.get("default", FLOAT))
 
     @property
     def development_bleu(self) -> float | None:
@@ -58,18 +63,23 @@ class ModelCard:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A model directory that was found complete and undamaged."""
+    """A model directory in which what translation reads was found complete and undamaged."""
 
     directory: Path
     card: ModelCard
+    precision: str  # of the weights: FLOAT or INT8
 
     @classmethod
-    def load(cls, directory: Path) -> Bundle:
-        """Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed."""
+    def load(cls, directory: Path, precision: str | None = None) -> Bundle:
+        """Checks the card, the tokenizers and the graphs of one precision (the card's default where none is named).
+
+        Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed.
+        """
         card = read_card(directory)
-        for name, checksum in card.checksums.items():
-            check_file(directory / name, checksum)
-        return cls(directory=directory, card=card)
+        precision = precision or card.default_precision
+        for name in dict.fromkeys((*graph_files(precision), card.source_tokenizer, card.target_tokenizer)):
+            check_file(directory / name, card.checksums.get(name, ""))
+        return cls(directory=directory, card=card, precision=precision)
 
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
         """Of the source and of the target; one and the same where they are joint."""
@@ -97,10 +107,13 @@ def read_card(directory: Path) -> ModelCard:
     except ValueError as error:
         raise damaged(path, f"is not valid JSON ({error})") from error
     expected = {field.name for field in dataclasses.fields(ModelCard)}
+    written = values.get("format") if isinstance(values, dict) else None
+    if isinstance(written, int) and written != FORMAT:
+        raise DamagedError(
+            f"{path} has format {written}; this nmt reads format {FORMAT}", hint="make it anew with `nmt train --force`"
+        )
     if not isinstance(values, dict) or set(values) != expected:
         raise damaged(path, "does not have the entries of a model card")
-    if values["format"] != FORMAT:
-        raise DamagedError(f"{path} has format {values['format']}; this nmt reads format {FORMAT}")
     return ModelCard(**values)
 
 

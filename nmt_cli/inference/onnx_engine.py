@@ -25,7 +25,6 @@ Arrays = dict[str, FloatArray]
 NEXT = "next."
 SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
 MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
-PROJECTED = "projected"  # the memory times what its mixture would be multiplied by
 SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
 
 
@@ -63,9 +62,9 @@ class OnnxState:
 class OnnxEngine:
     """Implements `protocol.StepModel` for the graphs of one precision in a model directory."""
 
-    def __init__(self, directory: Path, *, precision: str = FLOAT, threads: int | None = None) -> None:
+    def __init__(self, directory: Path, *, precision: str = FLOAT) -> None:
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or 0  # 0: all cores
+        options.intra_op_num_threads = 1  # more cores serve more batches: steps are too short to be shared
         options.log_severity_level = 3
         self.encoder, self.decoder = (session(directory / name, options) for name in graph_files(precision))
         self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"

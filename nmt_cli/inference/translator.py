@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,20 +59,30 @@ class Translator:
     """A step model with the tokenizers of its two sides; `card` is there when it came from a model directory."""
 
     def __init__(
-        self, engine: StepModel[Any], source: Tokenizer, target: Tokenizer, card: ModelCard | None = None
+        self,
+        engine: StepModel[Any],
+        source: Tokenizer,
+        target: Tokenizer,
+        card: ModelCard | None = None,
+        *,
+        threads: int = 1,
     ) -> None:
         self.engine = engine
         self.source = source
         self.target = target
         self._card = card
+        self.threads = threads  # batches searched at a time; the engine must allow it
 
     @classmethod
-    def load(cls, directory: Path) -> Translator:
-        """The translator in a model directory. Raises NotFoundError and DamagedError (see `bundle`)."""
+    def load(cls, directory: Path, precision: str | None = None) -> Translator:
+        """The translator in a model directory, with the weights that its card prefers or those of `precision`.
+
+        Raises NotFoundError and DamagedError (see `bundle`).
+        """
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
-        bundle = Bundle.load(directory)
-        return cls(OnnxEngine(directory), *bundle.tokenizers(), card=bundle.card)
+        bundle = Bundle.load(directory, precision)
+        return cls(OnnxEngine(directory, precision=bundle.precision), *bundle.tokenizers(), card=bundle.card, threads=cores())
 
     @property
     def card(self) -> ModelCard:
@@ -87,13 +98,29 @@ class Translator:
         ids = [[*encoded, Tokenizer.END] for encoded in self.source.encode_all(texts)]
         found: list[list[Found]] = [[] for _ in lines]
         done = sum(not text for text in texts)
-        for batch in batches([0 if not text else len(one) for text, one in zip(texts, ids, strict=True)], config):
-            for index, hypotheses in zip(batch, search(self.engine, padded(ids, batch), config), strict=True):
+        groups = batches([0 if not text else len(one) for text, one in zip(texts, ids, strict=True)], config)
+        for batch, results in self.in_parallel(groups, lambda batch: search(self.engine, padded(ids, batch), config)):
+            for index, hypotheses in zip(batch, results, strict=True):
                 found[index] = hypotheses
             done += len(batch)
             if progress is not None:
                 progress(done)
         return [self.translation(*one) for one in zip(lines, texts, ids, found, strict=True)]
+
+    def in_parallel(
+        self, groups: Sequence[list[int]], function: Callable[[list[int]], list[list[Found]]]
+    ) -> Iterator[tuple[list[int], list[list[Found]]]]:
+        """Each group with what `function` makes of it, in order; as many at a time as there are `threads`."""
+        if self.threads == 1 or len(groups) < 2:
+            yield from ((group, function(group)) for group in groups)
+            return
+        from concurrent.futures import ThreadPoolExecutor  # a single sentence does not need it
+
+        pool = ThreadPoolExecutor(self.threads)
+        try:
+            yield from zip(groups, pool.map(function, groups), strict=True)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def translation(self, line: str, text: str, ids: list[int], found: list[Found]) -> Translation:
         if not text:
@@ -115,6 +142,11 @@ class Translator:
             attention=found.attention[:, :source_length],
             finished=found.finished,
         )
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:

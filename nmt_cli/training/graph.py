@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Graph:
         self.proto = proto
         self.outer = outer
         self.arrays: dict[str, Array] = {one.name: numpy_helper.to_array(one) for one in proto.initializer}
-        self.made = 0
+        self.taken: set[str] = outer.taken if outer is not None else read_by(proto)
 
     def array(self, name: str) -> Array | None:
         """The value of a constant; None for what is computed."""
@@ -63,8 +64,9 @@ class Graph:
 
     def name(self, like: str) -> str:
         """A name that nothing has yet."""
-        self.made += 1
-        return f"{like}__{self.made}"
+        found = next(name for name in (f"{like}__{number}" for number in count(1)) if name not in self.taken)
+        self.taken.add(found)
+        return found
 
     def exchange(self, old: Sequence[NodeProto], new: Sequence[NodeProto]) -> None:
         """Puts `new` where the last of `old` stood: after all that they read, before all that reads them."""

@@ -24,6 +24,7 @@ from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.export import export
 from nmt_cli.training.loop import Trainer, fit
 from nmt_cli.training.precision import dtype_policy, policy_name
+from nmt_cli.training.proof import Proof, quantise_and_prove
 from nmt_cli.training.schedule import optimizer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
@@ -36,6 +37,7 @@ class TrainReport:
     best_epoch: int
     validation: Validation  # of the weights that were kept
     records: tuple[EpochRecord, ...]
+    proof: Proof  # of the weights in 8 bits
 
 
 def train(
@@ -68,8 +70,8 @@ def train(
     checkpoints = Checkpoints(directory)
     fit(trainer, batches, Validator(twin, corpus, batch_size=config.batch), checkpoints, watcher)
     watcher.exporting()
-    best = publish(twin, corpus, directory, checkpoints, vocabularies, config)
-    return TrainReport(best.epoch, best.validation, tuple(checkpoints.records))
+    best, proof = publish(twin, corpus, directory, checkpoints, vocabularies, config)
+    return TrainReport(best.epoch, best.validation, tuple(checkpoints.records), proof)
 
 
 def check_splits(corpus: PreparedCorpus) -> None:
@@ -97,7 +99,7 @@ def publish(
     checkpoints: Checkpoints,
     vocabularies: Vocabularies,
     config: TrainConfig,
-) -> Best:
+) -> tuple[Best, Proof]:
     """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are.
 
     `network` is any of the right shape, in float32: it is given the best weights.
@@ -109,6 +111,7 @@ def publish(
     with publishing(directory) as staged:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
+        proof = quantise_and_prove(corpus, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
         for path in corpus.tokenizer_files.values():
             copyfile(path, staged / path.name)
@@ -125,11 +128,12 @@ def publish(
             dataset_fingerprint=corpus.fingerprint,
             epochs=best.epoch,
             development=development(best.validation),
+            precision=proof.to_mapping(),
             versions=versions(),
             checksums={},
         )
         write_card(staged, card)
-    return best
+    return best, proof
 
 
 def development(validation: Validation) -> dict[str, Any]:

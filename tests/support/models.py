@@ -43,7 +43,7 @@ def prepare_toy(directory: Path, count: int = 600, **options: object) -> Prepare
     return PreparedCorpus.load(directory / "prepared")
 
 
-def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object) -> Path:
+def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str = "float", **options: object) -> Path:
     """A complete model directory whose network, with these settings beside tiny widths, has its initial weights."""
     import keras
 
@@ -51,6 +51,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object)
     from nmt_cli.model.config import ModelConfig, Vocabularies
     from nmt_cli.model.seq2seq import Seq2Seq
     from nmt_cli.training.export import export
+    from nmt_cli.training.proof import quantise
 
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size
@@ -58,6 +59,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object)
     network = Seq2Seq(ModelConfig(embedding=8, units=8, attention_units=4, **options), vocabularies)
     with publishing(directory) as staged:
         export(network, staged)
+        quantise(corpus, staged, [pair.source for pair in corpus.pairs("dev")])
         for path in corpus.tokenizer_files.values():
             copyfile(path, staged / path.name)
         card = ModelCard(
@@ -73,6 +75,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object)
             dataset_fingerprint=corpus.fingerprint,
             epochs=0,
             development={},
+            precision={"default": precision},
             versions={},
             checksums={},
         )
