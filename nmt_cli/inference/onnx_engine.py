@@ -63,10 +63,7 @@ class OnnxEngine:
     """Implements `protocol.StepModel` for the graphs of one precision in a model directory."""
 
     def __init__(self, directory: Path, *, precision: str = FLOAT) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # more cores serve more batches: steps are too short to be shared
-        options.log_severity_level = 3
-        self.encoder, self.decoder = (session(directory / name, options) for name in graph_files(precision))
+        self.encoder, self.decoder = (session(directory / name) for name in graph_files(precision))
         self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.changing = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
@@ -110,7 +107,24 @@ class OnnxEngine:
         )
 
 
-def session(path: Path, options: onnxruntime.SessionOptions) -> onnxruntime.InferenceSession:
+def optimise(path: Path) -> None:
+    """Exchanges a graph for the one that ONNX Runtime makes of it, so that loading need not do it again.
+
+    The same on every processor: what depends on one comes after the extended optimisations.
+    """
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(path.with_suffix(".optimised"))
+    options.log_severity_level = 3
+    onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    path.with_suffix(".optimised").replace(path)
+
+
+def session(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # more cores serve more batches: steps are too short to be shared
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # `optimise` did it
+    options.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime has no base class of its own for a file that it cannot read

@@ -19,7 +19,7 @@ from nmt_cli.inference.search import Found, search
 
 Progress = Callable[[int], None]
 
-ROWS = 512  # rows of a step at most: where a wider batch stops paying on a processor with a few cores
+ROWS = 256  # rows of a step at most: what is computed of more does not stay in the cache of a core
 POSITIONS = 60_000  # rows x source positions at most, which bounds memory whatever the length of a line
 
 

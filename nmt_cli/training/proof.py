@@ -14,7 +14,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.bleu import bleu
 from nmt_cli.inference.bundle import FLOAT, INT8, graph_files
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.onnx_engine import OnnxEngine
+from nmt_cli.inference.onnx_engine import OnnxEngine, optimise
 from nmt_cli.inference.translator import Translator, cores
 from nmt_cli.training.quantise import RANGES, Ranges, quantised, with_ranges
 
@@ -52,6 +52,8 @@ def quantise_and_prove(corpus: PreparedCorpus, directory: Path) -> Proof:
     pairs = corpus.pairs("dev")
     sources, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
     quantise(corpus, directory, sources[:MEASURED])
+    for name in (*graph_files(FLOAT), *graph_files(INT8)):
+        optimise(directory / name)
     scores = {}
     for precision in (FLOAT, INT8):
         hypotheses = translations(corpus, OnnxEngine(directory, precision=precision), sources)
