@@ -40,7 +40,7 @@ def translate(
         Literal["int8", "float"] | None,
         typer.Option(
             "--precision",
-            help="Weights in 8 bits or as trained.  [default: int8 where training found that it costs at most 0.2 BLEU]",
+            help="Weights in 8 bits or as trained.  [default: int8 where it was found to cost at most 0.2 BLEU]",
             rich_help_panel="Files",
         ),
     ] = None,

@@ -82,7 +82,9 @@ class Translator:
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
         bundle = Bundle.load(directory, precision)
-        return cls(OnnxEngine(directory, precision=bundle.precision), *bundle.tokenizers(), card=bundle.card, threads=cores())
+        return cls(
+            OnnxEngine(directory, precision=bundle.precision), *bundle.tokenizers(), card=bundle.card, threads=cores()
+        )
 
     @property
     def card(self) -> ModelCard:

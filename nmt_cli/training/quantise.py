@@ -67,7 +67,9 @@ def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProt
 
 def by_row(graph: Graph, linear: Linear) -> list[NodeProto]:
     """The product of a value whose rows (..., K) each have the scale of their own largest magnitude."""
-    names = {name: graph.name(name) for name in ("magnitude", "largest", "bounded", "scale", "scaled", "bytes", "whole")}
+    names = {
+        name: graph.name(name) for name in ("magnitude", "largest", "bounded", "scale", "scaled", "bytes", "whole")
+    }
     one, middle = graph.constant(np.float32(1), "one"), graph.constant(np.uint8(MIDDLE), "middle")
     smallest, largest = graph.constant(np.float32(SMALLEST), "least"), graph.constant(np.float32(LARGEST), "most")
     output = linear.output if linear.bias is None else graph.name("product")

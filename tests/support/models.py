@@ -11,6 +11,15 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
+KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
+    {},
+    {"layers": 2, "tied": False},
+    {"cell": "lstm", "attention": "none"},
+    {"cell": "lstm", "layers": 2, "bidirectional": False, "attention": "dot"},
+    {"attention": "general", "input_feeding": True},
+    {"attention": "concat"},
+    {"attention": "scaled-dot", "heads": 2},
+]
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]
 
 
@@ -56,7 +65,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size
     vocabularies = Vocabularies(source=size, target=size, joint=True)
-    network = Seq2Seq(ModelConfig(embedding=8, units=8, attention_units=4, **options), vocabularies)
+    network = Seq2Seq(ModelConfig(**{"embedding": 8, "units": 8, "attention_units": 4, **options}), vocabularies)
     with publishing(directory) as staged:
         export(network, staged)
         quantise(corpus, staged, [pair.source for pair in corpus.pairs("dev")])

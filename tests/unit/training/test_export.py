@@ -13,19 +13,9 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine
 from nmt_cli.training.export import export
+from support.models import KINDS
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
-
-
-KINDS = [
-    {},
-    {"layers": 2, "tied": False},
-    {"cell": "lstm", "attention": "none"},
-    {"cell": "lstm", "layers": 2, "bidirectional": False, "attention": "dot"},
-    {"attention": "general", "input_feeding": True},
-    {"attention": "concat"},
-    {"attention": "scaled-dot", "heads": 2},
-]
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=str)
