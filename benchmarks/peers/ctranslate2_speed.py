@@ -2,10 +2,9 @@
 
     python ctranslate2_speed.py MODEL PIECES BEAM LENGTH THREADS
 
-`PIECES` has a sentence a line, its subwords parted by blanks. The weights are random, which costs what learnt ones do; as
-a random model never ends, every translation gets LENGTH tokens. MODEL is made if it is not
-there. Prints seconds
-on the wall and of the processors.
+`PIECES` has a sentence a line, its subwords parted by blanks. The weights are random, which costs what learnt ones do.
+As a random model never ends, every translation gets LENGTH tokens. MODEL is made if it is not there.
+Prints seconds on the wall and of the processors.
 """
 
 from __future__ import annotations

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
+from nmt_cli.inference.alignment import blank_separated, merged, spoken
 from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.cuts import SourceCuts
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw, terminal_lines
-from nmt_cli.visuals.words import Attended, attended, blank_separated, is_special, merged
+from nmt_cli.visuals.words import Attended, attended
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translator import Translation, Translator
@@ -88,9 +91,7 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
 
 def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Screen) -> None:
     """Draws every sentence to every output, and tells how good an alignment the attention is."""
-    from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime, which `nmt --help` does not need
-
-    translator = Translator.load(model)
+    translator = open_translator(model)
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",
@@ -99,7 +100,10 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
     translations = translated(wanted, translator, search)
     if any(translation.cut for translation in translations):
         screen.warn(f"a translation was cut before its end (--max-length {search.max_length})")
-    measures = [measured(translation) for translation in translations]
+    if cuts := SourceCuts.of(translations).told:
+        screen.warn(cuts)
+    pictures = translator.card.source.get("type", "text") != "text"
+    measures = [measured(translation, pictures) for translation in translations]
     for output in wanted.outputs:
         if output == TERMINAL:
             print_drawings(translations, wanted, measures)
@@ -107,7 +111,7 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
             write_html(translations, wanted, measures, output)
             screen.say(told(output, translations))
         else:
-            draw_pictures(translations, wanted, output, screen)
+            draw_pictures(translations, wanted, output, pictures, screen)
     if wanted.gold is not None:
         typer.echo(gold_line(translations, wanted.gold))
 
@@ -132,15 +136,16 @@ def translated(wanted: Wanted, translator: Translator, search: SearchConfig) -> 
     return translations
 
 
-def measured(translation: Translation) -> str:
-    """Entropy and diagonal share of the attention by words."""
+def measured(translation: Translation, pictures: bool) -> str:
+    """Entropy of the attention by words, and its diagonal share where the source has an order."""
     from nmt_cli.evaluation.alignment import diagonal_share, entropy
 
     attention = attended(translation, merge=True).attention
     probability = translation.hypotheses[0].log_probability
+    near = "" if pictures else f", {diagonal_share(attention):.0%} near the diagonal"
+    what = "caption" if pictures else "translation"
     return (
-        f"attention entropy {entropy(attention):.2f} bits a word, {diagonal_share(attention):.0%} near the diagonal; "
-        f"log-probability of the translation {probability:.2f}"
+        f"attention entropy {entropy(attention):.2f} bits a word{near}; log-probability of the {what} {probability:.2f}"
     )
 
 
@@ -159,18 +164,34 @@ def terminal_drawing(one: Attended, wanted: Wanted, width: int) -> list[str]:
     return terminal_lines(one.attention, one.source, one.target, width)
 
 
-def draw_pictures(translations: Sequence[Translation], wanted: Wanted, output: Path, screen: Screen) -> None:
+def draw_pictures(
+    translations: Sequence[Translation], wanted: Wanted, output: Path, pictures: bool, screen: Screen
+) -> None:
     """One picture a sentence; of several each has its number in its name."""
     for number, translation in enumerate(translations, start=1):
         path = output if len(translations) == 1 else output.with_stem(f"{output.stem}-{number}")
         one = attended(translation, merge=wanted.merge)
-        labels, array = (one.source, one.target), one.attention
-        if wanted.transpose:
-            labels, array = (one.target, one.source), one.attention.T
-        missing = draw(array, *labels, path, title=(one.source_text, one.target_text))
+        missing = draw_over_picture(one, path) if pictures else draw_heatmap(one, wanted, path)
         screen.say(f"{path}: {translation.text}")
         if missing:
             warn_of_glyphs(missing, screen)
+
+
+def draw_heatmap(one: Attended, wanted: Wanted, path: Path) -> str:
+    labels, array = (one.source, one.target), one.attention
+    if wanted.transpose:
+        labels, array = (one.target, one.source), one.attention.T
+    return draw(array, *labels, path, title=(one.source_text, one.target_text))
+
+
+def draw_over_picture(one: Attended, path: Path) -> str:
+    """Each word's weights over the picture that the source names, or that stands beside its features."""
+    from nmt_cli.visuals.grid import draw_grid
+    from nmt_cli.visuals.picture import picture_beside
+
+    return draw_grid(
+        one.attention, one.target, path, title=one.target_text, picture=picture_beside(Path(one.source_text))
+    )
 
 
 def warn_of_glyphs(missing: str, screen: Screen) -> None:
@@ -196,8 +217,7 @@ def gold_line(translations: Sequence[Translation], path: Path) -> str:
     for translation in translations:
         best = translation.hypotheses[0]
         source, target = (
-            [group for group in blank_separated(pieces) if not is_special(pieces[group[0]])]
-            for pieces in (translation.source_pieces, best.pieces)
+            spoken(pieces, blank_separated(pieces)) for pieces in (translation.source_pieces, best.pieces)
         )
         arrays.append(merged(best.attention, source, target))
     check_links(gold, [(array.shape[1], array.shape[0]) for array in arrays], path)

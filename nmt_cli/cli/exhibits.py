@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from nmt_cli.cli.drawing import TERMINAL, warn_of_glyphs
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, sentence_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.config import SearchConfig
@@ -62,13 +63,12 @@ def draw_search(
 ) -> None:
     from nmt_cli.corpus.clean import normalise
     from nmt_cli.inference.beam_trace import trace_beam
-    from nmt_cli.inference.translator import Translator
     from nmt_cli.visuals.beam import beam_lines, draw_beam
     from nmt_cli.visuals.labels import printable
 
     check_pictures(outputs)
     sentence = only_one(sentences, "--beam")
-    beam = trace_beam(Translator.load(model), normalise(sentence), search)
+    beam = trace_beam(open_translator(model), normalise(sentence), search)
     title = printable(sentence)
     exhibit(
         outputs,
@@ -91,9 +91,9 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
         raise OptionError("--nearest needs a sentence", hint='nmt visualize "where is the station?" --nearest 5')
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.inference.nearest import encode_lines, open_index
-    from nmt_cli.inference.translator import Translator
 
-    corpus, translator = PreparedCorpus.load(data), Translator.load(model)
+    corpus = PreparedCorpus.load(data)
+    translator = open_translator(model).knowing(corpus)
     if translator.card.dataset_fingerprint != corpus.fingerprint:
         screen.warn(f"{model}/ was trained on other data than {data}/: it did not learn from these lines")
     pairs = corpus.pairs("train")

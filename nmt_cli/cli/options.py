@@ -87,14 +87,34 @@ def option(settings: type[Settings], field: dataclasses.Field[Any]) -> inspect.P
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
     """Callback of `--config`: the file's values become the defaults of this command, so that flags win.
 
-    Keys are the names of the options, with `-` or `_`. Raises OptionError for one that does not exist.
+    Keys are the names of the options, with `-` or `_`. A table with the name of a command is for that command alone
+    and goes before what stands above all tables. Raises OptionError for an option or table that does not exist.
     """
     if path is not None:
-        values = {key.replace("_", "-"): value for key, value in load_toml(path).items()}
+        tables, shared = divided(load_toml(path), commands_beside(context))
+        own = tables.get(str(context.info_name), {})
         parameters = options_by_name(context)
-        reject_unknown(values, sorted(parameters), where=str(path))
-        context.default_map = {parameters[key]: value for key, value in values.items()}
+        for values, where in ((shared, str(path)), (own, f"{path}, [{context.info_name}]")):
+            reject_unknown(values, sorted(parameters), where=where)
+        context.default_map = {parameters[key]: value for key, value in (shared | own).items()}
     return path
+
+
+def divided(values: dict[str, Any], commands: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """The tables that are named for one of `commands`, and what stands outside them; all keys with dashes."""
+    tables = {key: dashed(value) for key, value in values.items() if key in commands and isinstance(value, dict)}
+    return tables, dashed({key: value for key, value in values.items() if key not in tables})
+
+
+def dashed(values: dict[str, Any]) -> dict[str, Any]:
+    return {key.replace("_", "-"): value for key, value in values.items()}
+
+
+def commands_beside(context: typer.Context) -> list[str]:
+    """The names of all commands that the running one belongs to."""
+    parent = context.parent
+    names = getattr(parent.command, "list_commands", None) if parent else None
+    return list(names(parent)) if names else []
 
 
 def options_by_name(context: typer.Context) -> dict[str, str]:
@@ -119,7 +139,8 @@ Configuration = Annotated[
     Path | None,
     typer.Option(
         "--config",
-        help="TOML file with any of these options under the same names; flags win.",
+        help="TOML file with any of these options under the same names, at its top or in a table with the name of "
+        "the command; flags win.",
         is_eager=True,
         callback=read_configuration,
         rich_help_panel="Files",

@@ -10,6 +10,7 @@ import typer
 
 from nmt_cli.cli import render
 from nmt_cli.cli.options import Configuration, DataDirectory, Force, Quiet, Verbose, with_settings
+from nmt_cli.cli.pictures import reader_for
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import Input, parse_input
 from nmt_cli.errors import OptionError
@@ -47,7 +48,16 @@ def prepare(
     inputs = all_inputs(corpus or [], source_file, target_file)
     screen = render.Screen(quiet=quiet, verbose=verbose)
     with render.stage_progress(screen) as progress:
-        done = dataset.prepare(inputs, data, config, replace=force, progress=progress, processes=cores(), report=report)
+        done = dataset.prepare(
+            inputs,
+            data,
+            config,
+            replace=force,
+            progress=progress,
+            processes=cores(),
+            report=report,
+            reader=reader_for(config),
+        )
     render.prepared(screen, done)
 
 

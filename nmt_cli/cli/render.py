@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import shlex
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeGuard
 
 import typer
 
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from nmt_cli.corpus.dataset import PrepareReport
-    from nmt_cli.corpus.manifest import Example, Finding, Manifest
+    from nmt_cli.corpus.manifest import Example, Features, Finding, Manifest, Subwords
     from nmt_cli.evaluation.report import Report
     from nmt_cli.training.proof import Proof
     from nmt_cli.training.run import TrainReport
 
 # Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
+CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the standard library
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
@@ -172,12 +174,20 @@ def findings(screen: Screen, found: Iterable[Finding]) -> None:
         note = f" ({finding.note})" if finding.note else ""
         first = finding.examples[0]
         told = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
-        if finding.check in HARMLESS:
+        if finding.check == CUT:
+            screen.warn(cut_line(finding))
+        elif finding.check in HARMLESS:
             screen.detail(f"  {told}")
         else:
             screen.warn(f"{told}; {example_line(first)}   [{finding.check}]")
         for example in finding.examples[finding.check not in HARMLESS :]:
             screen.detail(f"      {example_line(example)}")
+
+
+def cut_line(finding: Finding) -> str:
+    """How many sources of a corpus were cut, and where the first of them stands."""
+    first = finding.examples[0]
+    return f"{finding.count:,} cut: {finding.problem}; the first is {first.file}, line {first.line:,}"
 
 
 def example_line(example: Example) -> str:
@@ -192,21 +202,41 @@ def split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
     by_rows = f" (split by rows, {leaked:.0%} of test would have)" if leaked else ""
-    screen.say(f"  split    {splits}     no sentence stands in two splits{by_rows}")
+    one = "sentence" if is_text(manifest.source) else "picture"
+    screen.say(f"  split    {splits}     no {one} stands in two splits{by_rows}")
     if counts.repeated:
         screen.say(f"           {counts.repeated:,} of train are repetitions, by weight")
     screen.detail(f"           {leak.groups:,} groups of connected pairs, the largest of {leak.largest_group:,}")
+    if not is_text(manifest.source):
+        screen.say(f"  pictures {described_pictures(manifest.source)}")
     screen.say(f"  subwords {described_subwords(manifest)}")
     for side, fit in (("source", manifest.source), ("target", manifest.target)):
-        screen.detail(
-            f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence {fit.longest:,} pieces, "
-            f"99 % up to {fit.longest_of_99_percent:,}"
-        )
+        if is_text(fit):
+            screen.detail(
+                f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence {fit.longest:,} "
+                f"pieces, 99 % up to {fit.longest_of_99_percent:,}"
+            )
+
+
+def is_text(side: Subwords | Features) -> TypeGuard[Subwords]:
+    """Whether the side has subwords. By its attributes: its module needs more than `nmt --help` has."""
+    return hasattr(side, "vocabulary")
+
+
+def described_pictures(source: Subwords | Features) -> str:
+    """How many pictures of how many regions."""
+    told = dataclasses.asdict(source)
+    fewest, most = told["fewest_regions"], told["regions"]
+    regions = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    return f"{told['pictures']:,}, of {regions} regions with {told['depth']:,} features each"
 
 
 def described_subwords(manifest: Manifest) -> str:
     """Size and kind of the vocabulary, and how well it fits: one line."""
     source, target, kind = manifest.source, manifest.target, manifest.tokenizer.kind
+    if not is_text(source):
+        unseen = f"unknown in dev and test: {target.unknown_share:.1%}" if target.unknown_share else "none unencodable"
+        return f"{target.vocabulary:,}, {kind}; {target.pieces_per_word:.1f} per word of a caption; {unseen}"
     joint = source.file == target.file
     size = f"{source.vocabulary:,}, joint" if joint else f"{source.vocabulary:,} and {target.vocabulary:,},"
     fit = f"{source.pieces_per_word:.1f} per source word, {target.pieces_per_word:.1f} per target word"
@@ -290,14 +320,20 @@ class TrainingScreen(Watcher):
         self.screen.say(row + note)
         self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
 
-    def summary(self, report: TrainReport, directory: Path) -> None:
-        """What was made, how good it is, and the command that comes next."""
+    def summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
+        """What was made, how good it is, and the command that comes next.
+
+        A picture is not offered to be translated: its name is relative to the file that named it.
+        """
         kept = report.validation
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
         self.screen.say(f"{directory}/ is ready: epoch {report.best_epoch}, {score}. {proved(report.proof)}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
-        self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+        if pictures:
+            self.screen.say(f"Next: nmt evaluate{where}")
+        else:
+            self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
 
 
 def proved(proof: Proof) -> str:
@@ -308,12 +344,26 @@ def proved(proof: Proof) -> str:
 
 def described_network(network: ModelConfig) -> str:
     """Kind and widths of the network, in a few words."""
+    return f"{network.architecture} · {DESCRIBED[network.architecture](network)}"
+
+
+def described_recurrent(network: ModelConfig) -> str:
     attention = "no attention" if network.attention == "none" else f"{network.attention} attention"
     heads = f", {network.heads} heads" if network.heads > 1 else ""
-    encoder = f"2x{network.units // 2}" if network.bidirectional else f"{network.units}"
+    width = network.encoder_width
+    encoder = f"2x{width // 2}" if network.bidirectional else f"{width}"
     layers = f", {network.layers} layers" if network.layers > 1 else ""
     fed = ", input feeding" if network.input_feeding else ""
-    return f"rnn · {attention}{heads}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
+    return f"{attention}{heads}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
+
+
+def described_transformer(network: ModelConfig) -> str:
+    heads = "1 head" if network.heads == 1 else f"{network.heads} heads"
+    layers = f"{network.layers} + {network.layers} layers"
+    return f"{heads} · {layers}, width {network.embedding} / {network.feed_forward}"
+
+
+DESCRIBED = {"rnn": described_recurrent, "transformer": described_transformer}
 
 
 def clock(seconds: float) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, sentence_progress
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import report, texts
@@ -94,7 +95,7 @@ class Evaluation:
         text, translator = self.text(corpus), None
         rival = read_rival(self.inputs.rival, text)  # before anything is translated
         if self.inputs.hypothesis is None:
-            translator = load_translator(self.inputs.model)
+            translator = load_translator(self.inputs.model, corpus)
             done = self.translate(text, translator)
         else:
             with self.screen.status("scoring"):
@@ -137,7 +138,7 @@ class Evaluation:
         if rival is not None:
             material = Material(rival, text.references, sources)
         else:
-            other = load_translator(Path(name))
+            other = load_translator(Path(name), self.corpus())
             lines = texts.ParallelText(tuple(sources or ()), text.references)
             with sentence_progress(self.screen, f"translating with {name}", len(lines.lines)) as progress:
                 material = report.translated(self.names, lines, other, self.search, progress).material
@@ -162,8 +163,11 @@ class Evaluation:
             )
         done = done.warned(*warnings)
         if self.profiled:
-            sources = [pair.source for pair in pairs]
-            done = self.with_profile(done, sources, corpus, translator if same and own else None)
+            profiled, sources = done, [pair.source for pair in pairs]
+            if corpus is not None and corpus.has_pictures:  # the names of their files are no words to group by
+                profiled, sources = dataclasses.replace(done, material=without_sources(done.material)), []
+            profiled = self.with_profile(profiled, sources, corpus, translator if same and own else None)
+            done = dataclasses.replace(done, profile=profiled.profile)
         return Outcome(done, what, unseen=same and not any(seen))
 
     def with_profile(
@@ -186,11 +190,15 @@ class Evaluation:
 
     def trained_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
         """Training sentences, evenly spread, and what the model makes of them."""
-        pairs = corpus.pairs("train")
-        chosen = pairs[:: max(1, len(pairs) // SAMPLE)][:SAMPLE]
-        text = texts.ParallelText(tuple(pair.source for pair in chosen), tuple((pair.target,) for pair in chosen))
+        sentences = corpus.referenced("train")
+        chosen = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]
+        text = texts.ParallelText(tuple(each.source for each in chosen), tuple(each.references for each in chosen))
         with sentence_progress(self.screen, "translating training sentences", len(chosen)) as progress:
             return report.translated((), text, translator, self.search, progress).material
+
+
+def without_sources(material: Material) -> Material:
+    return dataclasses.replace(material, sources=None)
 
 
 def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
@@ -207,7 +215,6 @@ def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
     return lines
 
 
-def load_translator(model: Path) -> Translator:
-    from nmt_cli.inference.translator import Translator  # ONNX Runtime, which `nmt --help` does not need
-
-    return Translator.load(model)
+def load_translator(model: Path, corpus: PreparedCorpus | None) -> Translator:
+    translator = open_translator(model)
+    return translator if corpus is None else translator.knowing(corpus)

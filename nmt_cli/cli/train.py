@@ -14,7 +14,7 @@ from types import FrameType
 import typer
 
 from nmt_cli.cli.options import Configuration, DataDirectory, Force, ModelDirectory, Quiet, Verbose, with_settings
-from nmt_cli.cli.render import Screen, TrainingScreen
+from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
 from nmt_cli.errors import MissingExtraError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
@@ -45,21 +45,23 @@ def train(
     corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
     claim(model, replace=force)
     screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
+    if corpus.manifest.cut is not None:
+        screen.warn(cut_line(corpus.manifest.cut))
     with stop_signals() as stop:
         with screen.status("starting TensorFlow"), silent_tensorflow():
             from nmt_cli.training.run import train as run
         with TrainingScreen(screen, network, stop) as watcher:
             report = run(corpus, model, network, training, watcher=watcher)
-    watcher.summary(report, model)
+    watcher.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
 
 
-def require_tensorflow() -> None:
+def require_tensorflow(what: str = "training") -> None:
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
             raise MissingExtraError(
-                f"training needs {package}, which is not installed",
+                f"{what} needs {package}, which is not installed",
                 hint="install it with `pip install 'nmt-cli[train]'`",
             )
 

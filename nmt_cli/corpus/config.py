@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]
@@ -32,6 +33,16 @@ class PrepareConfig(Settings):
     )
     target_language: str | None = setting(
         None, "Language of the second column [from a file name like eng-deu.tsv].", panel="Data"
+    )
+    source_type: Literal["text", "features", "image"] = setting(
+        "text",
+        "What the first column holds: text, or names of files: features (.npy, .npz) or image (PNG, JPEG, ...).",
+        panel="Data",
+    )
+    image_weights: str | None = setting(
+        None,
+        "Weights of InceptionV3 without its top, for --source-type image [ImageNet's, downloaded by Keras].",
+        panel="Data",
     )
     format: str | None = setting(
         None, "Format of the input: tsv, csv, jsonl, tmx, po or xliff [by its suffix, else tsv].", panel="Reading"
@@ -73,14 +84,51 @@ class PrepareConfig(Settings):
     vocab_size: int | None = setting(
         None, "Size of the vocabulary [by the size of the corpus: 1,000 to 32,000].", panel="Subwords", low=5
     )
+    min_count: int | None = setting(
+        None, "With --tokenizer word: a word is known that stands so often in train [2].", panel="Subwords", low=1
+    )
     lowercase: bool = setting(False, "Lower-case all text before it is cut into subwords.", panel="Subwords")
     separate_vocabularies: bool = setting(
         False, "One vocabulary for each language instead of a joint one.", panel="Subwords"
     )
 
+    max_source_length: int | None = setting(
+        None, "Subwords of a source at most; what is behind is cut off, and told [no limit].", panel="Subwords", low=1
+    )
     tokenizer_from: str | None = setting(
         None, "Use the subwords of this model, prepared corpus or .spm file instead of learning some.", panel="Subwords"
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min_count is not None:
+            self.check_minimum_count()
+        self.check_source_type()
+
+    def check_source_type(self) -> None:
+        if self.image_weights is not None and self.source_type != "image":
+            raise OptionError(f"--image-weights is given, but --source-type is {self.source_type}")
+        if self.source_type == "text":
+            return
+        if self.near_duplicates:
+            raise OptionError("--near-duplicates compares texts", hint=f"leave it out with {self.source_type}")
+        if self.max_source_length is not None:
+            raise OptionError("--max-source-length counts subwords", hint=f"leave it out with {self.source_type}")
+
+    def check_minimum_count(self) -> None:
+        if self.tokenizer != "word":
+            raise OptionError(
+                f"--min-count counts words, but --tokenizer is {self.tokenizer}",
+                hint="add --tokenizer word, or set the size with --vocab-size",
+            )
+        for flag, value in (("--vocab-size", self.vocab_size), ("--tokenizer-from", self.tokenizer_from)):
+            if value is not None:
+                raise OptionError(f"{flag} and --min-count exclude each other", hint="leave out one of them")
+
+    @property
+    def sides(self) -> tuple[Literal["source", "target"], ...]:
+        """The sides that are text."""
+        return ("source", "target") if self.source_type == "text" else ("target",)
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:

@@ -10,24 +10,33 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nmt_cli import files
+from nmt_cli.corpus.batching import pad
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
 from nmt_cli.corpus.diagnosis import diagnose, refuse_findings
 from nmt_cli.corpus.formats.inputs import Input, parse_input
-from nmt_cli.corpus.manifest import NAME, Manifest, damaged
+from nmt_cli.corpus.grids import IMAGE_WEIGHTS, FeatureFiles, FloatArray, Grids, GridSource, PictureReader
+from nmt_cli.corpus.manifest import NAME, SPLITS, Features, Manifest, Subwords, damaged
 from nmt_cli.corpus.pairs import Role
+from nmt_cli.corpus.pictures import CHECKS as CHECKS_OF_CAPTIONS
+from nmt_cli.corpus.pictures import find_pictures
 from nmt_cli.corpus.preparation import build
-from nmt_cli.corpus.ragged import Ragged
+from nmt_cli.corpus.ragged import IntArray, Ragged
 from nmt_cli.corpus.reading import Inputs, Progress, read_pairs
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.reuse import borrow
+from nmt_cli.corpus.source import Source, SourceArray, TextSource, growth_of
 from nmt_cli.corpus.split import is_size
 from nmt_cli.corpus.tokenizer import Tokenizer
-from nmt_cli.errors import OutputError
+from nmt_cli.errors import OptionError, OutputError
 
 
 @dataclass(frozen=True)
@@ -47,10 +56,40 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EncodedSplit:
-    """Ids of both sides, row for row the pairs of the split, without start and end."""
+class Referenced:
+    """A source and the targets that it may have."""
 
-    source: Ragged
+    source: str
+    references: tuple[str, ...]
+
+
+class SourceRows(Protocol):
+    """The N sources of a split."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(N,) positions of each."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def padded(self, rows: IntArray) -> SourceArray:
+        """(B, S, ...): what an encoder takes of these rows."""
+        ...
+
+
+class Sentences(Ragged):
+    """Sources that are text."""
+
+    def padded(self, rows: IntArray) -> SourceArray:
+        return pad(self, rows, end=Tokenizer.END)
+
+
+@dataclass(frozen=True)
+class EncodedSplit:
+    """Both sides, row for row the pairs of the split; ids are without start and end."""
+
+    source: SourceRows
     target: Ragged
 
 
@@ -60,6 +99,7 @@ def prepare(
     config: PrepareConfig,
     *,
     replace: bool = False,
+    reader: PictureReader | None = None,
     progress: Progress | None = None,
     processes: int = 1,
     report: Path | None = None,
@@ -81,14 +121,18 @@ def prepare(
     if config.tokenizer_from is not None:
         borrow(Path(config.tokenizer_from), config.tokenizer_settings)  # rather refused now than after the work
     pairs = read_pairs(inputs, config, told, processes=processes)
-    findings = diagnose(pairs, config, lambda done: told("checking", done, len(CHECKS)))
+    pictures = None
+    if config.source_type != "text":
+        pictures = find_pictures(pairs, inputs, reader or FeatureFiles(), told)
+    checks = None if pictures is None else CHECKS_OF_CAPTIONS
+    findings = diagnose(pairs, config, lambda done: told("checking", done, len(CHECKS)), checks)
     if report is not None and config.strict:
         write_report(report, findings, None)
     if config.strict:
         refuse_findings(findings)
     try:
         with files.staged_directory(directory, replace=replace) as staged:
-            manifest = build(pairs, findings, inputs, staged, config, told)
+            manifest = build(pairs, findings, inputs, pictures, staged, config, told)
     except OSError as error:
         error.filename = str(directory)  # a full disk names none, and the staged directory's name says nothing
         raise
@@ -166,18 +210,33 @@ class PreparedCorpus:
     @property
     def joint(self) -> bool:
         """Whether both languages share one vocabulary."""
-        return self.manifest.source.file == self.manifest.target.file
+        source = self.manifest.source
+        return isinstance(source, Subwords) and source.file == self.manifest.target.file
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether the sources are pictures, and not text."""
+        return isinstance(self.manifest.source, Features)
 
     @property
     def tokenizer_files(self) -> dict[str, Path]:
         """By role: "joint", or "source" and "target"."""
         if self.joint:
-            return {"joint": self.directory / self.manifest.source.file}
+            return {"joint": self.directory / self.manifest.target.file}
         sides = {"source": self.manifest.source, "target": self.manifest.target}
-        return {role: self.directory / side.file for role, side in sides.items()}
+        return {role: self.directory / side.file for role, side in sides.items() if isinstance(side, Subwords)}
+
+    @property
+    def model_files(self) -> list[Path]:
+        """What a model needs of this directory to read its sources and write its targets."""
+        pictures = self.directory / IMAGE_WEIGHTS
+        return [*self.tokenizer_files.values(), *([pictures] if pictures.name in self.manifest.outputs else [])]
 
     @cached_property
     def source_tokenizer(self) -> Tokenizer:
+        """Raises OptionError where the sources are pictures."""
+        if not isinstance(self.manifest.source, Subwords):
+            raise OptionError(f"{self.directory}/ has pictures on its source side, and no words to look at")
         return Tokenizer.load(self.directory / self.manifest.source.file, self.tokenizer_settings)
 
     @cached_property
@@ -185,6 +244,39 @@ class PreparedCorpus:
         if self.joint:
             return self.source_tokenizer
         return Tokenizer.load(self.directory / self.manifest.target.file, self.tokenizer_settings)
+
+    @cached_property
+    def source(self) -> Source:
+        """The source side as a model trained on this corpus is to read it."""
+        if isinstance(self.manifest.source, Features):
+            kind = self.manifest.options["source_type"]
+            return GridSource(kind, self.manifest.source.depth, self.stored_pictures())
+        train = self.encoded("train")
+        growth = growth_of(train.source.lengths, train.target.lengths)
+        return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), growth)
+
+    def stored_pictures(self) -> dict[str, FloatArray]:
+        """The grid of each picture by the name that the pairs have for it."""
+        found: dict[str, FloatArray] = {}
+        for split in SPLITS:
+            grids = self.encoded(split).source
+            if isinstance(grids, Grids):
+                numbers = zip(self.pairs(split), grids.pictures.tolist(), strict=True)
+                found |= {pair.source: grids.picture(number) for pair, number in numbers}
+        return found
+
+    def referenced(self, split: str) -> list[Referenced]:
+        """What is to be translated and scored: the pairs, or each picture once with all its captions.
+
+        Pictures with fewer captions than others have theirs again in turn: metrics want as many for each.
+        """
+        if not self.has_pictures:
+            return [Referenced(pair.source, (pair.target,)) for pair in self.pairs(split)]
+        captions: dict[str, list[str]] = {}
+        for pair in self.pairs(split):
+            captions.setdefault(pair.source, []).append(pair.target)
+        most = max(map(len, captions.values()), default=0)
+        return [Referenced(name, tuple(islice(cycle(own), most))) for name, own in captions.items()]
 
     def pairs(self, split: str) -> list[Pair]:
         """The sentence pairs of "train", "dev" or "test", in the order of `encoded`."""
@@ -197,8 +289,9 @@ class PreparedCorpus:
 
     def encoded(self, split: str) -> EncodedSplit:
         """The ids of "train", "dev" or "test", mapped into memory."""
+        kind: type[Grids | Sentences] = Grids if self.has_pictures else Sentences
         try:
-            sides = (Ragged.load(self.directory / f"{split}.{side}") for side in ("source", "target"))
-            return EncodedSplit(*sides)
+            source = kind.load(self.directory / f"{split}.source")
+            return EncodedSplit(source, Ragged.load(self.directory / f"{split}.target"))
         except (OSError, ValueError) as error:
             raise damaged(self.directory / f"{split}.*.npy", "cannot be read") from error

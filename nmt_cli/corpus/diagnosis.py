@@ -21,8 +21,12 @@ EXAMPLES = 3
 LONGEST_EXAMPLE = 200  # characters of a side
 
 
-def diagnose(pairs: Pairs, config: PrepareConfig, advance: Callable[[int], None]) -> tuple[Finding, ...]:
-    """Looks with every check in turn; sets `pairs.reasons`. The findings, of the checks that found something.
+def diagnose(
+    pairs: Pairs, config: PrepareConfig, advance: Callable[[int], None], names: frozenset[str] | None = None
+) -> tuple[Finding, ...]:
+    """Looks with every check in turn, or with those of these `names`; sets `pairs.reasons`.
+
+    Returns the findings of the checks that found something.
 
     Given dev and test pairs are only dropped when they are empty or touch each other: they are what others measure by.
     """
@@ -30,6 +34,8 @@ def diagnose(pairs: Pairs, config: PrepareConfig, advance: Callable[[int], None]
     in_training = pairs.in_role("train")
     findings = []
     for number, check in enumerate(CHECKS):
+        if names is not None and check.name not in names:
+            continue
         among = pairs.alive if check.looks_at_all else pairs.alive & in_training
         found = look(check, pairs, among, config)
         drops = check.action == "dropped" and check.name not in keep

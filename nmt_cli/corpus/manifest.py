@@ -19,6 +19,7 @@ from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 
 NAME = "dataset.json"
 FORMAT = 1
+CUT = "source-length"  # the finding that tells which sources were cut
 SPLITS = ("train", "dev", "test")
 
 # Up to this size a file is checked by SHA-256 whenever the corpus is loaded, which takes at most some 10 ms a file;
@@ -26,7 +27,7 @@ SPLITS = ("train", "dev", "test")
 CHECKED_AT_LOAD = 16 * 2**20  # bytes
 
 
-Action = Literal["dropped", "mended", "reported", "kept"]
+Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,16 @@ class Subwords:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Features:
+    """The pictures on the source side."""
+
+    pictures: int  # different ones
+    regions: int  # of the picture with most
+    fewest_regions: int
+    depth: int  # numbers of a region
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileRecord:
     bytes: int
     sha256: str
@@ -111,7 +122,7 @@ class Manifest:
     counts: Counts
     leak: LeakReport
     findings: tuple[Finding, ...]
-    source: Subwords
+    source: Subwords | Features
     target: Subwords
     options: dict[str, Any]
     inputs: dict[str, FileRecord]
@@ -147,7 +158,7 @@ class Manifest:
             "counts": Counts(**values["counts"]),
             "leak": LeakReport(**values["leak"]),
             "findings": tuple(Finding.from_mapping(finding) for finding in values["findings"]),
-            "source": Subwords(**values["source"]),
+            "source": (Features if "depth" in values["source"] else Subwords)(**values["source"]),
             "target": Subwords(**values["target"]),
             "inputs": {name: FileRecord(**record) for name, record in values["inputs"].items()},
             "outputs": {name: FileRecord(**record) for name, record in values["outputs"].items()},
@@ -160,6 +171,11 @@ class Manifest:
 
     def write(self, directory: Path) -> None:
         files.write_json(directory / NAME, dataclasses.asdict(self))
+
+    @property
+    def cut(self) -> Finding | None:
+        """The sources that were cut at `--max-source-length`, if any."""
+        return next((finding for finding in self.findings if finding.check == CUT), None)
 
     @property
     def fingerprint(self) -> str:

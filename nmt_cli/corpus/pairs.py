@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BoolArray = NDArray[np.bool_]
+Side = Literal["source", "target"]
 Role = Literal["train", "dev", "test"]
 ROLES: tuple[Role, ...] = ("train", "dev", "test")
 
@@ -87,6 +88,7 @@ class Pairs:
     target: Texts = field(default_factory=Texts)
     more_columns: int = 0
     originals: dict[int, tuple[str, str]] = field(default_factory=dict)  # by row: a few texts before they were mended
+    connecting: tuple[Side, ...] = ("source", "target")  # pairs that share one of these are kept in one split
     parts: list[Facts] = field(default_factory=list)
     learnt: dict[str, Any] = field(default_factory=dict)  # by name: what one check works out and others need
 
@@ -111,5 +113,10 @@ class Pairs:
         chosen: BoolArray = np.array([each == role for each in self.roles], dtype=np.bool_)
         return chosen[self.facts.inputs]
 
-    def side(self, side: Literal["source", "target"]) -> Texts:
+    @property
+    def connecting_keys(self) -> list[NDArray[np.uint64]]:
+        """(N,) of each connecting side, equal for what must not stand in two splits."""
+        return [self.facts.source_keys if side == "source" else self.facts.target_keys for side in self.connecting]
+
+    def side(self, side: Side) -> Texts:
         return self.source if side == "source" else self.target

@@ -18,9 +18,11 @@ import numpy as np
 from nmt_cli import __version__
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.config import PrepareConfig, languages_in
-from nmt_cli.corpus.manifest import FORMAT, Counts, FileRecord, Finding, LeakReport, Manifest
+from nmt_cli.corpus.diagnosis import EXAMPLES, example
+from nmt_cli.corpus.manifest import CUT, FORMAT, Counts, Features, FileRecord, Finding, LeakReport, Manifest, Subwords
 from nmt_cli.corpus.near import near_numbers
 from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.pictures import Pictures
 from nmt_cli.corpus.reading import Inputs, Progress
 from nmt_cli.corpus.split import (
     IntArray,
@@ -49,7 +51,13 @@ class Division:
 
 
 def build(
-    pairs: Pairs, findings: tuple[Finding, ...], inputs: Inputs, directory: Path, config: PrepareConfig, told: Progress
+    pairs: Pairs,
+    findings: tuple[Finding, ...],
+    inputs: Inputs,
+    pictures: Pictures | None,
+    directory: Path,
+    config: PrepareConfig,
+    told: Progress,
 ) -> Manifest:
     """Fills `directory` with a prepared corpus; its manifest, which is the last file written."""
     division = divide(pairs, config, told)
@@ -59,10 +67,34 @@ def build(
         write_pairs(directory / f"{split}.tsv", pairs, rows)
     told("learning subwords", 0, 0)
     vocabularies = obtain_subwords(pairs, division.splits.train, directory, config)
-    encode_splits(pairs, division.splits, vocabularies, directory, told)
-    manifest = describe(pairs, findings, inputs, division, vocabularies, directory, config)
+    cut = encode_splits(pairs, division.splits, vocabularies, directory, told, config)
+    findings += cut_sources(pairs, cut, config)
+    source = (
+        pictures.store(division.splits, directory, told)
+        if pictures
+        else measure_subwords("source", pairs, division.splits, vocabularies, directory)
+    )
+    manifest = describe(pairs, findings, inputs, division, vocabularies, source, directory, config)
     manifest.write(directory)
     return manifest
+
+
+def cut_sources(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
+    """What the report says of the sources that were cut at `--max-source-length`; nothing where none was."""
+    if not len(rows):
+        return ()
+    limit = f"--max-source-length {config.max_source_length}"
+    examples = tuple(example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
+    return (
+        Finding(
+            check=CUT,
+            problem=f"sources of more subwords than {limit}",
+            count=len(rows),
+            action="cut",
+            note="",
+            examples=examples,
+        ),
+    )
 
 
 def divide(pairs: Pairs, config: PrepareConfig, progress: Progress) -> Division:
@@ -77,7 +109,7 @@ def divide(pairs: Pairs, config: PrepareConfig, progress: Progress) -> Division:
     sources, targets = numbered(pairs.facts.source_keys[rows]), numbered(pairs.facts.target_keys[rows])
     progress("splitting", 1, 3)
     near = near_kinds(pairs, rows) if config.near_duplicates else []
-    groups = connected_groups(sources, targets, *near)
+    groups = connected_groups(*(numbered(keys[rows]) for keys in pairs.connecting_keys), *near)
     progress("splitting", 2, 3)
     lengths = np.maximum(pairs.facts.source_lengths, pairs.facts.target_lengths)[rows]
     drawn = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where)
@@ -164,6 +196,7 @@ def describe(
     inputs: Inputs,
     division: Division,
     vocabularies: Vocabularies,
+    source: Subwords | Features,
     directory: Path,
     config: PrepareConfig,
 ) -> Manifest:
@@ -177,7 +210,7 @@ def describe(
         counts=count_pairs(pairs, division),
         leak=division.leak,
         findings=findings,
-        source=measure_subwords("source", pairs, division.splits, vocabularies, directory),
+        source=source,
         target=measure_subwords("target", pairs, division.splits, vocabularies, directory),
         options=options_without_paths(config),
         inputs=inputs.records,
@@ -213,8 +246,8 @@ def languages_of(inputs: Inputs, config: PrepareConfig) -> tuple[str, str]:
 def options_without_paths(config: PrepareConfig) -> dict[str, Any]:
     """The options, with files named without their folders, so that equal input gives equal output anywhere."""
     options = config.to_mapping()
-    for name in ("dev", "test", "tokenizer_from"):
+    for name in ("dev", "test", "tokenizer_from", "image_weights"):
         wish = options[name]
-        if wish is not None and not (name != "tokenizer_from" and is_size(wish)):
+        if wish is not None and not (name in ("dev", "test") and is_size(wish)):
             options[name] = ",".join(Path(part).name for part in wish.split(","))
     return options

@@ -63,6 +63,12 @@ class Ragged:
     def __iter__(self) -> Iterator[IntArray]:
         return (self[row] for row in range(len(self)))
 
+    def first(self, limit: int) -> Self:
+        """The sequences with at most their first `limit` ids."""
+        place = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)  # (T,) in its sequence
+        ends = np.cumsum(np.minimum(self.lengths, limit))
+        return type(self)(self.ids[place < limit], np.concatenate([[0], ends]))
+
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """(N,) ids of each sequence."""

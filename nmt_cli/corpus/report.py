@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from nmt_cli import files
-from nmt_cli.corpus.manifest import Finding, Manifest
+from nmt_cli.corpus.manifest import Features, Finding, Manifest
 from nmt_cli.errors import OptionError
 
 STYLE = """
@@ -69,6 +69,9 @@ def summary(manifest: Manifest | None) -> list[str]:
     }
     for side in ("source", "target"):
         fit = getattr(manifest, side)
+        if isinstance(fit, Features):
+            rows["pictures"] = f"{fit.pictures:,}, of up to {fit.regions:,} regions with {fit.depth:,} features each"
+            continue
         rows[f"subwords, {side}"] = (
             f"{fit.vocabulary:,}; {fit.pieces_per_word:.2f} per word; {fit.coverage:.2%} of characters covered; "
             f"longest sentence {fit.longest:,}, 99 % up to {fit.longest_of_99_percent:,}"

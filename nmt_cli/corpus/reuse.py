@@ -6,6 +6,7 @@ Reads the card of a model directory for the names of its files; knows nothing el
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ class Borrowed:
         if self.source == self.target:
             return {"joint": self.source}
         return {"source": self.source, "target": self.target}
+
+    def files_of(self, sides: Sequence[str]) -> dict[str, Path]:
+        """By role, for these sides alone."""
+        return self.files if len(sides) == 2 else {side: getattr(self, side) for side in sides}
 
 
 def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
@@ -61,7 +66,7 @@ def read_card(card: Path) -> Borrowed:
         if card.name == "model.json":
             names = [values["source_tokenizer"], values["target_tokenizer"]]
         else:
-            names = [values["source"]["file"], values["target"]["file"]]
+            names = [values[side].get("file", values["target"]["file"]) for side in ("source", "target")]
         settings = TokenizerSettings(**values["tokenizer"])
         source, target = (card.parent / Path(name).name for name in names)
     except (ValueError, KeyError, TypeError, OptionError) as error:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.tokenizer import word_pattern
+from nmt_cli.errors import OptionError
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class CorpusStatistics:
 
 
 def statistics(corpus: PreparedCorpus) -> CorpusStatistics:
+    """Raises OptionError where the sources are pictures."""
+    if corpus.has_pictures:
+        raise OptionError(
+            f"{corpus.directory}/ has pictures on its source side, and no two texts to compare",
+            hint="`nmt prepare -v` tells how many pictures there are, and how long their captions",
+        )
     train, test = corpus.pairs("train"), corpus.pairs("test")
     encoded = corpus.encoded("train")
     splits = {split: len(corpus.encoded(split).source) for split in ("train", "dev", "test")}

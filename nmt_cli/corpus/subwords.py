@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
 from nmt_cli.corpus.manifest import Subwords
-from nmt_cli.corpus.pairs import Pairs, Texts
+from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.reuse import borrow
 from nmt_cli.corpus.split import IntArray, Splits
@@ -25,8 +24,6 @@ from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.errors import OptionError
 
 Progress = Callable[[str, int, int], None]
-Side = Literal["source", "target"]
-SIDES: tuple[Side, ...] = ("source", "target")
 
 CHUNK = 20_000  # sentences that are encoded at a time
 SAMPLE = 200_000  # sentences of a side that subwords are learnt from; more take longer and change little
@@ -59,7 +56,10 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
         if config.vocab_size is not None:
             raise OptionError("--vocab-size and --tokenizer-from exclude each other", hint="leave out one of them")
         borrowed = borrow(Path(config.tokenizer_from), settings)
-        settings, models = borrowed.settings, {role: path.read_bytes() for role, path in borrowed.files.items()}
+        settings, models = (
+            borrowed.settings,
+            {role: path.read_bytes() for role, path in borrowed.files_of(config.sides).items()},
+        )
     else:
         models = learn(pairs, train, config)
     for role, model in models.items():
@@ -74,27 +74,34 @@ def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, byt
     """By role ("joint", or "source" and "target") the models trained on a sample of train."""
     generator = np.random.default_rng([config.seed, 2])
     rows = np.sort(generator.permutation(train)[:SAMPLE])
-    roles: dict[str, list[str]] = {side: list(pairs.side(side).of(rows)) for side in SIDES}
-    if not config.separate_vocabularies:
+    roles: dict[str, list[str]] = {side: list(pairs.side(side).of(rows)) for side in config.sides}
+    if len(roles) == 2 and not config.separate_vocabularies:
         roles = {"joint": roles["source"] + roles["target"]}
+    settings, size, least = config.tokenizer_settings, config.vocab_size, config.min_count
     return {
-        role: train_tokenizer(sentences, config.tokenizer_settings, vocabulary_size=config.vocab_size)
+        role: train_tokenizer(sentences, settings, vocabulary_size=size, minimum_count=least)
         for role, sentences in roles.items()
     }
 
 
 def encode_splits(
-    pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress
-) -> None:
-    """Writes the ids of each side of each split."""
-    done, total = 0, 2 * sum(len(rows) for _, rows in splits.items())
-    for side in SIDES:
+    pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress, config: PrepareConfig
+) -> IntArray:
+    """Writes the ids of each side of each split. The rows whose source was cut at `max_source_length`."""
+    limit = config.max_source_length
+    done, total = 0, len(config.sides) * sum(len(rows) for _, rows in splits.items())
+    cut: list[IntArray] = []
+    for side in config.sides:
         tokenizer = vocabularies.tokenizer(side)
         for split, rows in splits.items():
             chunks = counted(encoded(pairs.side(side), rows, tokenizer), done, total, progress)
             ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
+            if side == "source" and limit is not None:
+                cut.append(rows[ragged.lengths > limit])
+                ragged = ragged.first(limit)
             ragged.save(directory / f"{split}.{side}")
             done += len(rows)
+    return np.unique(np.concatenate(cut)) if cut else np.zeros(0, np.int64)
 
 
 def encoded(texts: Texts, rows: IntArray, tokenizer: Tokenizer) -> Iterator[list[list[int]]]:

@@ -104,6 +104,27 @@ class Tokenizer:
         # Normalised because byte pieces can spell a line break, and a translation must stay on its line.
         return normalise(unmark_words(text) if self.settings.kind == "word" else text)
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether text can have pieces that are unknown: subwords spell what they do not know in bytes."""
+        return self.settings.kind in ("word", "char")
+
+    def surfaces(self, text: str) -> list[str]:
+        """The piece behind each id of `encode`, which of an unknown one is the text that it stands for.
+
+        SentencePiece makes one unknown piece of several characters or words that follow each other.
+        """
+        found: list[str] = self._pieces.encode(surface(text, self.settings), out_type=str)
+        return found
+
+    def decode_replaced(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
+        """As `decode`, with the pieces `unknown`, as `surfaces` gives them, for the unknown ones, in their order."""
+        waiting = iter(unknown)
+        known = [int(i) for i in ids if i == self.UNKNOWN or i >= SPECIALS]
+        pieces = [next(waiting) if i == self.UNKNOWN else self._pieces.id_to_piece(i) for i in known]
+        text = "".join(pieces).replace(BLANK, " ")
+        return normalise(unmark_words(text) if self.settings.kind == "word" else text)
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Each id as text, for showing: `▁` stands for a blank before, or `￭` for none where pieces are words."""
         found: list[str] = [self._pieces.id_to_piece(int(i)) for i in ids]
@@ -154,16 +175,26 @@ def word_pattern() -> re.Pattern[str]:
     return re.compile(rf"⟦\d⟧|{word}(?:['’-]{word})*|\S")
 
 
-def train_tokenizer(texts: Sequence[str], settings: TokenizerSettings, *, vocabulary_size: int | None = None) -> bytes:
+def train_tokenizer(
+    texts: Sequence[str],
+    settings: TokenizerSettings,
+    *,
+    vocabulary_size: int | None = None,
+    minimum_count: int | None = None,
+) -> bytes:
     """The bytes of a SentencePiece model trained on these sentences; depends on nothing else.
 
+    With a `minimum_count` a vocabulary of words has those that stand so often in `texts`, and no others.
     Without a `vocabulary_size` it is chosen from the amount of text, and lowered to what the text can fill.
     Raises OptionError for a size that the text cannot fill or that does not hold its characters, naming one
     that will do; DataError for text from which nothing can be learnt.
     """
     surfaces = [surface(text, settings) for text in texts]
     coverage, covered = alphabet(surfaces)
-    size = vocabulary_size or rule_size(surfaces, settings.kind, covered)
+    if minimum_count is not None:
+        size = size_of_frequent_words(surfaces, minimum_count)
+    else:
+        size = vocabulary_size or rule_size(surfaces, settings.kind, covered)
     model = run_trainer(surfaces, settings.kind, size, coverage)
     reached = Tokenizer(model, settings).vocabulary_size
     if vocabulary_size is not None and reached < vocabulary_size:
@@ -196,12 +227,18 @@ def rule_size(surfaces: Sequence[str], kind: TokenizerKind, covered: int) -> int
     if kind == "char":
         return covered + SPECIALS + len(PLACEHOLDERS) + 1  # the mark of a blank may be one more
     if kind == "word":
-        words = Counter(word for text in surfaces for word in text.split())
-        repeated = sum(count > 1 for count in words.values())
-        return min(max(repeated + SPECIALS + len(PLACEHOLDERS), SMALLEST_VOCABULARY), LARGEST_WORD_VOCABULARY)
+        repeated = size_of_frequent_words(surfaces, 2)
+        return min(max(repeated, SMALLEST_VOCABULARY), LARGEST_WORD_VOCABULARY)
     words_of_text = sum(map(count_words, surfaces))
     by_words = next((size for words, size in VOCABULARY_BY_WORDS if words_of_text >= words), SMALLEST_VOCABULARY)
     return max(by_words, 2 * covered + BYTES + SPECIALS + len(PLACEHOLDERS))
+
+
+def size_of_frequent_words(surfaces: Sequence[str], minimum_count: int) -> int:
+    """The vocabulary of words that has room for those that stand `minimum_count` times or more."""
+    words = Counter(word for text in surfaces for word in text.split())
+    frequent = sum(count >= minimum_count for word, count in words.items() if word not in PLACEHOLDERS)
+    return frequent + SPECIALS + 2 * len(PLACEHOLDERS)  # SentencePiece knows each with and without a blank before it
 
 
 def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverage: float) -> bytes:

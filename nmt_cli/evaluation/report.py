@@ -17,6 +17,7 @@ from nmt_cli.evaluation.metrics import FORCED, measure_all
 from nmt_cli.evaluation.scores import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.cuts import SourceCuts
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.profile import Profile
@@ -53,6 +54,7 @@ class Translated:
     material: Material
     search: SearchConfig
     cut: int  # translations that the length limit cut
+    long: str  # which lines were read in part, told; empty if none
 
 
 def translated(
@@ -73,7 +75,7 @@ def translated(
 
         forced = force_lines(translator, text.lines, [own[0] for own in text.references])
     material = Material([one.text for one in translations], text.references, text.lines, forced)
-    return Translated(material, one_best, sum(one.cut for one in translations))
+    return Translated(material, one_best, sum(one.cut for one in translations), SourceCuts.of(translations).told)
 
 
 def report_of_translations(
@@ -92,7 +94,7 @@ def report_of_translations(
     report = report_of_material(names, done.material, config)
     limit = f"{done.cut:,} translations were cut at their length limit (--max-length {search.max_length})"
     report = dataclasses.replace(report, search=done.search)
-    return report.warned(limit) if done.cut else report
+    return report.warned(*filter(None, (done.long, limit if done.cut else "")))
 
 
 def report_of_hypotheses(names: Sequence[str], text: ParallelText, config: ScoreConfig = DEFAULT) -> Report:
@@ -136,6 +138,7 @@ def as_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
         "references_per_sentence": report.references_per_sentence,
         "beam_size": report.search.beam_size if report.search else None,
         "length_penalty": report.search.length_penalty if report.search else None,
+        "decoding": report.search.summary if report.search else None,
         "scores": {name: score_json(report, name) for name in report.scores},
         **({"against": report.rival} if report.rival else {}),
         **({"profile": dataclasses.asdict(report.profile)} if report.profile else {}),

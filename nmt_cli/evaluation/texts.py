@@ -81,11 +81,14 @@ def check_count(one: Path | str, lines: int, other: Path | str, count: int) -> N
 
 
 def text_of_test_split(corpus: PreparedCorpus) -> ParallelText:
-    """The test split: its sources, one reference each. Raises DataError when it is empty."""
-    pairs = corpus.pairs("test")
-    if not pairs:
+    """The test split: its sources, one reference each; each picture once, with all its captions.
+
+    Raises DataError when it is empty.
+    """
+    sentences = corpus.referenced("test")
+    if not sentences:
         raise DataError(
             "the test split is empty: there is no sentence to score",
             hint="prepare the corpus with a test split, or name files with --source and --reference",
         )
-    return ParallelText(tuple(pair.source for pair in pairs), tuple((pair.target,) for pair in pairs))
+    return ParallelText(tuple(each.source for each in sentences), tuple(each.references for each in sentences))

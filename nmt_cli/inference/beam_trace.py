@@ -13,8 +13,9 @@ import numpy as np
 
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.constraints import Guide
 from nmt_cli.inference.search import Extension, Found, Observer, search
-from nmt_cli.inference.translator import Translator, padded
+from nmt_cli.inference.translator import Translator
 
 Fate = Literal["kept", "ended", "pruned"]
 
@@ -92,10 +93,12 @@ class TracedBeam:
 
 
 def trace_beam(translator: Translator, text: str, config: SearchConfig) -> TracedBeam:
-    """Translates one normalised sentence and keeps the tree."""
-    ids = [[*translator.source.encode(text), Tokenizer.END]]
+    """Translates one sentence and keeps the tree."""
+    source = translator.source.batch(translator.source.rows([text], config.max_source_length))
     trace = BeamTrace()
-    (found,) = search(translator.engine, padded(ids, [0]), replace(config, n_best=1), trace)
+    config = replace(config, n_best=1, growth=translator.source.growth)
+    guide = Guide.of(config, vocabulary=translator.target.vocabulary_size)
+    (found,) = search(translator.engine, source, config, trace, guide)
     nodes = trace.marked(found[0])
     pieces = translator.target.pieces(np.array([node.token for node in nodes]).tolist())
     return TracedBeam(tuple(nodes), tuple(pieces), translator.target.decode(list(found[0].tokens)))

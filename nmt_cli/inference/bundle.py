@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nmt_cli.corpus.grids import GridSource
+from nmt_cli.corpus.source import Source, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import refuse_to_overwrite, sha256, write_json
@@ -49,6 +51,7 @@ class ModelCard:
     precision: dict[str, Any]  # which one is the default, and the BLEU of each on the development set
     versions: dict[str, str]
     checksums: dict[str, str]  # file name to SHA-256
+    source: dict[str, Any] = dataclasses.field(default_factory=dict)  # what beside the tokenizer makes its rows
 
     @property
     def default_precision(self) -> str:
@@ -81,13 +84,19 @@ class Bundle:
             check_file(directory / name, card.checksums.get(name, ""))
         return cls(directory=directory, card=card, precision=precision)
 
-    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """Of the source and of the target; one and the same where they are joint."""
-        settings = TokenizerSettings(**self.card.tokenizer)
-        source = Tokenizer.load(self.directory / self.card.source_tokenizer, settings)
-        if self.card.target_tokenizer == self.card.source_tokenizer:
-            return source, source
-        return source, Tokenizer.load(self.directory / self.card.target_tokenizer, settings)
+    def source(self) -> Source:
+        """The source side as it was in training."""
+        values = dict(self.card.source)
+        kind = values.pop("type", "text")
+        if kind == "text":
+            return TextSource(self.tokenizer(self.card.source_tokenizer), **values)
+        return GridSource(kind, **values)
+
+    def target_tokenizer(self) -> Tokenizer:
+        return self.tokenizer(self.card.target_tokenizer)
+
+    def tokenizer(self, name: str) -> Tokenizer:
+        return Tokenizer.load(self.directory / name, TokenizerSettings(**self.card.tokenizer))
 
 
 def graph_files(precision: str) -> tuple[str, str]:
@@ -106,13 +115,14 @@ def read_card(directory: Path) -> ModelCard:
         values = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise damaged(path, f"is not valid JSON ({error})") from error
-    expected = {field.name for field in dataclasses.fields(ModelCard)}
+    fields = dataclasses.fields(ModelCard)
+    needed = {field.name for field in fields if field.default_factory is dataclasses.MISSING}
     written = values.get("format") if isinstance(values, dict) else None
     if isinstance(written, int) and written != FORMAT:
         raise DamagedError(
             f"{path} has format {written}; this nmt reads format {FORMAT}", hint="make it anew with `nmt train --force`"
         )
-    if not isinstance(values, dict) or set(values) != expected:
+    if not isinstance(values, dict) or not needed <= set(values) <= {field.name for field in fields}:
         raise damaged(path, "does not have the entries of a model card")
     return ModelCard(**values)
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
 from nmt_cli.inference.search import Found
-from nmt_cli.inference.translator import Translation, Translator, padded
-
-CELLS = 2_000_000  # rows x tokens of the vocabulary in one step at most, which bounds memory
+from nmt_cli.inference.translator import CELLS, Translation, Translator, padded
 
 
 @dataclass(frozen=True)
@@ -34,12 +33,12 @@ class Forced:
         return sum(self.log_probabilities)
 
 
-def force(model: StepModel[StateT], source_ids: IntArray, targets: Sequence[Sequence[int]], size: int) -> list[Forced]:
-    """Scores `targets` (ids ending with END), one of each row of `source_ids` (B, S); `size` is V."""
+def force(model: StepModel[StateT], source: SourceArray, targets: Sequence[Sequence[int]], size: int) -> list[Forced]:
+    """Scores `targets` (ids ending with END), one of each row of `source` (B, S, ...); `size` is V."""
     rows = np.arange(len(targets))
     wanted = padded(targets, rows.tolist())  # (B, longest T)
     lengths = np.array([len(target) for target in targets])
-    state = model.encode(source_ids)
+    state = model.encode(source)
     previous: IntArray = np.full(len(targets), Tokenizer.START)
     found: list[list[float]] = [[] for _ in targets]
     best: list[list[bool]] = [[] for _ in targets]
@@ -74,15 +73,16 @@ def force_lines(
     Attention is cut to the length of each source. An unknown token counts as the model's unknown token.
     """
     ends = [Tokenizer.END]
-    source_ids = [ids + ends for ids in translator.source.encode_all(map(normalise, sources))]
+    rows = translator.source.rows(sources)
     target_ids = [ids + ends for ids in translator.target.encode_all(map(normalise, targets))]
     size = translator.target.vocabulary_size
-    result: list[Forced | None] = [None] * len(source_ids)
+    result: list[Forced | None] = [None] * len(rows)
     done = 0
     for batch in batches_of_like_length([len(ids) for ids in target_ids], max(1, CELLS // size)):
         own = [target_ids[index] for index in batch]
-        for index, one in zip(batch, force(translator.engine, padded(source_ids, batch), own, size), strict=True):
-            length = len(source_ids[index])
+        read = translator.source.batch([rows[index] for index in batch])
+        for index, one in zip(batch, force(translator.engine, read, own, size), strict=True):
+            length = len(rows[index])
             result[index] = Forced(one.tokens, one.log_probabilities, one.likeliest, one.attention[:, :length])
         done += len(batch)
         if progress is not None:
@@ -98,11 +98,10 @@ def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[i
 
 def forced_translations(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[Translation]:
     """The given targets in the form in which the model's own translations come, with probabilities and attention."""
-    ids = translator.source.encode_all(map(normalise, sources))
+    rows = translator.source.rows(sources)
     forced = force_lines(translator, sources, targets)
     return [
-        translator.translation(line, normalise(line), [*own, Tokenizer.END], [as_found(one)])
-        for line, own, one in zip(sources, ids, forced, strict=True)
+        translator.translation(line, row, [as_found(one)]) for line, row, one in zip(sources, rows, forced, strict=True)
     ]
 
 

@@ -14,14 +14,13 @@ from typing import Protocol
 
 import numpy as np
 
-from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.dataset import Pair, PreparedCorpus
-from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path
 from nmt_cli.inference.bundle import ENCODER
-from nmt_cli.inference.protocol import FloatArray, IntArray
-from nmt_cli.inference.translator import Translator, padded
+from nmt_cli.inference.protocol import FloatArray
+from nmt_cli.inference.translator import Translator
 
 BATCH = 128  # sentences encoded at once
 Progress = Callable[[int], None]
@@ -30,8 +29,8 @@ Progress = Callable[[int], None]
 class SentenceEncoder(Protocol):
     """What the index needs of an engine beside search."""
 
-    def sentence_vectors(self, source_ids: IntArray) -> FloatArray:
-        """(B, D): the mean of each sentence's encoder states; `source_ids` (B, S) is padded with 0."""
+    def sentence_vectors(self, source: SourceArray) -> FloatArray:
+        """(B, D): the mean of each source's encoder states, padding aside."""
         ...
 
 
@@ -68,11 +67,12 @@ def encode_lines(translator: Translator, lines: Sequence[str], progress: Progres
     encoder = translator.engine
     if not hasattr(encoder, "sentence_vectors"):
         raise OptionError("this model's engine gives no encoder states")
-    ids = [[*own, Tokenizer.END] for own in translator.source.encode_all(map(normalise, lines))]
-    order = sorted(range(len(ids)), key=lambda row: len(ids[row]))
+    rows = translator.source.rows(lines)
+    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
     found: list[FloatArray] = []
     for first in range(0, len(order), BATCH):
-        found.append(encoder.sentence_vectors(padded(ids, order[first : first + BATCH])))
+        batch = translator.source.batch([rows[row] for row in order[first : first + BATCH]])
+        found.append(encoder.sentence_vectors(batch))
         if progress is not None:
             progress(min(len(order), first + BATCH))
     vectors = np.concatenate(found)

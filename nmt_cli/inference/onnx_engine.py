@@ -2,10 +2,10 @@
 
 Letters: B sentences, N rows, S source positions, C candidates.
 
-`encoder.onnx`: `source_ids` (B, S) -> the entries of the state. `decoder.onnx`: `tokens` (N,), `candidates` (), the
-entries of the state -> `best_tokens` (N, C), `log_probabilities` (N, C), `attention` (N, S), and `next.NAME` for every
-entry NAME that a step changes. Entries that no step changes belong to the sentence: they are kept once a sentence and
-repeated for its rows only when the rows change hands.
+`encoder.onnx`: the source, ids (B, S) or features (B, S, D) -> the entries of the state. `decoder.onnx`: `tokens` (N,),
+`candidates` (), the entries of the state -> `best_tokens` (N, C), `log_probabilities` (N, C), `attention` (N, S), and
+`next.NAME` for every entry NAME that a step changes. Entries that no step changes belong to the sentence: they are kept
+once a sentence and repeated for its rows only when the rows change hands.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.errors import DamagedError
 from nmt_cli.inference.bundle import FLOAT, graph_files
 from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 
 Arrays = dict[str, FloatArray]
+TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encoder's input
 NEXT = "next."
 SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
 MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
+BIAS = "bias"  # the state's entry (B, S): 0 at true positions
 SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
 
 
@@ -65,29 +68,30 @@ class OnnxEngine:
     def __init__(self, directory: Path, *, precision: str = FLOAT) -> None:
         self.encoder, self.decoder = (session(directory / name) for name in graph_files(precision))
         self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"
+        (self.source,) = self.encoder.get_inputs()
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.changing = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
         self.state_names = [one.name for one in self.decoder.get_inputs() if one.name not in ("tokens", "candidates")]
 
-    def encode(self, source_ids: IntArray) -> OnnxState:
-        state = self.encoded(source_ids, self.state_names)
+    def encode(self, source: SourceArray) -> OnnxState:
+        state = self.encoded(source, self.state_names)
         rows = {name: state.pop(name) for name in self.changing}
-        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source_ids)), shared=self.shared)
+        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source)), shared=self.shared)
 
-    def encoded(self, source_ids: IntArray, names: list[str]) -> Arrays:
-        values = self.encoder.run(names, {"source_ids": source_ids.astype(np.int32)})
+    def encoded(self, source: SourceArray, names: list[str]) -> Arrays:
+        values = self.encoder.run(names, {self.source.name: source.astype(TYPES[self.source.type])})
         return dict(zip(names, values, strict=True))
 
-    def sentence_vectors(self, source_ids: IntArray) -> FloatArray:
+    def sentence_vectors(self, source: SourceArray) -> FloatArray:
         """(B, D): the mean of the encoder's states over the true positions of each sentence.
 
         Of a network without attention, whose encoder gives out no others, its last state.
         """
         if MEMORY not in [output.name for output in self.encoder.get_outputs()]:
-            return np.asarray(self.encoded(source_ids, [SUMMARY])[SUMMARY], dtype=np.float32)
-        true = (source_ids != 0)[:, :, None]
-        memory = self.encoded(source_ids, [MEMORY])[MEMORY]
-        return np.asarray((memory * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
+            return np.asarray(self.encoded(source, [SUMMARY])[SUMMARY], dtype=np.float32)
+        state = self.encoded(source, [MEMORY, BIAS])
+        true = (state[BIAS] == 0)[:, :, None]
+        return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int) -> Step[OnnxState]:
         feed = {

@@ -13,8 +13,12 @@ from typing import Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.corpus.source import SourceArray
+
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.floating]
+
+ALL = int(np.iinfo(np.int32).max)  # candidates: as many as there are tokens; search lowers it to the vocabulary
 
 
 class State(Protocol):
@@ -41,8 +45,8 @@ class Step(Generic[StateT]):
 class StepModel(Protocol[StateT]):
     """A translation model as search sees it. Batch is axis 0; nothing is remembered between calls."""
 
-    def encode(self, source_ids: IntArray) -> StateT:
-        """The state before the first target token, one row a sentence; `source_ids` (B, S) is padded with 0."""
+    def encode(self, source: SourceArray) -> StateT:
+        """The state before the first target token, one row a sentence; `source` is what `corpus.source` batches."""
         ...
 
     def step(self, tokens: IntArray, state: StateT, candidates: int) -> Step[StateT]:

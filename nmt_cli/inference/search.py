@@ -12,11 +12,12 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.constraints import NEVER, Guide, Rows
+from nmt_cli.inference.penalties import Ranking
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, Step, StepModel
-
-NEVER = -np.inf
 
 
 @dataclass(frozen=True)
@@ -25,20 +26,10 @@ class Found:
 
     tokens: tuple[int, ...]  # T
     log_probability: float
-    score: float  # log_probability over the length penalty
+    score: float  # what hypotheses are ranked by (`penalties.Ranking`)
     token_log_probabilities: tuple[float, ...]  # T
     attention: FloatArray  # (T, S)
     finished: bool
-
-
-@dataclass(frozen=True)
-class LengthPenalty:
-    """Divisor of a log-probability: ((5 + length) / 6)^alpha. Source: Wu et al. (2016), equation 14."""
-
-    alpha: float
-
-    def __call__(self, length: int | IntArray) -> FloatArray:
-        return np.asarray(((5.0 + np.asarray(length)) / 6.0) ** self.alpha)
 
 
 @dataclass(frozen=True)
@@ -59,21 +50,38 @@ class Observer:
 
 
 def search(
-    model: StepModel[StateT], source_ids: IntArray, config: SearchConfig, observer: Observer | None = None
+    model: StepModel[StateT],
+    source: SourceArray,
+    config: SearchConfig,
+    observer: Observer | None = None,
+    guide: Guide | None = None,
 ) -> list[list[Found]]:
-    """At most `n_best` hypotheses of each sentence, best first; `source_ids` (B, S) end with END, padded with 0.
+    """At most `n_best` hypotheses of each sentence, best first; `source` (B, S, ...) is what `corpus.source` batches.
+
+    `guide` is what constrains them; without one it is what `config` asks for, less what needs text or a line's number.
 
     With a beam of 1 this is greedy search: the likeliest token at every step, until it is END. With a wider beam no
     hypothesis that the beam could still reach is lost: a sentence is searched until the best that its open rows can
-    become is worse than what it has. A sentence's result does not depend on the others of its batch.
+    become is worse than what it has (`penalties.Ranking.reachable`). A sentence's result does not depend on the others
+    of its batch.
     """
-    return BeamSearch(model, source_ids, config, observer or Observer()).run()
+    return BeamSearch(model, source, config, observer or Observer(), guide or Guide.of(config)).run()
 
 
-def length_limits(source_ids: IntArray, config: SearchConfig) -> NDArray[np.int64]:
-    """(B,): how many tokens each sentence may have; follows from its own length, never from its neighbours'."""
-    lengths = np.count_nonzero(source_ids, axis=1)
-    return np.asarray(np.minimum(config.max_length, 3 * lengths + 10), dtype=np.int64)
+def length_limits(source: SourceArray, config: SearchConfig, forced: int = 0) -> NDArray[np.int64]:
+    """(B,): how many tokens each sentence may have, `forced` of them given.
+
+    Follows from its own length, never from its neighbours'.
+    """
+    if config.growth is None:
+        return np.full(len(source), config.max_length, dtype=np.int64)
+    lengths = np.count_nonzero(source, axis=1)
+    return np.asarray(np.minimum(config.max_length, np.ceil(config.growth * lengths) + 10 + forced), dtype=np.int64)
+
+
+def true_positions(source: SourceArray) -> NDArray[np.bool_]:
+    """(B, S): what is no padding, which is 0 among ids and NaN among features."""
+    return np.asarray(source != 0 if source.ndim == 2 else ~np.isnan(source[:, :, 0]))
 
 
 @dataclass
@@ -98,6 +106,24 @@ class Trail:
     def attention_of(self, parents: list[int]) -> FloatArray:
         """(T, S): what the rows `parents` looked at, one a step from the first on."""
         return np.stack([self.attention[step][row] for step, row in enumerate(parents)])
+
+    def history(self, rows: int) -> IntArray:
+        """(N, T): the tokens of each of the `rows` open rows."""
+        found = np.zeros((rows, len(self.tokens)), dtype=np.int64)
+        here: IntArray = np.arange(rows)
+        for step in reversed(range(len(self.tokens))):
+            found[:, step] = self.tokens[step][here]
+            here = self.parents[step][here]
+        return found
+
+    def looked(self, latest: FloatArray) -> FloatArray:
+        """(N, S): the attention of each row, summed over its steps and the one under way, whose own is `latest`."""
+        total = latest.astype(np.float64)
+        here: IntArray = np.arange(len(latest))
+        for step in reversed(range(len(self.tokens))):
+            here = self.parents[step][here]
+            total += self.attention[step][here]
+        return total
 
     def keep(self, rows: IntArray) -> None:
         """Forgets the other rows of the last step."""
@@ -142,33 +168,43 @@ class BeamSearch(Generic[StateT]):
     """One search under way over a batch of sentences."""
 
     def __init__(
-        self, model: StepModel[StateT], source_ids: IntArray, config: SearchConfig, observer: Observer
+        self, model: StepModel[StateT], source: SourceArray, config: SearchConfig, observer: Observer, guide: Guide
     ) -> None:
         self.model = model
         self.observer = observer
-        self.source_ids = source_ids
-        self.beam = config.beam_size
-        self.candidates = self.beam + 1 if self.beam > 1 else 1  # one may be END, and K are to go on
-        self.penalty = LengthPenalty(config.length_penalty)
-        self.sentences = np.arange(len(source_ids))  # (A,)
-        self.limits = length_limits(source_ids, config)  # (A,)
-        self.scores = np.full((len(source_ids), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
-        self.scores[:, 0] = 0.0
-        self.pool = Pool.empty(len(source_ids), min(config.n_best, self.beam))
+        self.guide = guide
+        self.source = source
+        self.beam = config.rows
+        self.candidates = 1 if guide.draws or self.beam == 1 else self.beam + 1  # one may be END, and K are to go on
+        self.ranking = Ranking.of(config)
+        self.sentences = np.arange(len(source))  # (A,)
+        self.limits = length_limits(source, config, guide.forced)  # (A,)
+        self.scores = np.full((len(source), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
+        self.scores[:, : self.beam if guide.draws else 1] = 0.0  # samples go apart from the first token on
+        self.pool = Pool.empty(len(source), min(config.n_best, self.beam))
         self.trail = Trail([], [], [], [])
-        self.results: list[list[Found]] = [[] for _ in source_ids]
+        self.results: list[list[Found]] = [[] for _ in source]
 
     def run(self) -> list[list[Found]]:
-        state = self.model.encode(self.source_ids).select(np.repeat(self.sentences, self.beam))
+        state = self.model.encode(self.source).select(np.repeat(self.sentences, self.beam))
         previous: IntArray = np.full(len(self.sentences) * self.beam, Tokenizer.START)
         while self.sentences.size:
-            step = self.model.step(previous, state, self.candidates)
+            step = self.model.step(previous, state, self.guide.candidates(self.candidates, self.length))
+            if self.guide.constraints:
+                step = self.guide.narrowed(step, self.open_rows(), self.candidates)
             self.end_rows(step)
             self.extend_rows(step)
             self.close_sentences()
             previous = self.trail.tokens[-1]
             state = step.state.select(self.trail.parents[-1])
         return self.results
+
+    def open_rows(self) -> Rows:
+        return Rows(
+            history=self.trail.history(self.scores.size),
+            sentences=np.repeat(self.sentences, self.beam),
+            places=np.tile(np.arange(self.beam), len(self.sentences)),
+        )
 
     @property
     def length(self) -> int:
@@ -182,13 +218,20 @@ class BeamSearch(Generic[StateT]):
         total = self.scores + end
         length = self.length + 1
         offered = Pool(
-            score=total / self.penalty(length),
+            score=self.ranking.score(total, length, self.coverage(step)),
             log_probability=total,
             end_log_probability=end,
             length=np.full(total.shape, length),
             row=np.arange(total.size).reshape(total.shape),
         )
         self.pool = self.pool.merged(offered)
+
+    def coverage(self, step: Step[StateT]) -> FloatArray | float:
+        """(A, K): the coverage penalty of every row, if it ended here."""
+        if not self.ranking.coverage.beta:
+            return 0.0
+        true = np.repeat(true_positions(self.source[self.sentences]), self.beam, axis=0)
+        return self.ranking.coverage(self.trail.looked(step.attention), true).reshape(self.scores.shape)
 
     def extend_rows(self, step: Step[StateT]) -> None:
         """Of all open continuations of a sentence, the K best become its rows."""
@@ -207,7 +250,7 @@ class BeamSearch(Generic[StateT]):
 
     def close_sentences(self) -> None:
         """Writes down the results of sentences that no open row can improve, and goes on with the others."""
-        reachable = self.scores[:, 0] / self.penalty(self.limits)
+        reachable = self.ranking.reachable(self.scores[:, 0], self.limits)
         over = (self.pool.score[:, -1] >= reachable) | (self.limits <= self.length)
         for index in np.flatnonzero(over).tolist():
             self.results[self.sentences[index]] = self.ended(index) or self.cut(index)
@@ -236,19 +279,22 @@ class BeamSearch(Generic[StateT]):
         return found
 
     def cut(self, index: int) -> list[Found]:
-        """The open hypotheses of a sentence that reached its limit before any ended."""
+        """The open hypotheses of a sentence that reached its limit before any ended, best first."""
+        true = true_positions(self.source[self.sentences[index], None])
         found = []
-        for place in np.flatnonzero(np.isfinite(self.scores[index]))[: self.pool.score.shape[1]]:
-            tokens, log_probabilities, parents = self.trail.read(self.length, index * self.beam + place)
-            total = float(self.scores[index, place])
+        for place in np.flatnonzero(np.isfinite(self.scores[index])):
+            tokens, log_probabilities, parents = self.trail.read(self.length, index * self.beam + int(place))
+            attention = self.trail.attention_of(parents)
+            coverage = self.ranking.coverage(attention.sum(axis=0, keepdims=True), true)
+            total = self.scores[index, place]
             found.append(
                 Found(
                     tokens=tuple(tokens),
-                    log_probability=total,
-                    score=total / float(self.penalty(self.length)),
+                    log_probability=float(total),
+                    score=float(self.ranking.score(total, self.length, coverage)[0]),
                     token_log_probabilities=tuple(log_probabilities),
-                    attention=self.trail.attention_of(parents),
+                    attention=attention,
                     finished=False,
                 )
             )
-        return found
+        return sorted(found, key=lambda one: -one.score)[: self.pool.score.shape[1]]

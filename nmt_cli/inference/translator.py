@@ -1,26 +1,35 @@
-"""Lines of text in, translations out: subwords, batches of like length, search. Knows no network."""
+"""Lines of text in, translations out: subwords, batches of like length, search, repair. Knows no network."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.grids import GridSource, PictureReader
+from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.errors import OptionError
 from nmt_cli.inference.bundle import Bundle, ModelCard
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import RepairConfig, SearchConfig
+from nmt_cli.inference.constraints import Guide
+from nmt_cli.inference.ensemble import Ensemble
+from nmt_cli.inference.healing import Healer, Repair
 from nmt_cli.inference.protocol import FloatArray, IntArray, StepModel
-from nmt_cli.inference.search import Found, search
+from nmt_cli.inference.search import Found, length_limits, search
 
 Progress = Callable[[int], None]
 
 ROWS = 256  # rows of a step at most: what is computed of more does not stay in the cache of a core
 POSITIONS = 60_000  # rows x source positions at most, which bounds memory whatever the length of a line
+SUBWORD_BAN, CHARACTER_BAN = 3, 10  # tokens of which none but a loop has the same run twice
+CELLS = 2_000_000  # rows x tokens of the vocabulary at most, where a step is asked for every token
 
 
 @dataclass(frozen=True)
@@ -28,9 +37,10 @@ class Hypothesis:
     """One translation of a line. T produced tokens, the end-of-sentence token included."""
 
     text: str
+    tokens: tuple[int, ...]  # T
     pieces: tuple[str, ...]  # T
     log_probability: float  # natural logarithm of the whole, end included
-    score: float  # log_probability divided by the length penalty: what hypotheses are ranked by
+    score: float  # what hypotheses are ranked by: the log-probability under the penalties
     token_log_probabilities: tuple[float, ...]  # T
     attention: FloatArray  # (T, S): row t sums to 1
     finished: bool  # false where the length limit cut it
@@ -44,6 +54,8 @@ class Translation:
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
+    repair: Repair | None = None  # what was found wrong with the translation at first, and what helped
+    source_cut_from: int | None = None  # positions of the line, where only the first of them were read
 
     @property
     def text(self) -> str:
@@ -56,12 +68,12 @@ class Translation:
 
 
 class Translator:
-    """A step model with the tokenizers of its two sides; `card` is there when it came from a model directory."""
+    """A step model with its source side and target tokenizer; `card` is there when it came from a model directory."""
 
     def __init__(
         self,
         engine: StepModel[Any],
-        source: Tokenizer,
+        source: Source,
         target: Tokenizer,
         card: ModelCard | None = None,
         *,
@@ -74,17 +86,36 @@ class Translator:
         self.threads = threads  # batches searched at a time; the engine must allow it
 
     @classmethod
-    def load(cls, directory: Path, precision: str | None = None) -> Translator:
-        """The translator in a model directory, with the weights that its card prefers or those of `precision`.
+    def load(cls, directory: Path, ensemble: Sequence[Path] = (), precision: str | None = None) -> Translator:
+        """The translator in a model directory, or of several together.
 
-        Raises NotFoundError and DamagedError (see `bundle`).
+        With the weights that its card prefers, or those of `precision`.
+
+        Raises NotFoundError and DamagedError (see `bundle`), OptionError for models that read or write other subwords.
         """
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
-        bundle = Bundle.load(directory, precision)
-        return cls(
-            OnnxEngine(directory, precision=bundle.precision), *bundle.tokenizers(), card=bundle.card, threads=cores()
-        )
+        bundle, *others = (Bundle.load(place, precision) for place in (directory, *ensemble))
+        for other in others:
+            require_same_sides(bundle, other)
+        source, target = bundle.source(), bundle.target_tokenizer()
+        engines = [OnnxEngine(one.directory, precision=one.precision) for one in (bundle, *others)]
+        engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
+        return cls(engine, source, target, card=bundle.card, threads=cores())
+
+    def knowing(self, corpus: PreparedCorpus) -> Translator:
+        """The same translator, to which the pictures of `corpus` are known by their names there."""
+        if not (isinstance(self.source, GridSource) and corpus.has_pictures):
+            return self
+        source = replace(self.source, stored=corpus.stored_pictures())
+        return Translator(self.engine, source, self.target, self._card, threads=self.threads)
+
+    def reading(self, reader: Callable[[], PictureReader]) -> Translator:
+        """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
+        if not isinstance(self.source, GridSource):
+            return self
+        source = replace(self.source, reader=reader)
+        return Translator(self.engine, source, self.target, self._card, threads=self.threads)
 
     @property
     def card(self) -> ModelCard:
@@ -93,21 +124,49 @@ class Translator:
         return self._card
 
     def translate(
-        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None = None
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: Progress | None = None,
+        *,
+        repair: RepairConfig | None = None,
+        first_line: int = 0,
     ) -> list[Translation]:
-        """One translation a line, in order; `progress` is told how many lines are done."""
-        texts = [normalise(line) for line in lines]
-        ids = [[*encoded, Tokenizer.END] for encoded in self.source.encode_all(texts)]
+        """One translation a line, in order; `progress` is told how many lines are done.
+
+        Without `repair` translations are left as search found them. `first_line` is the number of the first of
+        `lines`, by which samples are drawn.
+        """
+        translations = self.searched(lines, config, progress, first_line)
+        if repair is not None and repair.heal and not config.sampling.sample:  # who draws at random wants what is drawn
+            translations = self.healer.heal(translations, config)
+        if repair is not None and repair.replace_unknown:
+            translations = [self.without_unknown(one) for one in translations]
+        return translations
+
+    def searched(
+        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, first_line: int
+    ) -> list[Translation]:
+        rows = self.source.rows(lines, config.max_source_length)
+        config = replace(config, growth=self.source.growth)
+        prefix = self.prefix_ids(config)
         found: list[list[Found]] = [[] for _ in lines]
-        done = sum(not text for text in texts)
-        groups = batches([0 if not text else len(one) for text, one in zip(texts, ids, strict=True)], config)
-        for batch, results in self.in_parallel(groups, lambda batch: search(self.engine, padded(ids, batch), config)):
+        done = sum(row.is_blank for row in rows)
+        lengths = [0 if row.is_blank else len(row) for row in rows]
+
+        def search_batch(batch: list[int]) -> list[list[Found]]:
+            sources = self.source.batch([rows[index] for index in batch])
+            guide = self.guide(sources, config, prefix, [first_line + index for index in batch])
+            return search(self.engine, sources, config, guide=guide)
+
+        groups = batches(lengths, config, self.rows_of_a_step(config))
+        for batch, results in self.in_parallel(groups, search_batch):
             for index, hypotheses in zip(batch, results, strict=True):
                 found[index] = hypotheses
             done += len(batch)
             if progress is not None:
                 progress(done)
-        return [self.translation(*one) for one in zip(lines, texts, ids, found, strict=True)]
+        return [self.translation(*one) for one in zip(lines, rows, found, strict=True)]
 
     def in_parallel(
         self, groups: Sequence[list[int]], function: Callable[[list[int]], list[list[Found]]]
@@ -124,19 +183,71 @@ class Translator:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def translation(self, line: str, text: str, ids: list[int], found: list[Found]) -> Translation:
-        if not text:
+    def guide(self, source: SourceArray, config: SearchConfig, prefix: list[int], numbers: list[int]) -> Guide:
+        """What constrains the search of a batch, whose lines have these `numbers`."""
+        steps = int(length_limits(source, config, len(prefix)).max())
+        size = self.target.vocabulary_size
+        return Guide.of(config, prefix=prefix, lines=numbers, steps=steps, vocabulary=size)
+
+    def prefix_ids(self, config: SearchConfig) -> list[int]:
+        """The forced beginning in ids. Raises OptionError where it leaves no room for more."""
+        ids = self.target.encode(normalise(config.prefix))
+        if ids and len(ids) >= config.max_length:
+            raise OptionError(
+                f"--prefix has {len(ids):,} tokens, and --max-length allows {config.max_length:,} in all",
+                hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
+            )
+        return ids
+
+    def rows_of_a_step(self, config: SearchConfig) -> int:
+        """How many rows a step may have: fewer where each is asked for the whole vocabulary."""
+        draws_from_all = config.sampling.sample and not config.sampling.top_k
+        if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
+            return min(ROWS, CELLS // self.target.vocabulary_size)
+        return ROWS
+
+    @property
+    def healer(self) -> Healer:
+        same = self._card is not None and self._card.source_language == self._card.target_language
+        ban = CHARACTER_BAN if self.target.settings.kind == "char" else SUBWORD_BAN
+        return Healer(self.translate, ban=ban, copies=same, splits=self.reads_text)
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether a line is the sentence itself, not the name of a picture."""
+        return isinstance(self.source, TextSource)
+
+    def without_unknown(self, translation: Translation) -> Translation:
+        """The translation with source text in place of unknown pieces: of what each looked at most."""
+        if not (isinstance(self.source, TextSource) and self.source.tokenizer.has_unknown):
+            return translation
+        surfaces = self.source.tokenizer.surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
+        found = (self.replaced(one, surfaces) for one in translation.hypotheses)
+        return replace(translation, hypotheses=tuple(found))
+
+    def replaced(self, hypothesis: Hypothesis, surfaces: list[str]) -> Hypothesis:
+        unknown = [place for place, token in enumerate(hypothesis.tokens) if token == Tokenizer.UNKNOWN]
+        if not unknown:
+            return hypothesis
+        looked = hypothesis.attention[unknown, : len(surfaces)].argmax(axis=1)  # never at the end of the sentence
+        text = self.target.decode_replaced(hypothesis.tokens, [surfaces[place] for place in looked])
+        return replace(hypothesis, text=text)
+
+    def translation(self, line: str, row: Row, found: list[Found]) -> Translation:
+        if row.is_blank:
             return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
         return Translation(
             source=line,
-            source_pieces=tuple(self.source.pieces(ids)),
-            hypotheses=tuple(self.hypothesis(one, len(ids)) for one in found),
-            unseen=frozenset(self.source.unseen(text)),
+            source_pieces=self.source.labels(row),
+            hypotheses=tuple(self.hypothesis(one, len(row)) for one in found),
+            unseen=self.source.unseen(line),
+            source_cut_from=row.cut_from,
         )
 
     def hypothesis(self, found: Found, source_length: int) -> Hypothesis:
         return Hypothesis(
             text=self.target.decode(list(found.tokens)),
+            tokens=found.tokens,
             pieces=tuple(self.target.pieces(list(found.tokens))),
             log_probability=found.log_probability,
             score=found.score,
@@ -151,7 +262,28 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:
+def require_same_sides(first: Bundle, other: Bundle) -> None:
+    """Raises OptionError unless both models read the same rows and write the same ids."""
+    for side, kind in (("source", source_kind), ("target", target_subwords)):
+        if kind(first.card) != kind(other.card):
+            raise OptionError(
+                f"{other.directory}/ cannot join {first.directory}/: its subwords of the {side} are others",
+                hint="train both on one prepared corpus, or prepare with --tokenizer-from the other model",
+            )
+
+
+def source_kind(card: ModelCard) -> Any:
+    """What two models that read the same rows have in common: bytes of the subwords, or the kind of picture."""
+    if card.source.get("type", "text") != "text":
+        return card.source
+    return card.tokenizer, card.checksums[card.source_tokenizer]
+
+
+def target_subwords(card: ModelCard) -> Any:
+    return card.tokenizer, card.checksums[card.target_tokenizer]
+
+
+def batches(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:
     """Indices of the lines with any tokens, longest first, in batches that bound the work of one step."""
     result: list[list[int]] = []
     width = 0
@@ -160,7 +292,7 @@ def batches(lengths: Sequence[int], config: SearchConfig) -> list[list[int]]:
             break
         if not result or len(result[-1]) >= width:
             result.append([])
-            width = max(1, min(ROWS, POSITIONS // lengths[index]) // config.beam_size)
+            width = max(1, min(rows, POSITIONS // lengths[index]) // config.rows)
         result[-1].append(index)
     return result
 

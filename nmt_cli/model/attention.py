@@ -15,6 +15,7 @@ import keras
 from keras import ops
 
 from nmt_cli.model.encoders import Encoded
+from nmt_cli.model.recurrence import Attended
 
 Tensor = Any
 State = dict[str, Tensor]
@@ -40,6 +41,10 @@ class Attention(keras.layers.Layer):
     def energies(self, query: Tensor, state: State) -> Tensor:
         """How well each position answers the query, (..., N, S)."""
         raise NotImplementedError
+
+    def written_out(self, state: State) -> Attended | None:
+        """What `recurrence.py` needs to run this attention over time, if it knows it."""
+        return None
 
     def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
         """Context (..., N, M) and weights (..., N, S) of `query` (..., N, U)."""
@@ -67,6 +72,15 @@ class AdditiveAttention(Attention):
     def energies(self, query: Tensor, state: State) -> Tensor:
         compared = ops.tanh(ops.expand_dims(self.query_projection(query), -2) + state["keys"])  # (..., N, S, A)
         return ops.squeeze(self.energy(compared), -1)
+
+    def written_out(self, state: State) -> Attended | None:
+        return Attended(
+            keys=ops.cast(state["keys"], "float32"),
+            memory=state["memory"],
+            bias=state["bias"],
+            query=ops.cast(self.query_projection.kernel, "float32"),
+            energy=ops.cast(self.energy.kernel, "float32"),
+        )
 
 
 class DotAttention(Attention):
@@ -151,6 +165,6 @@ def mix(weights: Tensor, memory: Tensor) -> Tensor:
     return ops.squeeze(ops.matmul(ops.expand_dims(ops.cast(weights, memory.dtype), -2), memory), -2)
 
 
-def padding_bias(source_ids: Tensor) -> Tensor:
-    """0 where `source_ids` (N, S) holds a token and MASKED where it holds padding: what is added to energies."""
-    return ops.cast(ops.equal(source_ids, 0), "float32") * MASKED
+def padding_bias(mask: Tensor) -> Tensor:
+    """0 where `mask` (N, S) is true and MASKED where there is padding: what is added to energies."""
+    return ops.cast(ops.logical_not(mask), "float32") * MASKED

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 from nmt_cli.errors import OptionError
-from nmt_cli.settings import Settings, setting
+from nmt_cli.settings import Settings, option_name, setting
 
+Architecture = Literal["rnn", "transformer"]
 Attention = Literal["none", "additive", "dot", "general", "concat", "scaled-dot"]
+Positions = Literal["sinusoidal", "learned"]
+
+# What an attention asks of the other settings.
+HAVE_HEADS = {"scaled-dot"}
+FEED_THE_RECURRENCE = {"none", "additive"}
+COMPARE_AS_THEY_ARE = {"dot"}  # decoder state with encoder output: nothing between them could change a width
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig(Settings):
-    """The shape of the network; the vocabulary sizes come from the corpus (`Vocabularies`)."""
+    """The shape of the network; the vocabulary sizes come from the corpus (`Vocabularies`).
 
+    `layers` and `heads` may be None when it is made, and then become what suits the architecture (`FAMILIES`).
+    """
+
+    architecture: Architecture = setting(
+        "rnn", "Kind of network: recurrent with attention, or the Transformer.", panel="Network"
+    )
     attention: Attention = setting(
         "additive",
         "How the decoder looks back: none is the plain encoder-decoder, additive is Bahdanau's, "
@@ -24,36 +38,162 @@ class ModelConfig(Settings):
     cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.", panel="Network")
     bidirectional: bool = setting(True, "Read the source in both directions.", panel="Network")
     embedding: int = setting(256, "Width of a token's embedding.", panel="Network", low=1)
-    units: int = setting(
-        512, "Width of the decoder's state; each direction of the encoder has half.", panel="Network", low=2
+    units: int = setting(512, "Width of the decoder's state.", panel="Network", low=2)
+    encoder_units: int | None = setting(
+        None, "Width of the encoder's output; each direction has half.  [default: --units]", panel="Network", low=2
     )
-    layers: int = setting(1, "Recurrent layers in the encoder, and in the decoder.", panel="Network", low=1, high=16)
+    layers: int = setting(
+        None,
+        "Layers in the encoder, and in the decoder.  [default: 1; transformer: 3]",
+        panel="Network",
+        low=1,
+        high=16,
+    )
     attention_units: int = setting(256, "Width of the attention's comparison.", panel="Network", low=1)
-    heads: int = setting(1, "Heads of scaled-dot attention.", panel="Network", low=1, high=64)
+    heads: int = setting(
+        None,
+        "Heads of scaled-dot attention and of the transformer.  [default: 1; transformer: 4]",
+        panel="Network",
+        low=1,
+        high=64,
+    )
     input_feeding: bool = setting(
         False, "Feed what was read out into the next step (dot, general, concat, scaled-dot).", panel="Network"
     )
     dropout: float = setting(
         0.1, "Share of embeddings and outputs dropped while training.", panel="Network", low=0, high=0.9
     )
+    readout_units: int | None = setting(
+        None, "Width of the dense layer before the output layer.  [default: --embedding]", panel="Network", low=1
+    )
+    readout_activation: Literal["tanh", "relu"] = setting("tanh", "What that layer applies.", panel="Network")
+    feed_forward: int = setting(1024, "Inner width of the transformer's feed-forward networks.", panel="Network", low=1)
+    positions: Positions = setting("sinusoidal", "How the transformer knows where a token stands.", panel="Network")
+    max_positions: int = setting(
+        512, "Positions that learned positions tell apart; later ones count as the last.", panel="Network", low=1
+    )
     tied: bool = setting(True, "Use the target embeddings as the output layer's weights.", panel="Network")
 
     def __post_init__(self) -> None:
+        family = FAMILIES.get(self.architecture, RECURRENT)  # one that does not exist is told by the base class
+        for name, default in family.defaults.items():
+            if getattr(self, name) is None:  # not given: from here on the architecture's own default
+                object.__setattr__(self, name, default)
         super().__post_init__()
-        if self.bidirectional and self.units % 2:
-            raise OptionError(f"--units is {self.units}; an even number is needed, half for each direction")
-        if self.heads > 1 and self.attention != "scaled-dot":
-            raise OptionError(f"--heads is {self.heads}, but only --attention scaled-dot has heads")
-        if self.attention_units % self.heads or self.units % self.heads:
-            raise OptionError(
-                f"--heads is {self.heads}, which does not divide --attention-units {self.attention_units} "
-                f"and --units {self.units}"
-            )
-        if self.input_feeding and self.attention in ("none", "additive"):
+        self.reject_foreign()
+        family.check(self)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The options that this architecture has, as plain values."""
+        return {name: value for name, value in super().to_mapping().items() if name not in self.foreign}
+
+    @property
+    def foreign(self) -> dict[str, str]:
+        """Names of the options that belong to other architectures, each with the architecture."""
+        return {name: other for other, family in FAMILIES.items() if other != self.architecture for name in family.own}
+
+    def reject_foreign(self) -> None:
+        """Raises OptionError for an option of another architecture, unless it is as if it were not given."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in self.foreign and value != field.default:
+                name = option_name(field)
+                given = f"--no-{name}" if value is False else f"--{name}"
+                raise OptionError(
+                    f"{given} does not go with --architecture {self.architecture}",
+                    hint=f"it is an option of --architecture {self.foreign[field.name]}",
+                )
+
+    def check_recurrent(self) -> None:
+        self.check_encoder()
+        self.check_heads()
+        if self.input_feeding and self.attention in FEED_THE_RECURRENCE:
             raise OptionError(
                 f"--input-feeding does not go with --attention {self.attention}",
                 hint="its context feeds the recurrence already; take dot, general, concat or scaled-dot",
             )
+        if self.tied and self.readout_width != self.embedding:
+            raise OptionError(
+                f"--readout-units is {self.readout_units}, but tied output weights are as wide as --embedding, "
+                f"{self.embedding}",
+                hint="add --no-tied, or give both the same width",
+            )
+
+    @property
+    def encoder_width(self) -> int:
+        """Width of the encoder's states and output, of both directions together."""
+        return self.units if self.encoder_units is None else self.encoder_units
+
+    @property
+    def readout_width(self) -> int:
+        """Width of what the output layer sees."""
+        return self.embedding if self.readout_units is None else self.readout_units
+
+    def check_encoder(self) -> None:
+        if self.bidirectional and self.encoder_width % 2:
+            raise OptionError(f"{self.encoder_named}; an even number is needed, half for each direction")
+        if self.attention in COMPARE_AS_THEY_ARE and self.encoder_width != self.units:
+            raise OptionError(
+                f"--attention {self.attention} needs equal widths, but {self.encoder_named} and --units {self.units}",
+                hint="take --attention general, which has a matrix between them, or give both the same width",
+            )
+
+    @property
+    def encoder_named(self) -> str:
+        """The option that sets the encoder's width, and its value."""
+        name = "--units" if self.encoder_units is None else "--encoder-units"
+        return f"{name} is {self.encoder_width}"
+
+    def check_heads(self) -> None:
+        if self.heads > 1 and self.attention not in HAVE_HEADS:
+            raise OptionError(f"--heads is {self.heads}, but only --attention scaled-dot has heads")
+        if self.attention_units % self.heads or self.encoder_width % self.heads:
+            raise OptionError(
+                f"--heads is {self.heads}, which does not divide both --attention-units {self.attention_units} "
+                f"and the encoder's width {self.encoder_width}",
+                hint="the heads share these widths equally: take numbers that --heads divides",
+            )
+
+    def check_transformer(self) -> None:
+        if self.embedding % self.heads:
+            raise OptionError(f"--heads is {self.heads}, which does not divide --embedding {self.embedding}")
+        if self.positions == "sinusoidal" and self.embedding % 2:
+            raise OptionError(
+                f"--embedding is {self.embedding}; sinusoidal positions need an even number",
+                hint="each sine has its cosine; an odd width goes with --positions learned",
+            )
+
+
+@dataclass(frozen=True)
+class Family:
+    """What an architecture has of its own: options, defaults of those it shares, and what must hold between them."""
+
+    own: tuple[str, ...]
+    defaults: Mapping[str, int]
+    check: Callable[[ModelConfig], None]
+
+
+RECURRENT = Family(
+    own=(
+        "attention",
+        "cell",
+        "bidirectional",
+        "units",
+        "encoder_units",
+        "attention_units",
+        "input_feeding",
+        "readout_units",
+        "readout_activation",
+    ),
+    defaults={"layers": 1, "heads": 1},
+    check=ModelConfig.check_recurrent,
+)
+TRANSFORMER = Family(
+    own=("feed_forward", "positions", "max_positions"),
+    defaults={"layers": 3, "heads": 4},
+    check=ModelConfig.check_transformer,
+)
+FAMILIES = {"rnn": RECURRENT, "transformer": TRANSFORMER}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,3 +203,4 @@ class Vocabularies(Settings):
     source: int
     target: int
     joint: bool
+    features: int | None = None  # depth of the regions, where the source is a picture; `source` is then 0

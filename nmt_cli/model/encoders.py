@@ -1,6 +1,6 @@
 """From embedded source tokens to the memory that attention reads and the states that the decoder starts from.
 
-Letters: B sentences, S source positions, E embedding width, U units (of both directions together).
+Letters: B sentences, S source positions, E embedding width, U units of the encoder (both directions together).
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import Any
 import keras
 from keras import ops
 
+from nmt_cli.model.cells import LAYERS
 from nmt_cli.model.config import ModelConfig
 
 Tensor = Any
-
-LAYERS = {"gru": keras.layers.GRU, "lstm": keras.layers.LSTM}
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class RecurrentEncoder(keras.layers.Layer):
         super().__init__(**kwargs)
         self.layers = [recurrent_layer(config, f"layer_{index}") for index in range(config.layers)]
         self.dropout = keras.layers.Dropout(config.dropout)
-        self.units = config.units
+        self.units = config.encoder_width
         self.bidirectional = config.bidirectional
         self.supports_masking = True
 
@@ -52,7 +51,7 @@ class RecurrentEncoder(keras.layers.Layer):
         final = []
         memory = embedded
         for index, layer in enumerate(self.layers):
-            output, *states = layer(self.dropout(memory, training=training), mask=mask)
+            output, *states = layer(self.dropout(memory, training=training), mask=mask, training=training)
             memory = memory + output if index else output
             final.append(beside_each_other(states) if self.bidirectional else tuple(states))
         return Encoded(memory=self.dropout(memory, training=training), final=tuple(final))
@@ -71,6 +70,6 @@ def beside_each_other(states: list[Tensor]) -> tuple[Tensor, ...]:
 def recurrent_layer(config: ModelConfig, name: str) -> keras.layers.Layer:
     kind = LAYERS[config.cell]
     if not config.bidirectional:
-        return kind(config.units, return_sequences=True, return_state=True, name=name)
-    one_direction = kind(config.units // 2, return_sequences=True, return_state=True, name=config.cell)
+        return kind(config.encoder_width, return_sequences=True, return_state=True, name=name)
+    one_direction = kind(config.encoder_width // 2, return_sequences=True, return_state=True, name=config.cell)
     return keras.layers.Bidirectional(one_direction, name=name)

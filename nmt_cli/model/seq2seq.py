@@ -1,6 +1,7 @@
-"""The network: `encode` and `step`, and teacher forcing that runs the same step over time.
+"""The network: `encode` and `step`, and teacher forcing that runs the same decoder over all positions.
 
-Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary.
+Letters: B sentences, S source positions, T target positions, N rows, V target vocabulary,
+E embedding width, R width of the readout.
 Ids: 0 is padding, 2 starts and 3 ends a sentence (`corpus.tokenizer.Tokenizer`).
 """
 
@@ -13,10 +14,12 @@ import keras
 from keras import ops
 
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.errors import OptionError
+from nmt_cli.model.architectures import ARCHITECTURES
 from nmt_cli.model.attention import MASKED, State, padding_bias
 from nmt_cli.model.config import ModelConfig, Vocabularies
-from nmt_cli.model.decoders import decoder_of
-from nmt_cli.model.encoders import RecurrentEncoder
+from nmt_cli.model.grid_encoder import GridEncoder
+from nmt_cli.model.inputs import GridInput, SourceInput, TokenInput
 
 Tensor = Any
 
@@ -31,41 +34,53 @@ class NetworkStep:
 
 
 class Seq2Seq(keras.Model):
-    """Attention encoder-decoder. Its state is a flat dict of arrays, axis 0 the row, under the names of the export."""
+    """Encoder and decoder of any architecture.
+
+    Its state is a flat dict of arrays, axis 0 the row, under the names of the export.
+    """
 
     def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
         super().__init__(**{"name": "network", **kwargs})  # names of layers are the names of the saved weights
         self.config = config
         self.target_embedding = embedding(vocabularies.target, config.embedding, "target_embedding")
-        self.source_embedding = (
-            self.target_embedding
-            if vocabularies.joint
-            else embedding(vocabularies.source, config.embedding, "source_embedding")
+        self.dropout = keras.layers.Dropout(config.dropout)
+        self.source = self.source_input(vocabularies)
+        architecture = ARCHITECTURES[config.architecture]
+        if vocabularies.features and not architecture.reads_grids:
+            raise OptionError(
+                f"--architecture {config.architecture} reads text, but the sources of this corpus are pictures",
+                hint="take --architecture rnn",
+            )
+        self.encoder = (
+            GridEncoder(config, name="encoder") if vocabularies.features else architecture.encoder(config, "encoder")
         )
-        self.encoder = RecurrentEncoder(config, name="encoder")
-        self.decoder = decoder_of(config, name="decoder")
+        self.decoder = architecture.decoder(config, "decoder")
         tied_to = self.target_embedding if config.tied else None
         self.output_layer = OutputLayer(vocabularies.target, tied_to=tied_to, name="output")
-        self.dropout = keras.layers.Dropout(config.dropout)
         self.build()
 
+    def source_input(self, vocabularies: Vocabularies) -> SourceInput:
+        if vocabularies.features:
+            return GridInput(vocabularies.features)
+        if vocabularies.joint:
+            return TokenInput(self.target_embedding, self.dropout)
+        self.source_embedding = embedding(vocabularies.source, self.config.embedding, "source_embedding")
+        return TokenInput(self.source_embedding, self.dropout)
+
     def build(self, input_shape: Any = None) -> None:
-        width, units = self.config.embedding, self.config.units
         self.target_embedding.build()
-        self.source_embedding.build()
-        self.encoder.build((None, None, width))
-        self.decoder.build((None, None, units))
-        self.output_layer.build((None, width))
+        self.source.build()
+        self.encoder.build((None, None, self.source.width))
+        self.decoder.build((None, None, self.config.encoder_width))
+        self.output_layer.build((None, self.config.readout_width))
         self.built = True
 
-    def encode(self, source_ids: Tensor, training: bool = False) -> State:
-        """The state before the first target token; `source_ids` (B, S) is padded with 0."""
-        embedded = self.dropout(self.source_embedding(source_ids), training=training)
-        encoded = self.encoder(embedded, mask=ops.not_equal(source_ids, 0), training=training)
-        return {
-            **self.decoder.attention.remember(encoded, padding_bias(source_ids)),
-            **self.decoder.initial(encoded),
-        }
+    def encode(self, source: Tensor, training: bool = False) -> State:
+        """The state before the first target token; `source` is as `self.source` describes it."""
+        vectors = self.source.vectors(source, training)
+        mask = self.source.mask(source)
+        encoded = self.encoder(vectors, mask=mask, training=training)
+        return self.decoder.start(encoded, padding_bias(mask))
 
     def step(self, tokens: Tensor, state: State) -> NetworkStep:
         """Feeds the previous tokens (N,) and gives the distribution of the next."""
@@ -77,12 +92,12 @@ class Seq2Seq(keras.Model):
             changed=advance.changed,
         )
 
-    def call(self, source_ids: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
+    def call(self, source: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
         """Teacher forcing: logits (T, B, V) of every next token, given the true previous ones (B, T).
 
-        Time comes first, as the recurrence leaves it: transposing the largest tensor of all would cost time.
+        Time comes first, as a recurrence leaves it: transposing the largest tensor of all would cost time.
         """
-        state = self.encode(source_ids, training=training)
+        state = self.encode(source, training=training)
         embedded = self.dropout(self.target_embedding(ops.transpose(previous_ids)), training=training)  # (T, B, E)
         return self.output_layer(self.decoder.force(embedded, state, training))
 
@@ -105,7 +120,7 @@ class OutputLayer(keras.layers.Layer):
         self.built = True
 
     def call(self, read: Tensor) -> Tensor:
-        """Logits (..., V) of `read` (..., E)."""
+        """Logits (..., V) of `read` (..., R); tied weights want R to be E."""
         weights = self.kernel if self.tied_to is None else self.tied_to.embeddings
         return ops.matmul(read, ops.transpose(ops.cast(weights, read.dtype))) + ops.cast(self.bias, read.dtype)
 

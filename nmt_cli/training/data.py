@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.corpus.batching import bucketed_batches, pad
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import IntArray
 from nmt_cli.training.config import TrainConfig
@@ -17,16 +18,16 @@ from nmt_cli.training.config import TrainConfig
 
 @dataclass(frozen=True)
 class Batch:
-    """Ids of B sentence pairs, padded with 0."""
+    """B pairs; ids are padded with 0."""
 
-    source: IntArray  # (B, S), ends with END
+    source: SourceArray  # (B, S) ids that end with END, or (B, R, D) features
     previous: IntArray  # (B, T), starts with START
     target: IntArray  # (B, T), ends with END
 
 
 def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
     return Batch(
-        source=pad(split.source, rows, end=Tokenizer.END),
+        source=split.source.padded(rows),
         previous=pad(split.target, rows, start=Tokenizer.START),
         target=pad(split.target, rows, end=Tokenizer.END),
     )
@@ -37,7 +38,7 @@ class TrainingBatches:
 
     def __init__(self, corpus: PreparedCorpus, config: TrainConfig) -> None:
         self.split = corpus.encoded("train")
-        self.tokenizer = corpus.source_tokenizer
+        self.tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
         self.config = config
         self.steps = -(-len(self.split.source) // config.batch)  # in one epoch
 
@@ -47,6 +48,9 @@ class TrainingBatches:
         generator = np.random.default_rng([seed, number])
         for rows in bucketed_batches(source, target, batch_size=self.config.batch, seed=seed, epoch=number):
             batch = batch_of(self.split, rows)
+            if self.tokenizer is None:  # nobody types a picture
+                yield batch
+                continue
             careless = generator.random(len(rows)) < self.config.careless
             yield replace(batch, source=with_careless(batch.source, careless, self.tokenizer))
 

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import tensorflow as tf
 
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.inference.protocol import IntArray, Step
 from nmt_cli.model.seq2seq import Seq2Seq
+
+
+def source_spec(network: Seq2Seq) -> tf.TensorSpec:
+    """Shape and type of what `network.encode` takes, under its name in the export."""
+    return tf.TensorSpec(network.source.shape, network.source.dtype, name=network.source.name)
 
 
 @dataclass(frozen=True)
@@ -26,11 +32,11 @@ class KerasEngine:
 
     def __init__(self, network: Seq2Seq) -> None:
         self.network = network
-        self.compiled_encode = tf.function(network.encode, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+        self.compiled_encode = tf.function(network.encode, input_signature=[source_spec(network)])
         self.compiled_step = tf.function(self.best, reduce_retracing=True)
 
-    def encode(self, source_ids: IntArray) -> KerasState:
-        return KerasState(self.compiled_encode(tf.convert_to_tensor(source_ids, tf.int32)))
+    def encode(self, source: SourceArray) -> KerasState:
+        return KerasState(self.compiled_encode(tf.convert_to_tensor(source, self.network.source.dtype)))
 
     def step(self, tokens: IntArray, state: KerasState, candidates: int) -> Step[KerasState]:
         best = self.compiled_step(tf.convert_to_tensor(tokens, tf.int32), tf.constant(candidates), state.entries)

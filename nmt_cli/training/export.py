@@ -15,7 +15,7 @@ from nmt_cli.inference.bundle import FLOAT, graph_files
 from nmt_cli.inference.onnx_engine import MEMORY, NEXT, SHARED
 from nmt_cli.model.attention import Attention
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.engine import KerasEngine
+from nmt_cli.training.engine import KerasEngine, source_spec
 from nmt_cli.training.rewrite import rewrite
 
 OPSET = 17
@@ -32,8 +32,7 @@ def export(network: Seq2Seq, directory: Path) -> None:
 def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
     """Encoder and decoder as they stand in Keras."""
     engine = KerasEngine(network)
-    source_ids = tf.TensorSpec((None, None), tf.int32, name="source_ids")
-    encoder = convert(network.encode, [source_ids])
+    encoder = convert(network.encode, [source_spec(network)])
 
     def step(tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         best = engine.best(tokens, candidates, state)
@@ -72,7 +71,7 @@ def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
         rows = tf.stack([tf.shape(query)[0], -1])
         return tf.reshape(context, (-1, context.shape[-1])), tf.reshape(weights, rows)
 
-    attention.call = call
+    attention.call = call  # type: ignore[method-assign]
     try:
         yield True
     finally:
@@ -80,10 +79,14 @@ def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
 
 
 def state_signature(network: Seq2Seq) -> dict[str, tf.TensorSpec]:
-    """Shape and type of every entry of the state, by its name: rows and source positions free, widths fixed."""
-    trace = tf.function(network.encode).get_concrete_function(tf.TensorSpec((None, None), tf.int32))
+    """Shape and type of every entry of the state, by its name: rows and source positions free, widths fixed.
+
+    An axis of length 0 is one that grows from step to step, and free too.
+    """
+    trace = tf.function(network.encode).get_concrete_function(source_spec(network))
     return {
-        name: tf.TensorSpec(entry.shape, entry.dtype, name=name) for name, entry in trace.structured_outputs.items()
+        name: tf.TensorSpec([length or None for length in entry.shape], entry.dtype, name=name)
+        for name, entry in trace.structured_outputs.items()
     }
 
 

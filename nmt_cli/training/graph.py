@@ -55,7 +55,7 @@ class Graph:
         inside = any(name in read_by(body) for node in self.proto.node for body in bodies(node))
         return inside or any(name == one.name for one in self.proto.output)
 
-    def constant(self, array: Array, like: str) -> str:
+    def constant(self, array: Array | np.generic, like: str) -> str:
         """Adds a constant and returns its name, which begins with `like`."""
         name = self.name(like)
         self.arrays[name] = np.asarray(array)

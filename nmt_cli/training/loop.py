@@ -14,6 +14,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.checkpoint import Checkpoints
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch, TrainingBatches
+from nmt_cli.training.engine import source_spec
 from nmt_cli.training.loss import token_loss
 from nmt_cli.training.validation import IDS, Validator
 from nmt_cli.training.watch import EpochRecord, StepStatus, Validation, Watcher
@@ -74,7 +75,7 @@ class Trainer:
         self.variables = network.trainable_variables
         optimizer.build(self.variables)
         self.strategy = tf.distribute.get_strategy()
-        self.compiled_step = tf.function(self.step, input_signature=[IDS, IDS, IDS])
+        self.compiled_step = tf.function(self.step, input_signature=[source_spec(network), IDS, IDS])
 
     def update(self, batch: Batch) -> tuple[float, float]:
         """One step of the optimiser. Returns nats and target tokens of the batch."""

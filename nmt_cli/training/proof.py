@@ -49,8 +49,8 @@ class Proof:
 
 def quantise_and_prove(corpus: PreparedCorpus, directory: Path) -> Proof:
     """Writes the graphs in 8 bits beside the exported ones in `directory`, and measures both."""
-    pairs = corpus.pairs("dev")
-    sources, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
+    sentences = corpus.referenced("dev")
+    sources, references = [each.source for each in sentences], [each.references for each in sentences]
     quantise(corpus, directory, sources[:MEASURED])
     for name in (*graph_files(FLOAT), *graph_files(INT8)):
         optimise(directory / name)
@@ -78,5 +78,5 @@ def quantise(corpus: PreparedCorpus, directory: Path, sources: Sequence[str]) ->
 
 
 def translations(corpus: PreparedCorpus, engine: OnnxEngine, sources: Sequence[str]) -> list[str]:
-    translator = Translator(engine, corpus.source_tokenizer, corpus.target_tokenizer, threads=cores())
+    translator = Translator(engine, corpus.source, corpus.target_tokenizer, threads=cores())
     return [translation.text for translation in translator.translate(sources, GREEDY)]

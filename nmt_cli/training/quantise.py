@@ -42,7 +42,7 @@ def quantised(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
     inputs: dict[str, Sequence[str]] = {}  # of each value that was quantised already: bytes, scale and zero
     for linear in graph.linears(narrowest=NARROWEST):
-        new = []
+        new: list[NodeProto] = []
         if linear.value in ranges:
             if linear.value not in inputs:
                 new, inputs[linear.value] = by_constant(graph, linear.value, ranges[linear.value])
@@ -155,6 +155,7 @@ class Ranges:
         self.highest = np.zeros(len(self.names), dtype=np.float32)
 
     def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> list[Array]:
+        values: list[Array]
         *values, ranges = self.session.run([*names, RANGES], feed)
         self.highest = np.maximum(self.highest, ranges)
         return values

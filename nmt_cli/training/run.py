@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import Features
 from nmt_cli.errors import DataError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
@@ -55,11 +56,7 @@ def train(
     watcher = watcher or Watcher()
     check_splits(corpus)
     keras.utils.set_random_seed(config.seed)
-    vocabularies = Vocabularies(
-        source=corpus.source_tokenizer.vocabulary_size,
-        target=corpus.target_tokenizer.vocabulary_size,
-        joint=corpus.joint,
-    )
+    vocabularies = vocabularies_of(corpus)
     policy = policy_name(config.mixed_precision)
     with dtype_policy(policy):
         network = Seq2Seq(network_config, vocabularies)
@@ -72,6 +69,13 @@ def train(
     watcher.exporting()
     best, proof = publish(twin, corpus, directory, checkpoints, vocabularies, config)
     return TrainReport(best.epoch, best.validation, tuple(checkpoints.records), proof)
+
+
+def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
+    target = corpus.target_tokenizer.vocabulary_size
+    if isinstance(corpus.manifest.source, Features):
+        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
+    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
 def check_splits(corpus: PreparedCorpus) -> None:
@@ -113,13 +117,13 @@ def publish(
         export(network, staged)
         proof = quantise_and_prove(corpus, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
-        for path in corpus.tokenizer_files.values():
+        for path in corpus.model_files:
             copyfile(path, staged / path.name)
         card = ModelCard(
             format=FORMAT,
             source_language=corpus.source_language,
             target_language=corpus.target_language,
-            network=asdict(network.config),
+            network=network.config.to_mapping(),
             vocabularies=asdict(vocabularies),
             training=asdict(config),
             tokenizer=asdict(corpus.tokenizer_settings),
@@ -131,6 +135,7 @@ def publish(
             precision=proof.to_mapping(),
             versions=versions(),
             checksums={},
+            source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
     return best, proof

@@ -12,7 +12,7 @@ from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.data import Batch, batch_of
-from nmt_cli.training.engine import KerasEngine
+from nmt_cli.training.engine import KerasEngine, source_spec
 from nmt_cli.training.loss import token_loss
 from nmt_cli.training.watch import Validation
 
@@ -28,14 +28,14 @@ class Validator:
     """
 
     def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, batch_size: int) -> None:
-        pairs = corpus.pairs("dev")
+        sentences = corpus.referenced("dev")
         self.network = network
-        self.sources = [pair.source for pair in pairs]
-        self.references = [[pair.target] for pair in pairs]
+        self.sources = [each.source for each in sentences]
+        self.references = [each.references for each in sentences]
         self.batches = length_sorted_batches(corpus, batch_size)
-        self.translator = Translator(KerasEngine(network), corpus.source_tokenizer, corpus.target_tokenizer)
-        self.sums = tf.function(self.sums_of, input_signature=[IDS, IDS, IDS])
-        self.sample = min(range(len(pairs)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
+        self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer)
+        self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS])
+        self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
     def __call__(self, trained: Seq2Seq) -> Validation:
         """Measures the weights that `trained` has now."""

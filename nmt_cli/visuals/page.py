@@ -48,8 +48,7 @@ def facts(report: Report, what: str, scored: Mapping[str, Any]) -> list[tuple[st
     found = [("sentences", f"{report.sentences:,} {what}")]
     found.append(("references", f"{report.references_per_sentence} each"))
     if report.search is not None:
-        search = report.search
-        found.append(("decoding", f"beam {search.beam_size}, length penalty {search.length_penalty:g}, free-running"))
+        found.append(("decoding", f"{report.search.summary}, free-running"))
     for name, value in scored.items():
         found.append((name, ", ".join(value) if isinstance(value, list) else str(value)))
     return found

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from nmt_cli.inference.alignment import JOINER, Groups, blank_separated, merged
 from nmt_cli.visuals.labels import SPACE, WORD_START, is_wide, piece_labels, printable
 
 if TYPE_CHECKING:
     from nmt_cli.inference.protocol import FloatArray
     from nmt_cli.inference.translator import Translation
 
-JOINER = "￭"  # corpus.tokenizer.JOINER: before a piece that is a word and had no blank before it
 BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
-Groups = list[list[int]]
 
 
 @dataclass(frozen=True)
@@ -62,38 +61,12 @@ def attended(translation: Translation, *, merge: bool) -> Attended:
     )
 
 
-def merged(attention: FloatArray, source: Groups, target: Groups) -> FloatArray:
-    """Attention (..., T, S) of the groups: what a source word's pieces get is added, what a target's give averaged."""
-    import numpy as np
-
-    summed = np.stack([attention[..., group].sum(axis=-1) for group in source], axis=-1)
-    return np.stack([summed[..., group, :].mean(axis=-2) for group in target], axis=-2)
-
-
 def words(pieces: Sequence[str]) -> Groups:
     """The pieces of each word: what stands between blanks, less the punctuation around it.
 
     In scripts without blanks each piece is a word.
     """
     return [part for group in blank_separated(pieces) for part in parted(pieces, group)]
-
-
-def blank_separated(pieces: Sequence[str]) -> Groups:
-    """The pieces between two blanks each; the end of the sentence stands alone."""
-    marked = any(piece.startswith(WORD_START) for piece in pieces)
-    starts: Callable[[str], bool] = (
-        (lambda piece: piece.startswith(WORD_START)) if marked else (lambda piece: not piece.startswith(JOINER))
-    )
-    groups: Groups = []
-    for place, piece in enumerate(pieces):
-        if not groups or starts(piece) or is_special(piece):
-            groups.append([])
-        groups[-1].append(place)
-    return groups
-
-
-def is_special(piece: str) -> bool:
-    return piece in ("</s>", "<s>")
 
 
 def parted(pieces: Sequence[str], group: list[int]) -> Groups:

@@ -12,27 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from support.commands import nmt, succeed
 from support.models import toy_pairs, write_pairs
-
-
-def nmt(*arguments: str, cwd: Path, text: str | bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command as a user would; standard input is `text`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "nmt_cli", *arguments],
-        cwd=cwd,
-        input=text.encode() if isinstance(text, str) else text,
-        capture_output=True,
-        env={**os.environ, "COLUMNS": "100", **environment},
-        check=False,
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def succeed(*arguments: str, cwd: Path, text: str | bytes = b"") -> subprocess.CompletedProcess[str]:
-    done = nmt(*arguments, cwd=cwd, text=text)
-    assert done.returncode == 0, done.stderr
-    return done
-
 
 TRAIN = ["--epochs", "12", "--batch", "64", "--units", "96", "--embedding", "64", "--learning-rate", "0.01"]
 
@@ -90,6 +71,77 @@ def test_n_best_lists_and_scores_are_countable(place: Path) -> None:
     scores = [float(score) for score, _ in rows[:3]]
     assert scores == sorted(scores, reverse=True)
     assert rows[3:6] == [["0.0000", ""]] * 3
+
+
+def test_json_says_all_of_a_line_and_alignments_are_those_of_the_words(place: Path) -> None:
+    text = "bade giko lu.\n\n"
+    told = [json.loads(line) for line in succeed("translate", "--json", cwd=place, text=text).stdout.splitlines()]
+    plain = succeed("translate", "--alignments", "--scores", cwd=place, text=text).stdout.splitlines()
+    score, translation, alignment = plain[0].split("\t")
+    (best,) = told[0]["hypotheses"]
+    assert (told[0]["translation"], told[1]["translation"]) == (translation, "")
+    assert best["score"] == pytest.approx(float(score), abs=1e-4)
+    assert " ".join(f"{i}-{j}" for i, j in best["alignment"]) == alignment
+    # The toy language puts the first word last, and the network was right to look there.
+    assert {"1-0", "0-2"} <= set(alignment.split())
+    assert sum(best["token_log_probabilities"]) == pytest.approx(best["log_probability"])
+    assert told[0]["repairs"] == [] and plain[1] == "0.0000\t\t"
+
+
+def test_scoring_a_translation_gives_the_log_probability_that_translating_found(place: Path) -> None:
+    (told,) = [
+        json.loads(line) for line in succeed("translate", "--json", cwd=place, text="bade giko.").stdout.split("\n")[:1]
+    ]
+    pair = f"bade giko.\t{told['translation']}\n\nbade giko.\tlu lu lu.\n"
+    first, blank, other = (
+        line.split("\t") for line in succeed("translate", "--score", cwd=place, text=pair).stdout.splitlines()
+    )
+    assert float(first[0]) == pytest.approx(told["hypotheses"][0]["log_probability"], abs=1e-3)
+    assert first[1] == told["translation"] and blank == ["0.0000", ""] and float(other[0]) < float(first[0])
+    done = nmt("translate", "--score", cwd=place, text="bade giko.\tedab.\nno tab\n")
+    assert done.returncode == 65 and "line 2 of the input is no pair" in done.stderr
+
+
+def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(place: Path) -> None:
+    lines = ["bade giko lu.", "ma ne po.", "bade giko lu."]
+    options = ["--sample", "--temperature", "3", "--seed", "3"]
+    together = succeed("translate", *options, cwd=place, text="\n".join(lines)).stdout.splitlines()
+    command = [sys.executable, "-m", "nmt_cli", "translate", *options]
+    with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        for line, expected in zip(lines, together, strict=True):
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            assert process.stdout.readline().decode() == f"{expected}\n"
+        process.stdin.close()
+    assert nmt("translate", "--top-p", "0.5", cwd=place, text="lu.\n").stderr.splitlines() == [
+        "error: --top-p is about sampling",
+        "hint: add --sample, or leave it out",
+    ]
+
+
+def test_prefix_ban_and_ensemble_from_the_command_line(place: Path) -> None:
+    text = "bade giko lu.\nma ne po.\n"
+    forced = succeed("translate", "--prefix", "ul", "--no-repeat-ngram", "1", cwd=place, text=text).stdout.splitlines()
+    assert all(line.startswith("ul") for line in forced)
+    alone = succeed("translate", cwd=place, text=text).stdout
+    assert succeed("translate", "--ensemble", "model", cwd=place, text=text).stdout == alone
+    done = nmt("translate", "--replace-unknown", cwd=place, text=text)
+    assert done.returncode == 2 and "unigram subwords" in done.stderr
+
+
+def test_healthy_lines_are_byte_for_byte_the_same_with_and_without_healing(place: Path) -> None:
+    rows = (place / "prepared" / "test.tsv").read_text(encoding="utf-8").splitlines()
+    text = "".join(row.split("\t")[0] + "\n" for row in rows) + "ba" * 300 + "\n"
+    told = [json.loads(line) for line in succeed("translate", "--json", cwd=place, text=text).stdout.splitlines()]
+    healed = succeed("translate", cwd=place, text=text)
+    plain = succeed("translate", "--no-heal", cwd=place, text=text)
+    assert "searched again" not in plain.stderr
+    ill = {place for place, one in enumerate(told) if one["repairs"]}
+    assert len(ill) < len(told) / 10
+    pairs = zip(healed.stdout.splitlines(), plain.stdout.splitlines(), strict=True)
+    assert {place for place, (one, other) in enumerate(pairs) if one != other} <= ill
+    assert bool(ill) == ("searched again" in healed.stderr)
 
 
 def test_files_are_read_and_written_by_name(place: Path) -> None:

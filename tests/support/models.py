@@ -9,6 +9,7 @@ from shutil import copyfile
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
@@ -19,6 +20,11 @@ KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
     {"attention": "general", "input_feeding": True},
     {"attention": "concat"},
     {"attention": "scaled-dot", "heads": 2},
+    {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
+    {"encoder_units": 12, "attention": "none"},
+    {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
+    {"architecture": "transformer"},
+    {"architecture": "transformer", "positions": "learned", "max_positions": 6},
 ]
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]
 
@@ -52,12 +58,23 @@ def prepare_toy(directory: Path, count: int = 600, **options: object) -> Prepare
     return PreparedCorpus.load(directory / "prepared")
 
 
+# What keeps a network of each architecture tiny.
+TINY: dict[str, dict[str, int]] = {
+    "rnn": {"units": 8, "attention_units": 4},
+    "transformer": {"feed_forward": 12, "layers": 2, "heads": 2},
+}
+
+
+def tiny_config(architecture: Architecture = "rnn", **options: object) -> ModelConfig:
+    """Settings of a network of a few hundred weights, and beside those the `options`."""
+    return ModelConfig(architecture=architecture, **{"embedding": 8, **TINY[architecture], **options})
+
+
 def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str = "float", **options: object) -> Path:
     """A complete model directory whose network, with these settings beside tiny widths, has its initial weights."""
     import keras
 
     from nmt_cli.inference.bundle import FORMAT, ModelCard, publishing, write_card
-    from nmt_cli.model.config import ModelConfig, Vocabularies
     from nmt_cli.model.seq2seq import Seq2Seq
     from nmt_cli.training.export import export
     from nmt_cli.training.proof import quantise
@@ -65,17 +82,17 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size
     vocabularies = Vocabularies(source=size, target=size, joint=True)
-    network = Seq2Seq(ModelConfig(**{"embedding": 8, "units": 8, "attention_units": 4, **options}), vocabularies)
+    network = Seq2Seq(tiny_config(**options), vocabularies)
     with publishing(directory) as staged:
         export(network, staged)
-        quantise(corpus, staged, [pair.source for pair in corpus.pairs("dev")])
+        quantise(corpus, staged, [each.source for each in corpus.referenced("dev")])
         for path in corpus.tokenizer_files.values():
             copyfile(path, staged / path.name)
         card = ModelCard(
             format=FORMAT,
             source_language="xx",
             target_language="yy",
-            network=asdict(network.config),
+            network=network.config.to_mapping(),
             vocabularies=asdict(vocabularies),
             training={},
             tokenizer=asdict(corpus.tokenizer_settings),

@@ -27,13 +27,15 @@ class TableState:
 class TableModel:
     """log P(token | all tokens before) drawn from a seed; the sentence's first id is its seed.
 
-    Tokens are END and `vocabulary` others from 4 on. Attention is one-hot at the number of the step, so that a
-    hypothesis whose rows were mixed up shows it.
+    Tokens are END and `vocabulary` others from 4 on. Attention tells the tokens before the step, so that a hypothesis
+    whose rows were mixed up shows it.
+    With a share `attention` it also differs from position to position, so that coverage matters.
     """
 
-    def __init__(self, vocabulary: int, sharpness: float = 1.0) -> None:
+    def __init__(self, vocabulary: int, sharpness: float = 1.0, attention: float = 0.0) -> None:
         self.tokens = np.array([END, *range(4, 4 + vocabulary)])
         self.sharpness = sharpness
+        self.attention = attention
 
     def encode(self, source_ids: IntArray) -> TableState:
         return TableState(source_ids[:, 0], np.zeros(len(source_ids), dtype=np.int64), source_ids.shape[1])
@@ -45,9 +47,15 @@ class TableModel:
         return Step(
             tokens=self.tokens[order],
             log_probabilities=np.take_along_axis(scores, order, axis=1),
-            attention=(prefix[:, None] % 97 + np.arange(state.width)) / 1000.0,
+            attention=self.look(prefix, state.width),
             state=TableState(state.table, prefix, state.width),
         )
+
+    def look(self, prefix: IntArray, width: int) -> FloatArray:
+        """(N, S): what stands for attention; with a share `attention` it differs from position to position."""
+        if not self.attention:
+            return np.asarray((prefix[:, None] % 97 + np.arange(width)) / 1000.0)
+        return np.asarray(self.attention * ((prefix[:, None] * (3 + np.arange(width))) % 11) / 10.0)
 
     def distribution(self, table: int, prefix: int) -> FloatArray:
         """log P over END and the others, after the tokens in `prefix`."""
@@ -67,3 +75,20 @@ def every_ended_sequence(model: TableModel, longest: int) -> list[tuple[int, ...
     """All sequences that end with END and have at most `longest` tokens."""
     others = [int(token) for token in model.tokens if token != END]
     return [(*body, END) for length in range(longest) for body in itertools.product(others, repeat=length)]
+
+
+def looked_at(model: TableModel, tokens: tuple[int, ...], width: int = 3) -> FloatArray:
+    """(S,): the attention of a whole hypothesis, summed over its tokens."""
+    total, prefix = np.zeros(width), 0
+    for previous in (START, *tokens[:-1]):
+        prefix = prefix * 100 + previous
+        total += model.look(np.array([prefix]), width)[0]
+    return total
+
+
+def sources(*seeds: int, width: int = 3) -> IntArray:
+    """(B, S): a sentence for each seed, whose table the seed chooses."""
+    rows = np.full((len(seeds), width), 9)
+    rows[:, 0] = [seed + 10 for seed in seeds]
+    rows[:, -1] = END
+    return rows

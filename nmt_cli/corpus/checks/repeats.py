@@ -23,7 +23,7 @@ class HeldOut(CorpusCheck):
         dev, test = (pairs.in_role(role) & among for role in ("dev", "test"))
         rows = np.zeros(len(pairs), dtype=np.bool_)
         if dev.any() or test.any():
-            for keys in (pairs.facts.source_keys, pairs.facts.target_keys):
+            for keys in pairs.connecting_keys:
                 in_test = np.isin(keys, keys[test])
                 rows |= in_test & ~test
                 rows |= np.isin(keys, keys[dev & ~in_test]) & pairs.in_role("train")

@@ -48,7 +48,7 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     translator = Shouting("f1")
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
     monkeypatch.setattr(forced, "force_lines", lambda translator, sources, targets: [SURE] * len(sources))
-    monkeypatch.setattr(Translator, "load", lambda directory: translator)
+    monkeypatch.setattr(Translator, "load", lambda directory, ensemble=(): translator)
     return translator
 
 

@@ -33,6 +33,9 @@ def app_with(seen: list[Any]) -> typer.Typer:
     def bake(oven: Oven, config: Configuration = None, name: str = "cake") -> None:
         seen.append((oven, name))
 
+    @app.command("wash-up")
+    def wash_up(water: str = "cold") -> None: ...
+
     return app
 
 
@@ -55,9 +58,25 @@ def test_a_file_sets_defaults_and_flags_win(tmp_path: Path) -> None:
     assert run("--heat", "100", "--config", str(file))[1][0][0].heat == 100
 
 
+def test_the_table_of_the_command_goes_before_what_stands_above_all_tables(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text('heat = 90\nname = "bread"\n[bake]\nheat = 110\n[wash-up]\nwater = "hot"\n')
+    assert run("--config", str(file))[1] == [(Oven(heat=110), "bread")]
+    assert run("--config", str(file), "--heat", "100")[1] == [(Oven(heat=100), "bread")]
+
+
+def test_the_table_of_another_command_is_not_looked_into(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text("[wash-up]\nhaet = 1\n")
+    assert run("--config", str(file))[1] == [(Oven(), "cake")]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ("[bake]\nhaet = 1", "[bake]: there is no option 'haet'"),
+        ("[baek]\nheat = 90", "there is no option 'baek'"),
+        ("bake = 1", "there is no option 'bake'"),
         ("haet = 1", "there is no option 'haet'"),
         ("config = 'x'", "there is no option 'config'"),
         ("heat =", "not valid TOML"),

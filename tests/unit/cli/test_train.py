@@ -66,11 +66,13 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
     ("network", "told"),
     [
         (ModelConfig(), "rnn · additive attention · GRU 2x256 / 512"),
+        (ModelConfig(encoder_units=128), "rnn · additive attention · GRU 2x64 / 512"),
         (ModelConfig(attention="none", bidirectional=False, units=50), "rnn · no attention · GRU 50 / 50"),
         (
             ModelConfig(attention="scaled-dot", heads=4, cell="lstm", input_feeding=True),
             "rnn · scaled-dot attention, 4 heads, input feeding · LSTM 2x256 / 512",
         ),
+        (ModelConfig(architecture="transformer"), "transformer · 4 heads · 3 + 3 layers, width 256 / 1024"),
     ],
 )
 def test_a_network_is_described_in_a_few_words(network: ModelConfig, told: str) -> None:

@@ -18,6 +18,7 @@ from nmt_cli.inference.translator import Hypothesis, Translation, Translator
 runner = CliRunner()
 HYPOTHESIS = Hypothesis(
     text="Wo ist er?",
+    tokens=(9, 8, 7, 6, 3),
     pieces=("▁Wo", "▁ist", "▁er", "?", "</s>"),
     log_probability=-1.0,
     score=-1.0,
@@ -30,7 +31,7 @@ HYPOTHESIS = Hypothesis(
 class Fixed:
     """Gives one translation, whatever the line; none for a line of dots, as of one that normalises to nothing."""
 
-    card = SimpleNamespace(network={"attention": "additive"})
+    card = SimpleNamespace(network={"attention": "additive"}, source={})
 
     def translate(self, lines: Sequence[str], config: SearchConfig) -> list[Translation]:
         found = () if lines == ["..."] else (HYPOTHESIS,)
@@ -40,7 +41,7 @@ class Fixed:
 
 @pytest.fixture(autouse=True)
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Translator, "load", lambda directory: Fixed())
+    monkeypatch.setattr(Translator, "load", lambda directory, ensemble=(): Fixed())
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
@@ -116,7 +117,7 @@ def test_data_without_a_sentence_draws_the_corpus(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_model_without_attention_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fixed, "card", SimpleNamespace(network={"attention": "none"}))
+    monkeypatch.setattr(Fixed, "card", SimpleNamespace(network={"attention": "none"}, source={}))
     result = CliRunner().invoke(app, ["visualize", "where is he"])
     assert result.exit_code == ExitCode.USAGE
     assert "error: the model in model/ has no attention to draw" in result.stderr

@@ -29,6 +29,20 @@ def test_tokenizer_settings_are_those_of_the_options() -> None:
     assert config.tokenizer_settings == TokenizerSettings(kind="bpe", lowercase=True)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_count": 10}, "--tokenizer is unigram"),
+        ({"min_count": 10, "tokenizer": "word", "vocab_size": 500}, "--vocab-size and --min-count exclude"),
+        ({"min_count": 10, "tokenizer": "word", "tokenizer_from": "model"}, "--tokenizer-from and --min-count exclude"),
+    ],
+)
+def test_a_minimum_count_goes_with_words_and_without_a_size(options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        PrepareConfig(**options)  # type: ignore[arg-type]
+    assert message in caught.value.message
+
+
 @pytest.mark.parametrize("options", [{"max_ratio": 0.5}, {"keep": ["a"]}, {"tokenizer": "chra"}, {"max_length": 0}])
 def test_values_out_of_range_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(OptionError):

@@ -115,6 +115,15 @@ def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: Tokenize
         train_tokenizer(TEXTS, settings, vocabulary_size=largest + 1)
 
 
+@pytest.mark.parametrize("least", [1, 2, 3, 4])
+def test_with_a_minimum_count_exactly_the_words_seen_so_often_are_known(least: int) -> None:
+    texts = ["a b c, d", "a b c", "a b", "a"]  # the comma stands once, before it no blank
+    settings = TokenizerSettings(kind="word", lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, settings, minimum_count=least), settings)
+    words = set(tokenizer.pieces(range(4, tokenizer.vocabulary_size))) - set(PLACEHOLDERS)
+    assert words == {1: {"a", "b", "c", "￭,", "d"}, 2: {"a", "b", "c"}, 3: {"a", "b"}, 4: {"a"}}[least]
+
+
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_the_smallest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
     settings = TokenizerSettings(kind=kind, lowercase=False)
@@ -165,3 +174,19 @@ def test_placeholders_are_pieces_of_their_own_and_survive(kind: TokenizerKind) -
         ids = tokenizer.encode(f"The dog {placeholder} takes {placeholder}")
         assert tokenizer.pieces(ids).count(placeholder) == 2, tokenizer.pieces(ids)
         assert tokenizer.decode(ids) == f"The dog {placeholder} takes {placeholder}"
+
+
+@pytest.mark.parametrize("kind", ["word", "char"])
+def test_surfaces_tell_the_text_behind_unknown_pieces_too(kind: TokenizerKind) -> None:
+    tokenizer = trained(kind)
+    text = f"{TEXTS[0]} \u5b57\u5b57, {TEXTS[1]}"
+    ids = tokenizer.encode(text)
+    surfaces = tokenizer.surfaces(text)
+    assert tokenizer.has_unknown and Tokenizer.UNKNOWN in ids
+    unknown = [piece for piece, one in zip(surfaces, ids, strict=True) if one == Tokenizer.UNKNOWN]
+    assert tokenizer.decode_replaced(ids, unknown) == text
+
+
+def test_subwords_have_no_unknown_piece() -> None:
+    assert not trained("unigram").has_unknown
+    assert not trained("bpe").has_unknown

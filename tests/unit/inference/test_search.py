@@ -6,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.search import LengthPenalty, length_limits, search
-from support.tables import END, TableModel, every_ended_sequence
-
-
-def sources(*seeds: int, width: int = 3) -> np.ndarray:
-    rows = np.full((len(seeds), width), 9)
-    rows[:, 0] = [seed + 10 for seed in seeds]
-    rows[:, -1] = END
-    return rows
+from nmt_cli.inference.penalties import LengthPenalty
+from nmt_cli.inference.search import length_limits, search
+from support.tables import END, TableModel, every_ended_sequence, sources
 
 
 @settings(max_examples=40, deadline=None)
@@ -99,9 +93,3 @@ def test_limits_follow_from_a_sentences_own_length() -> None:
     ids = np.array([[5, 6, 7, 3], [5, 3, 0, 0]])
     assert length_limits(ids, SearchConfig(max_length=200)).tolist() == [22, 16]
     assert length_limits(ids, SearchConfig(max_length=20)).tolist() == [20, 16]
-
-
-def test_the_length_penalty_is_that_of_wu_et_al() -> None:
-    # ((5 + 7) / 6)^0.6 = 2^0.6
-    assert float(LengthPenalty(0.6)(7)) == pytest.approx(1.515716566510398)
-    assert float(LengthPenalty(0.0)(7)) == 1.0

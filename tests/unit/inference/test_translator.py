@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.errors import OptionError
+from nmt_cli.inference.config import RepairConfig, SamplingConfig, SearchConfig
 from nmt_cli.inference.translator import Translator, batches
 from support.models import export_untrained, prepare_toy
 
@@ -12,9 +17,14 @@ GREEDY = SearchConfig(beam_size=1, max_length=8)
 
 
 @pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("translator")
-    return Translator.load(export_untrained(prepare_toy(directory), directory / "model"))
+    return export_untrained(prepare_toy(directory), directory / "model")
+
+
+@pytest.fixture(scope="module")
+def translator(model: Path) -> Translator:
+    return Translator.load(model)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -65,3 +75,104 @@ def test_batches_hold_every_line_with_text_once_and_bound_the_work() -> None:
     assert sorted(index for batch in made for index in batch) == [i for i, length in enumerate(lengths) if length]
     assert all(len(batch) * 5 <= 512 for batch in made)
     assert all(len(batch) == 1 for batch in made if max(lengths[index] for index in batch) > 12_000)
+
+
+LINES = ["bade giko.", "", "lu.", "giko bade lu ma ne po.", "bade giko lu."]
+
+
+def test_every_translation_begins_with_the_prefix(translator: Translator) -> None:
+    config = SearchConfig(beam_size=2, n_best=2, max_length=20, prefix="  edab \u00a0okig")
+    for one in translator.translate(LINES, config):
+        assert all(found.text.startswith("edab okig") for found in one.hypotheses)
+        assert bool(one.hypotheses) == bool(one.source)
+
+
+def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> None:
+    with pytest.raises(OptionError, match="--prefix has"):
+        translator.translate(LINES, SearchConfig(max_length=3, prefix="edab okig ul"))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.integers(1, 4), top_k=st.sampled_from([0, 3]))
+def test_a_sample_follows_from_the_line_and_its_number_however_lines_arrive(
+    translator: Translator, cut: int, top_k: int
+) -> None:
+    config = SearchConfig(max_length=12, n_best=2, sampling=SamplingConfig(sample=True, top_k=top_k, seed=5))
+    together = translator.translate(LINES, config)
+    apart = translator.translate(LINES[:cut], config) + translator.translate(LINES[cut:], config, first_line=cut)
+    assert [[one.text for one in line.hypotheses] for line in together] == [
+        [one.text for one in line.hypotheses] for line in apart
+    ]
+
+
+def test_the_same_line_elsewhere_in_the_stream_draws_anew(translator: Translator) -> None:
+    config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
+    texts = {one.text for one in translator.translate(["bade giko lu ma ne po."] * 8, config)}
+    assert len(texts) > 1
+
+
+def test_all_options_of_search_work_together_on_a_real_model(translator: Translator) -> None:
+    config = SearchConfig(
+        beam_size=4,
+        n_best=4,
+        max_length=15,
+        length_normalisation="average",
+        coverage_penalty=0.3,
+        no_repeat_ngram=2,
+        prefix="edab",
+    )
+    together = translator.translate(LINES, config)
+    for line, one in zip(LINES, together, strict=True):
+        (alone,) = translator.translate([line], config)
+        assert [found.text for found in one.hypotheses] == [found.text for found in alone.hypotheses]
+        for found in one.hypotheses:
+            runs = [found.pieces[place : place + 2] for place in range(len(found.pieces) - 1)]
+            assert len(set(runs)) == len(runs)
+
+
+def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(translator: Translator, model: Path) -> None:
+    twice = Translator.load(model, ensemble=[model])
+    config = SearchConfig(beam_size=3, n_best=3, max_length=10)
+    for one, other in zip(translator.translate(LINES, config), twice.translate(LINES, config), strict=True):
+        assert [found.tokens for found in one.hypotheses] == [found.tokens for found in other.hypotheses]
+        assert [found.score for found in one.hypotheses] == pytest.approx([found.score for found in other.hypotheses])
+
+
+def test_models_with_other_subwords_cannot_be_joined(model: Path, tmp_path: Path) -> None:
+    other = export_untrained(prepare_toy(tmp_path, count=500, vocab_size=320), tmp_path / "other")
+    with pytest.raises(OptionError, match="its subwords of the source are others"):
+        Translator.load(model, ensemble=[other])
+
+
+def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:
+    config = SearchConfig(beam_size=2)
+    plain = translator.translate(LINES, config)
+    healed = translator.translate(LINES, config, repair=RepairConfig())
+    assert any(one.repair for one in healed)
+    for one, other in zip(plain, healed, strict=True):
+        if other.repair is None or other.repair.remedy is None:
+            assert (one.text, one.hypotheses and one.hypotheses[0].score) == (
+                other.text,
+                other.hypotheses and other.hypotheses[0].score,
+            )
+    assert translator.translate(LINES, config, repair=RepairConfig(heal=False))[0].repair is None
+
+
+def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:
+    config = SearchConfig(sampling=SamplingConfig(sample=True))
+    drawn = translator.translate(LINES, config, repair=RepairConfig())
+    assert not any(one.repair for one in drawn)
+
+
+def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Path) -> None:
+    corpus = prepare_toy(tmp_path, tokenizer="word", vocab_size=145)
+    words = Translator.load(export_untrained(corpus, tmp_path / "model"))
+    line = "bade Xyzzy."
+    (one,) = words.translate([line], SearchConfig(max_length=3))
+    ids = words.target.encode(line)
+    assert ids.count(1) == 1
+    attention = np.zeros((len(ids), len(one.source_pieces)))
+    attention[:, 1], attention[:, -1] = 0.4, 0.6  # mostly at the end of the sentence, which is no word
+    hypothesis = replace(one.hypotheses[0], tokens=tuple(ids), attention=attention, text=words.target.decode(ids))
+    mended = words.without_unknown(replace(one, hypotheses=(hypothesis,)))
+    assert mended.text == line

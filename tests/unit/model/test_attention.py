@@ -20,7 +20,7 @@ from nmt_cli.model.encoders import Encoded
 rng = np.random.default_rng(7)
 
 
-BIAS = padding_bias(np.array([[5, 6, 3], [5, 3, 0]]))
+BIAS = padding_bias(np.array([[True, True, True], [True, True, False]]))
 LENGTHS = [3, 2]
 QUERY, MEMORY = rng.normal(size=(2, 4)).astype(np.float32), rng.normal(size=(2, 3, 4)).astype(np.float32)
 
@@ -117,4 +117,4 @@ def test_all_steps_at_once_are_asked_as_one_by_one(kind: type[Attention]) -> Non
 
 
 def test_the_padding_bias_is_zero_on_tokens_alone() -> None:
-    assert np.asarray(padding_bias(np.array([[4, 3, 0]]))).tolist() == [[0.0, 0.0, np.float32(MASKED)]]
+    assert np.asarray(padding_bias(np.array([[True, True, False]]))).tolist() == [[0.0, 0.0, np.float32(MASKED)]]

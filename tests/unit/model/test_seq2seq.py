@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from tests.support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
 PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
@@ -25,13 +26,29 @@ KINDS = [
     pytest.param({"attention": "general", "input_feeding": True}, id="input feeding"),
     pytest.param({"attention": "dot", "input_feeding": True, "layers": 2, "cell": "lstm"}, id="stacked, fed, lstm"),
     pytest.param({"attention": "scaled-dot"}, id="scaled-dot"),
+    pytest.param({"encoder_units": 6}, id="narrow encoder"),
+    pytest.param({"encoder_units": 12, "layers": 2, "cell": "lstm", "attention": "general"}, id="wide encoder"),
+    pytest.param({"encoder_units": 12, "attention": "none"}, id="none, wide encoder"),
+    pytest.param({"attention": "scaled-dot", "heads": 2, "encoder_units": 12}, id="two heads, wide encoder"),
+    pytest.param({"readout_units": 10, "tied": False}, id="wide readout"),
+    pytest.param(
+        {"readout_units": 10, "tied": False, "attention": "concat", "input_feeding": True}, id="wide readout, fed"
+    ),
     pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads"),
+    pytest.param({"architecture": "transformer"}, id="transformer"),
+    pytest.param(
+        {"architecture": "transformer", "positions": "learned", "tied": False, "heads": 1, "layers": 1},
+        id="one layer and head, learned positions",
+    ),
 ]
+
+
+TF_IN_ACTION = {"embedding": 128, "units": 256, "attention_units": 512, "readout_units": 512, "tied": False}
 
 
 def network(joint: bool = True, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(3)
-    config = ModelConfig(embedding=6, units=8, attention_units=4, **options)
+    config = tiny_config(**{"embedding": 6, **options})
     return Seq2Seq(config, Vocabularies(source=14 if joint else 10, target=14, joint=joint))
 
 
@@ -57,7 +74,9 @@ def test_teacher_forcing_gives_what_the_steps_give_one_by_one(options: dict) -> 
 def test_a_sentence_gives_the_same_alone_and_padded_beside_a_longer_one(options: dict) -> None:
     model = network(**options)
     together, alone = model.encode(SOURCE), model.encode(SOURCE[1:, :2])
-    np.testing.assert_allclose(np.asarray(together["hidden_0"])[1], np.asarray(alone["hidden_0"])[0], atol=1e-6)
+    for name in together.keys() & {"hidden_0", "memory"}:
+        beside, by_itself = np.asarray(together[name])[1], np.asarray(alone[name])[0]
+        np.testing.assert_allclose(beside[: len(by_itself)], by_itself, atol=1e-6)
     step, step_alone = model.step(np.array([2, 2]), together), model.step(np.array([2]), alone)
     np.testing.assert_allclose(
         np.asarray(step.log_probabilities)[1], np.asarray(step_alone.log_probabilities)[0], atol=1e-5
@@ -84,6 +103,34 @@ def test_a_gradient_reaches_every_weight(options: dict) -> None:
         if gradient is None or not np.asarray(tf.convert_to_tensor(gradient)).any()
     ]
     assert not without
+
+
+@pytest.mark.parametrize(("activation", "lowest"), [("relu", 0.0), ("tanh", -1.0)])
+def test_the_readout_applies_its_activation(activation: str, lowest: float) -> None:
+    model = network(readout_units=64, readout_activation=activation, tied=False)
+    for weight in model.decoder.readout.weights:
+        weight.assign(30 * np.asarray(weight) - 1)  # far from 0 on both sides
+    tokens, state = np.array([2, 2]), model.encode(SOURCE)
+    read = np.asarray(model.decoder.advance(model.target_embedding(tokens), state).read)
+    assert read.shape == (2, 64)
+    assert lowest <= read.min() < lowest + 0.1
+
+
+def test_widths_of_their_own_give_the_published_number_of_weights() -> None:
+    """A GRU's are 3 (in u + u u + 2 u); those of the decoder see token and context.
+
+    The sizes are those of TensorFlow in Action, chapter 12, whose notebook prints 484,864 weights for an encoder of
+    2,240 words and 755,712 for attention and decoder; its energies have no bias, ours have one of 512.
+    """
+    model = Seq2Seq(ModelConfig(**TF_IN_ACTION), Vocabularies(source=2000, target=2400, joint=False))
+    embeddings = (2000 + 2400) * 128
+    encoder = 2 * 3 * (128 * 128 + 128 * 128 + 2 * 128)
+    bridge, attention = 256 * 256 + 256, 256 * 512 + 256 * 512 + 512 + 512
+    decoder = 3 * ((128 + 256) * 256 + 256 * 256 + 2 * 256)
+    assert encoder == 484_864 - 2240 * 128
+    assert attention - 512 + decoder == 755_712
+    readout, output = (256 + 256 + 128) * 512 + 512, 2400 * 512 + 2400
+    assert model.count_params() == embeddings + encoder + bridge + attention + decoder + readout + output
 
 
 def test_tied_and_joint_embeddings_are_one_matrix() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import keras
 import numpy as np
 import pytest
 
+from nmt_cli.corpus.grids import padded_grids
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.onnx_engine import OnnxEngine
 from nmt_cli.inference.search import search
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine
 from nmt_cli.training.export import export
-from support.models import KINDS
+from support.models import KINDS, tiny_config
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
 
@@ -21,8 +24,7 @@ SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
 @pytest.fixture(scope="module", params=KINDS, ids=str)
 def engines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[KerasEngine, OnnxEngine]:
     keras.utils.set_random_seed(5)
-    config = ModelConfig(embedding=8, units=8, attention_units=6, **request.param)
-    network = Seq2Seq(config, Vocabularies(source=20, target=20, joint=True))
+    network = Seq2Seq(tiny_config(**request.param), Vocabularies(source=20, target=20, joint=True))
     for variable in network.trainable_variables:  # far from even, so that hypotheses differ
         variable.assign(np.asarray(variable.value) * 3)
     directory = tmp_path_factory.mktemp("model")
@@ -56,3 +58,24 @@ def test_attention_is_a_distribution_over_the_true_source_positions(engines: tup
     total = 0 if engines[0].network.config.attention == "none" else 1
     np.testing.assert_allclose(found.attention.sum(axis=1), total, atol=1e-5)
     assert not found.attention[:, 2:].any()
+
+
+@pytest.mark.parametrize("kind", [{}, {"cell": "lstm", "layers": 2, "attention": "general"}], ids=str)
+def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_path: Path) -> None:
+    keras.utils.set_random_seed(5)
+    network = Seq2Seq(
+        tiny_config(**kind),
+        Vocabularies(source=0, target=20, joint=False, features=3),
+    )
+    for variable in network.trainable_variables:
+        variable.assign(np.asarray(variable.value) * 3)
+    export(network, tmp_path)
+    generator = np.random.default_rng(1)
+    pictures = padded_grids([generator.normal(size=(regions, 3)) for regions in (4, 1, 9)])
+    config = SearchConfig(beam_size=3, max_length=12, growth=None)
+    by_keras, by_onnx = (search(engine, pictures, config) for engine in (KerasEngine(network), OnnxEngine(tmp_path)))
+    for (expected, *_), (found, *_) in zip(by_keras, by_onnx, strict=True):
+        assert found.tokens == expected.tokens
+        np.testing.assert_allclose(found.token_log_probabilities, expected.token_log_probabilities, atol=1e-4)
+        np.testing.assert_allclose(found.attention, expected.attention, atol=1e-4)
+    assert not by_onnx[1][0].attention[:, 1:].any()

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training import precision
 from nmt_cli.training.loss import token_loss
 from nmt_cli.training.precision import FLOAT32, MIXED, dtype_policy, policy_name
+from tests.support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
 PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
@@ -25,13 +26,15 @@ KINDS = [
     {"attention": "general", "input_feeding": True},
     {"attention": "concat"},
     {"attention": "scaled-dot", "heads": 2},
+    {"architecture": "transformer"},
+    {"architecture": "transformer", "positions": "learned"},
 ]
 
 
 def network(policy: str, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(3)
     with dtype_policy(policy):
-        return Seq2Seq(ModelConfig(embedding=8, units=8, **options), Vocabularies(source=14, target=14, joint=True))
+        return Seq2Seq(tiny_config(**options), Vocabularies(source=14, target=14, joint=True))
 
 
 def test_the_policy_holds_within_its_block_alone() -> None:
@@ -73,4 +76,5 @@ def test_mixed_precision_keeps_float32_weights_and_nearly_the_same_gradient(opti
     exact, mixed = gradients(FLOAT32), gradients(MIXED)
     assert mixed.dtype == np.float32
     cosine = exact @ mixed / np.linalg.norm(exact) / np.linalg.norm(mixed)
-    assert cosine > 0.999
+    # A unit of a ReLU that is nearly 0 may be so in one precision alone, and its gradient with it.
+    assert cosine > (0.99 if options.get("architecture") == "transformer" else 0.999)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.inference.alignment import blank_separated, merged
 from nmt_cli.inference.translator import Hypothesis, Translation
-from nmt_cli.visuals.words import attended, blank_separated, label, merged, words
+from nmt_cli.visuals.words import attended, label, words
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,9 @@ def test_weights_of_source_pieces_add_up_and_those_of_target_pieces_are_averaged
 
 
 def test_a_word_is_as_likely_as_its_pieces_together() -> None:
-    hypothesis = Hypothesis("Bahnhof", ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), np.eye(3), True)
+    hypothesis = Hypothesis(
+        "Bahnhof", (9, 8, 3), ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), np.eye(3), True
+    )
     translation = Translation("abc", ("▁a", "bc", "</s>"), (hypothesis,), frozenset())
     by_words, by_pieces = attended(translation, merge=True), attended(translation, merge=False)
     assert by_words.target == ("Bahnhof", "</s>") and by_words.attention.shape == (2, 2)

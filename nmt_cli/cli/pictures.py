@@ -1,0 +1,48 @@
+"""Where a command needs the network that reads pictures: it is loaded then, and only then.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.cli.train import require_tensorflow, silent_tensorflow
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.config import PrepareConfig
+    from nmt_cli.corpus.grids import PictureReader
+    from nmt_cli.inference.translator import Translator
+
+
+def reader_for(config: PrepareConfig) -> PictureReader | None:
+    """What reads the pictures of a corpus; None where it is text."""
+    if config.source_type == "text":
+        return None
+    from nmt_cli.corpus.grids import FeatureFiles  # numpy, which `nmt --help` does not need
+
+    if config.source_type == "features":
+        return FeatureFiles()
+    return inception(Path(config.image_weights) if config.image_weights is not None else None)
+
+
+def open_translator(model: Path, ensemble: Sequence[Path] = (), precision: str | None = None) -> Translator:
+    """The translator in a model directory or of several, with what reads pictures where it was trained on them."""
+    from nmt_cli.corpus.grids import IMAGE_WEIGHTS
+    from nmt_cli.inference.translator import Translator
+
+    translator = Translator.load(model, ensemble, precision)
+    if translator.card.source.get("type") == "image":
+        translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
+    return translator
+
+
+def inception(weights: Path | None) -> PictureReader:
+    """InceptionV3 with these weights, or ImageNet's. Raises MissingExtraError where TensorFlow is not installed."""
+    require_tensorflow("reading pictures")
+    with silent_tensorflow():
+        from nmt_cli.model.inception import InceptionV3
+    return InceptionV3(weights)

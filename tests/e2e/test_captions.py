@@ -1,0 +1,72 @@
+"""Captions learned through the real command line: which coloured shapes a picture has, and where."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Translator
+from support.commands import nmt, succeed
+
+SHAPES = Path(__file__).parents[2] / "examples" / "shapes.py"
+TRAIN = ["--units", "64", "--embedding", "32", "--attention-units", "32", "--batch", "32", "--learning-rate", "0.01"]
+ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("captions")
+    subprocess.run([sys.executable, str(SHAPES), str(directory / "shapes"), "--pictures", "1500"], check=True)
+    prepared = succeed(
+        "prepare", "shapes/captions.tsv", "--source-type", "features", "--tokenizer", "word", cwd=directory
+    )
+    assert "no picture stands in two splits" in prepared.stderr
+    assert "1,500, of 9 regions with 12 features each" in prepared.stderr
+    succeed("train", *TRAIN, "--epochs", "20", cwd=directory)
+    return directory
+
+
+def test_pictures_it_has_never_seen_are_described(place: Path) -> None:
+    told = json.loads(succeed("evaluate", "--metric", "exact", "--json", cwd=place).stdout)
+    assert told["references_per_sentence"] == 2
+    assert told["sentences"] == 150
+    assert told["scores"]["exact"]["value"] > 85
+
+
+def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(place: Path) -> None:
+    corpus = PreparedCorpus.load(place / "prepared")
+    translator = Translator.load(place / "model").knowing(corpus)
+    names = [each.source for each in corpus.referenced("test")]
+    hits = []
+    for translation in translator.translate(names, SearchConfig()):
+        best = translation.hypotheses[0]
+        words = best.text.split()  # colour shape row column and colour shape row column
+        if len(words) == 9 and words[7] in ROWS and words[8] in COLUMNS:
+            region = 3 * ROWS.index(words[7]) + COLUMNS.index(words[8])
+            hits.append(int(best.attention[5].argmax()) == region)
+    assert len(hits) > 140
+    assert sum(hits) / len(hits) > 0.85
+
+
+def test_a_line_is_the_path_of_a_file_of_features(place: Path) -> None:
+    out = succeed("translate", cwd=place, text="shapes/00001.npy\n\nshapes/00002.npy\n").stdout.splitlines()
+    assert [len(line.split()) for line in out] == [9, 0, 9]
+    for wrong, told in (("none.npy", "none.npy"), ("shapes/captions.tsv", "no file of features")):
+        done = nmt("translate", cwd=place, text=f"{wrong}\n")
+        assert done.returncode in (65, 66)
+        assert told in done.stderr and len(done.stderr.splitlines()) <= 2
+
+
+def test_each_word_is_drawn_over_the_picture(place: Path) -> None:
+    done = succeed("visualize", "shapes/00001.npy", "-o", "seen.svg", "-o", "-", cwd=place)
+    drawn = (place / "seen.svg").read_text(encoding="utf-8")
+    words = done.stdout.splitlines()[1].split()
+    assert all(f">{word}</text>" in drawn for word in words)
+    assert drawn.count("<image ") == len(words) + 1  # of each word and the end: the picture under its veil
+    assert "3,3" in done.stdout and "diagonal" not in done.stdout

@@ -1,0 +1,47 @@
+"""A task other than translation, learned through the real command line: words spelled backwards."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from support.commands import succeed
+from support.models import write_pairs
+
+TRAIN = ["--attention", "general", "--units", "128", "--embedding", "64", "--learning-rate", "0.01"]
+
+
+def reversals(number: int) -> list[tuple[str, str]]:
+    """Different strings of 3 to 9 of 16 letters, and each of them backwards."""
+    generator = random.Random(1)
+    strings: dict[str, None] = {}
+    while len(strings) < number:
+        strings["".join(generator.choices("abcdefghijklmnop", k=generator.randint(3, 9)))] = None
+    return [(string, string[::-1]) for string in strings]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("strings")
+    write_pairs(directory / "strings.tsv", reversals(6000))
+    prepare = ["prepare", "strings.tsv", "--tokenizer", "char", "--dev", "200", "--test", "500"]
+    succeed(*prepare, "--max-source-length", "12", cwd=directory)
+    succeed("train", *TRAIN, "--epochs", "6", "--batch", "64", cwd=directory)
+    return directory
+
+
+def test_strings_it_has_never_seen_are_spelled_backwards(place: Path) -> None:
+    scores = json.loads(succeed("evaluate", "--metric", "exact", "--json", cwd=place).stdout)["scores"]
+    assert scores["exact"]["value"] >= 99
+
+
+def test_a_string_longer_than_was_prepared_for_is_told(place: Path) -> None:
+    done = succeed("translate", cwd=place, text="abc\nabcdefghijklmnop\n")
+    assert done.stdout.splitlines()[0] == "cba"
+    assert len(done.stderr.splitlines()) == 1
+    assert "1 line was longer than --max-source-length 12" in done.stderr
+    assert "the first is line 2, of 17 source tokens" in done.stderr  # with the blank before it
+    assert succeed("translate", "--max-source-length", "17", cwd=place, text="abcdefghijklmnop\n").stderr == ""

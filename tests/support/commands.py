@@ -1,0 +1,27 @@
+"""The real command line, run as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def nmt(*arguments: str, cwd: Path, text: str | bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command as a user would; standard input is `text`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nmt_cli", *arguments],
+        cwd=cwd,
+        input=text.encode() if isinstance(text, str) else text,
+        capture_output=True,
+        env={**os.environ, "COLUMNS": "100", **environment},
+        check=False,
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def succeed(*arguments: str, cwd: Path, text: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+    done = nmt(*arguments, cwd=cwd, text=text)
+    assert done.returncode == 0, done.stderr
+    return done

@@ -1,0 +1,105 @@
+"""The recurrences with their gradients written out, held to Keras' own cells and to TensorFlow's own gradients."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from nmt_cli.model.attention import AdditiveAttention
+from nmt_cli.model.cells import GRU, run_gru
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.decoders import BahdanauDecoder, RecurrentDecoder
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.loss import token_loss
+
+VOCABULARIES = Vocabularies(source=11, target=13, joint=False)
+CONFIG = ModelConfig(embedding=4, units=6, attention_units=5, dropout=0.0)
+SOURCE = np.array([[4, 5, 6, 3], [7, 8, 3, 0], [9, 3, 0, 0]], dtype=np.int32)
+PREVIOUS = np.array([[2, 5, 6, 7, 8], [2, 9, 10, 0, 0], [2, 11, 12, 4, 0]], dtype=np.int32)
+TARGET = np.array([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0], [11, 12, 4, 3, 0]], dtype=np.int32)
+
+
+def network_of(config: ModelConfig) -> Seq2Seq:
+    keras.utils.set_random_seed(7)
+    network = Seq2Seq(config, VOCABULARIES)
+    generator = np.random.default_rng(7)
+    for weight in network.trainable_variables:  # biases too are to differ from 0
+        weight.assign(generator.normal(scale=0.5, size=weight.shape))
+    return network
+
+
+def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    if not written_out:
+        monkeypatch.setattr(GRU, "call", keras.layers.GRU.call)
+        monkeypatch.setattr(RecurrentDecoder, "run_grus", RecurrentDecoder.run_cells)
+        monkeypatch.setattr(AdditiveAttention, "written_out", lambda self, state: None)
+
+    @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)] * 3)
+    def run(source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape() as tape:
+            objective = token_loss(network(source, previous, training=True), tf.transpose(target), 0.1).objective
+        gradients = tape.gradient(objective, [variable.value for variable in network.trainable_variables])
+        return [objective, *map(tf.convert_to_tensor, gradients)]
+
+    return [np.asarray(value) for value in run(SOURCE, PREVIOUS, TARGET)]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        CONFIG,
+        replace(CONFIG, bidirectional=False),
+        replace(CONFIG, layers=2),
+        replace(CONFIG, attention="general"),
+        replace(CONFIG, attention="dot", layers=2),
+        replace(CONFIG, attention="none"),
+    ],
+    ids=lambda config: f"{config.attention} {config.layers} {config.bidirectional}",
+)
+def test_written_out_gradients_are_those_of_tensorflow(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = network_of(config)
+    fast = loss_and_gradients(network, written_out=True, monkeypatch=monkeypatch)
+    slow = loss_and_gradients(network, written_out=False, monkeypatch=monkeypatch)
+    assert len(fast) == 1 + len(network.trainable_variables)
+    for name, one, other in zip(["loss", *(v.path for v in network.trainable_variables)], fast, slow, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert all(np.abs(one).max() > 1e-6 for one in slow)  # nothing is compared that is zero anyway
+
+
+def test_the_default_network_trains_with_the_attention_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("step by step")
+
+    monkeypatch.setattr(BahdanauDecoder, "run_steps", refuse)
+    network_of(CONFIG)(SOURCE, PREVIOUS, training=True)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_run_over_time_is_the_cell_step_by_step(reverse: bool) -> None:
+    keras.utils.set_random_seed(3)
+    cell = keras.layers.GRUCell(4, bias_initializer="normal")
+    cell.build((None, 3))
+    inputs = np.random.default_rng(3).normal(size=(5, 2, 3)).astype(np.float32)
+    hidden = start = np.full((2, 4), 0.3, dtype=np.float32)
+    states = {}
+    for time in reversed(range(5)) if reverse else range(5):
+        hidden, _ = cell(inputs[time], [hidden])
+        states[time] = np.asarray(hidden)
+    fast = np.asarray(run_gru(cell, tf.constant(inputs), tf.constant(start), reverse=reverse))
+    np.testing.assert_allclose(fast, np.stack([states[time] for time in range(5)]), atol=1e-6)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_padding_leaves_the_state_alone_as_keras_does(backwards: bool) -> None:
+    keras.utils.set_random_seed(3)
+    layer = GRU(4, return_sequences=True, return_state=True, go_backwards=backwards)
+    inputs = np.random.default_rng(3).normal(size=(3, 5, 2)).astype(np.float32)
+    mask = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
+    slow, fast = ([np.asarray(one) for one in layer(inputs, mask=mask, training=training)] for training in (0, 1))
+    for one, other in zip(slow, fast, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
