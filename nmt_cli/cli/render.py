@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Self, TypeGuard
 import typer
 
 from nmt_cli.cli.described import described_network
-from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PrepareReport
     from nmt_cli.corpus.manifest import Example, Features, Finding, Manifest, Subwords
     from nmt_cli.evaluation.report import Report
+    from nmt_cli.training.proof import Proof
     from nmt_cli.training.run import TrainReport
 
 # Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
@@ -362,13 +362,19 @@ class TrainingScreen(Watcher):
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
-        self.screen.say(f"{directory}/ is ready: {which}, {score}")
+        self.screen.say(f"{directory}/ is ready: {which}, {score}. {proved(report.proof)}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
         if pictures:
             self.screen.say(f"Next: nmt evaluate{where}")
         else:
             self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+
+
+def proved(proof: Proof) -> str:
+    """What weights in 8 bits cost, and whether they are used."""
+    used = "used by default" if proof.default == "int8" else "so that float is the default"
+    return f"int8 costs {max(proof.cost, 0.0):.1f} BLEU: {proof.int8_bytes / 1e6:.0f} MB, {used}."
 
 
 def clock(seconds: float) -> str:

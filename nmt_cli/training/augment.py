@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import IntArray
@@ -36,7 +35,7 @@ def with_sampled_subwords(
     too, stay as they are.
     """
     fixed = [Tokenizer.UNKNOWN, *tokenizer.placeholder_ids]
-    known: NDArray[np.bool_] = ~np.isin(ids, fixed).any(axis=1)
+    known = np.asarray(~np.isin(ids, fixed).any(axis=1), dtype=bool)
     seed = int(generator.integers(2**31))
     sampled = iter(tokenizer.sample_all([tokenizer.decode(row) for row in ids[known]], alpha=alpha, seed=seed))
     return padded(
