@@ -31,13 +31,18 @@ def reader_for(config: PrepareConfig) -> PictureReader | None:
 
 
 def open_translator(
-    model: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None, *, threads: int | None = None
+    model: Path,
+    ensemble: Sequence[Path] = (),
+    lines: LineConfig | None = None,
+    *,
+    precision: str | None = None,
+    threads: int | None = None,
 ) -> Translator:
     """The translator in a model directory or of several, with what reads pictures where it was trained on them."""
     from nmt_cli.corpus.grids import IMAGE_WEIGHTS
     from nmt_cli.inference.translator import Translator
 
-    translator = Translator.load(model, ensemble, lines, threads=threads)
+    translator = Translator.load(model, ensemble, lines, precision=precision, threads=threads)
     if translator.card.source.get("type") == "image":
         translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
     return translator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeGuard
 
 import typer
 
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.cli.described import described_network
 from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PrepareReport
     from nmt_cli.corpus.manifest import Example, Features, Finding, Manifest, Subwords
     from nmt_cli.evaluation.report import Report
+    from nmt_cli.training.proof import Proof
     from nmt_cli.training.run import TrainReport
 
 # Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
@@ -361,7 +362,7 @@ class TrainingScreen(Watcher):
         score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
-        self.screen.say(f"{directory}/ is ready: {which}, {score}")
+        self.screen.say(f"{directory}/ is ready: {which}, {score}. {proved(report.proof)}")
         self.screen.detail(f"  {kept.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {directory}"
         if pictures:
@@ -370,28 +371,10 @@ class TrainingScreen(Watcher):
             self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
 
 
-def described_network(network: ModelConfig) -> str:
-    """Kind and widths of the network, in a few words."""
-    return f"{network.architecture} · {DESCRIBED[network.architecture](network)}"
-
-
-def described_recurrent(network: ModelConfig) -> str:
-    attention = "no attention" if network.attention == "none" else f"{network.attention} attention"
-    heads = f", {network.heads} heads" if network.heads > 1 else ""
-    width = network.encoder_width
-    encoder = f"2x{width // 2}" if network.bidirectional else f"{width}"
-    layers = f", {network.layers} layers" if network.layers > 1 else ""
-    fed = ", input feeding" if network.input_feeding else ""
-    return f"{attention}{heads}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
-
-
-def described_transformer(network: ModelConfig) -> str:
-    heads = "1 head" if network.heads == 1 else f"{network.heads} heads"
-    layers = f"{network.layers} + {network.layers} layers"
-    return f"{heads} · {layers}, width {network.embedding} / {network.feed_forward}"
-
-
-DESCRIBED = {"rnn": described_recurrent, "transformer": described_transformer}
+def proved(proof: Proof) -> str:
+    """What weights in 8 bits cost, and whether they are used."""
+    used = "used by default" if proof.default == "int8" else "so that float is the default"
+    return f"int8 costs {max(proof.cost, 0.0):.1f} BLEU: {proof.int8_bytes / 1e6:.0f} MB, {used}."
 
 
 def clock(seconds: float) -> str:

@@ -22,10 +22,11 @@ from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import sha256, write_json
 
-FORMAT = 1
+FORMAT = 2
 CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
+FLOAT, INT8 = "float", "int8"  # precisions of the weights
 WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"  # what training keeps for itself
@@ -47,9 +48,14 @@ class ModelCard:
     dataset_fingerprint: str
     epochs: int  # of which the weights are
     development: dict[str, Any]  # scores on the development set, with their signatures
+    precision: dict[str, Any]  # which one is the default, and the BLEU of each on the development set
     versions: dict[str, str]
     checksums: dict[str, str]  # file name to SHA-256
     source: dict[str, Any] = dataclasses.field(default_factory=dict)  # what beside the tokenizer makes its rows
+
+    @property
+    def default_precision(self) -> str:
+        return str(self.precision.get("default", FLOAT))
 
     @property
     def development_bleu(self) -> float | None:
@@ -60,18 +66,23 @@ class ModelCard:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A model directory that was found complete and undamaged."""
+    """A model directory in which what translation reads was found complete and undamaged."""
 
     directory: Path
     card: ModelCard
+    precision: str  # of the weights: FLOAT or INT8
 
     @classmethod
-    def load(cls, directory: Path) -> Bundle:
-        """Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed."""
+    def load(cls, directory: Path, precision: str | None = None) -> Bundle:
+        """Checks the card, the tokenizers and the graphs of one precision (the card's default where none is named).
+
+        Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed.
+        """
         card = read_card(directory)
-        for name, checksum in card.checksums.items():
-            check_file(directory / name, checksum)
-        return cls(directory=directory, card=card)
+        precision = precision or card.default_precision
+        for name in dict.fromkeys((*graph_files(precision), card.source_tokenizer, card.target_tokenizer)):
+            check_file(directory / name, card.checksums.get(name, ""))
+        return cls(directory=directory, card=card, precision=precision)
 
     def source(self) -> Source:
         """The source side as it was in training."""
@@ -88,6 +99,11 @@ class Bundle:
         return Tokenizer.load(self.directory / name, TokenizerSettings(**self.card.tokenizer))
 
 
+def graph_files(precision: str) -> tuple[str, str]:
+    """Names of the graphs of the encoder and of the decoder."""
+    return (ENCODER, DECODER) if precision == FLOAT else (f"encoder.{precision}.onnx", f"decoder.{precision}.onnx")
+
+
 def read_card(directory: Path) -> ModelCard:
     path = directory / CARD
     if not path.is_file():
@@ -101,10 +117,13 @@ def read_card(directory: Path) -> ModelCard:
         raise damaged(path, f"is not valid JSON ({error})") from error
     fields = dataclasses.fields(ModelCard)
     needed = {field.name for field in fields if field.default_factory is dataclasses.MISSING}
+    written = values.get("format") if isinstance(values, dict) else None
+    if isinstance(written, int) and written != FORMAT:
+        raise DamagedError(
+            f"{path} has format {written}; this nmt reads format {FORMAT}", hint="make it anew with `nmt train --force`"
+        )
     if not isinstance(values, dict) or not needed <= set(values) <= {field.name for field in fields}:
         raise damaged(path, "does not have the entries of a model card")
-    if values["format"] != FORMAT:
-        raise DamagedError(f"{path} has format {values['format']}; this nmt reads format {FORMAT}")
     return ModelCard(**values)
 
 

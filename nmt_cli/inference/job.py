@@ -30,17 +30,28 @@ class Opener(Protocol):
     """Loads a model, or several together, to run with so many threads (None: all cores)."""
 
     def __call__(
-        self, model: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None, *, threads: int | None = None
+        self,
+        model: Path,
+        ensemble: Sequence[Path] = (),
+        lines: LineConfig | None = None,
+        *,
+        precision: str | None = None,
+        threads: int | None = None,
     ) -> Translator: ...
 
 
 def opened(
-    model: Path, ensemble: Sequence[Path] = (), lines: LineConfig | None = None, *, threads: int | None = None
+    model: Path,
+    ensemble: Sequence[Path] = (),
+    lines: LineConfig | None = None,
+    *,
+    precision: str | None = None,
+    threads: int | None = None,
 ) -> Translator:
     """The opener of models that read text."""
     from nmt_cli.inference.translator import Translator  # numpy and ONNX Runtime; a job itself is light
 
-    return Translator.load(model, ensemble, lines, threads=threads)
+    return Translator.load(model, ensemble, lines, precision=precision, threads=threads)
 
 
 @dataclass(frozen=True)
@@ -55,12 +66,13 @@ class Job:
     ensemble: tuple[Path, ...] = ()
     repair: RepairConfig | None = None
     lines: LineConfig | None = None
+    precision: str | None = None  # that of the weights; None: what the model's card prefers
     score: bool = False
     opener: Opener = opened
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
         """Loads the model. Raises NotFoundError, DamagedError and OptionError as `Translator.load` does."""
-        translator = self.opener(self.model, self.ensemble, self.lines, threads=threads)
+        translator = self.opener(self.model, self.ensemble, self.lines, precision=self.precision, threads=threads)
         if self.score:
             return lambda block: scored(translator, block)
         return lambda block: translator.translate(block.texts, self.search, repair=self.repair, first_line=block.first)

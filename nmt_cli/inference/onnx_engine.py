@@ -19,12 +19,13 @@ import onnxruntime
 
 from nmt_cli.corpus.source import SourceArray
 from nmt_cli.errors import DamagedError
-from nmt_cli.inference.bundle import DECODER, ENCODER
+from nmt_cli.inference.bundle import FLOAT, graph_files
 from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 
 Arrays = dict[str, FloatArray]
 TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encoder's input
 NEXT = "next."
+SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
 MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
 BIAS = "bias"  # the state's entry (B, S): 0 at true positions
 SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
@@ -37,48 +38,58 @@ class OnnxState:
     sentences: Arrays
     rows: Arrays
     owner: IntArray  # (N,)
+    shared: bool  # whether the decoder takes the entries of a sentence once for all its rows
 
     @cached_property
-    def repeated(self) -> Arrays:
-        """The entries of the sentences, one for each row (axis 0: N)."""
-        return {name: array[self.owner] for name, array in self.sentences.items()}
+    def fed(self) -> Arrays:
+        """The entries of the sentences as the decoder takes them: once for each sentence that still has rows.
+
+        Once for each row where it cannot share them, or where not every sentence has equally many.
+        """
+        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        kept = self.owner[first]
+        if not self.shared or not np.array_equal(np.repeat(kept, len(self.owner) // len(kept)), self.owner):
+            kept = self.owner
+        if all(len(array) == len(kept) for array in self.sentences.values()) and np.all(np.diff(kept) == 1):
+            return self.sentences  # all of them, as they are
+        return {name: array[kept] for name, array in self.sentences.items()}
 
     def select(self, rows: IntArray) -> OnnxState:
         owner = self.owner[rows]
-        chosen = OnnxState(self.sentences, {name: array[rows] for name, array in self.rows.items()}, owner)
+        chosen = replace(self, rows={name: array[rows] for name, array in self.rows.items()}, owner=owner)
         if np.array_equal(owner, self.owner):
-            chosen.__dict__["repeated"] = self.repeated  # as long as rows stay with their sentences nothing is copied
+            chosen.__dict__["fed"] = self.fed  # as long as rows stay with their sentences nothing is copied
         return chosen
 
 
 class OnnxEngine:
-    """Implements `protocol.StepModel` for the two graphs of a model directory."""
+    """Implements `protocol.StepModel` for the graphs of one precision in a model directory."""
 
-    def __init__(self, directory: Path, *, threads: int | None = None) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or 0  # 0: all cores
-        options.log_severity_level = 3
-        self.encoder = session(directory / ENCODER, options)
-        self.decoder = session(directory / DECODER, options)
+    def __init__(self, directory: Path, *, precision: str = FLOAT) -> None:
+        self.encoder, self.decoder = (session(directory / name) for name in graph_files(precision))
+        self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"
         (self.source,) = self.encoder.get_inputs()
-        self.state_names = [output.name for output in self.encoder.get_outputs()]
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.changing = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
+        self.state_names = [one.name for one in self.decoder.get_inputs() if one.name not in ("tokens", "candidates")]
 
     def encode(self, source: SourceArray) -> OnnxState:
-        values = self.encoder.run(self.state_names, {self.source.name: source.astype(TYPES[self.source.type])})
-        state = dict(zip(self.state_names, values, strict=True))
+        state = self.encoded(source, self.state_names)
         rows = {name: state.pop(name) for name in self.changing}
-        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source)))
+        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source)), shared=self.shared)
+
+    def encoded(self, source: SourceArray, names: list[str]) -> Arrays:
+        values = self.encoder.run(names, {self.source.name: source.astype(TYPES[self.source.type])})
+        return dict(zip(names, values, strict=True))
 
     def sentence_vectors(self, source: SourceArray) -> FloatArray:
         """(B, D): the mean of the encoder's states over the true positions of each sentence.
 
         Of a network without attention, whose encoder gives out no others, its last state.
         """
-        state = self.encode(source).sentences
-        if MEMORY not in state:
-            return np.asarray(state[SUMMARY], dtype=np.float32)
+        if MEMORY not in [output.name for output in self.encoder.get_outputs()]:
+            return np.asarray(self.encoded(source, [SUMMARY])[SUMMARY], dtype=np.float32)
+        state = self.encoded(source, [MEMORY, BIAS])
         true = (state[BIAS] == 0)[:, :, None]
         return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
@@ -86,12 +97,12 @@ class OnnxEngine:
         feed = {
             "tokens": tokens.astype(np.int32),
             "candidates": np.array(candidates, dtype=np.int32),
-            **state.repeated,
+            **state.fed,
             **state.rows,
         }
         values = dict(zip(self.step_names, self.decoder.run(self.step_names, feed), strict=True))
         after = replace(state, rows={name: values[NEXT + name] for name in self.changing})
-        after.__dict__["repeated"] = state.repeated
+        after.__dict__["fed"] = state.fed
         return Step(
             tokens=values["best_tokens"],
             log_probabilities=values["log_probabilities"],
@@ -100,7 +111,24 @@ class OnnxEngine:
         )
 
 
-def session(path: Path, options: onnxruntime.SessionOptions) -> onnxruntime.InferenceSession:
+def optimise(path: Path) -> None:
+    """Exchanges a graph for the one that ONNX Runtime makes of it, so that loading need not do it again.
+
+    The same on every processor: what depends on one comes after the extended optimisations.
+    """
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(path.with_suffix(".optimised"))
+    options.log_severity_level = 3
+    onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    path.with_suffix(".optimised").replace(path)
+
+
+def session(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # more cores serve more batches: steps are too short to be shared
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # `optimise` did it
+    options.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime has no base class of its own for a file that it cannot read

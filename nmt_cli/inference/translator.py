@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from nmt_cli.inference.translation import Hypothesis, Translation
 
 Progress = Callable[[int], None]
 
-ROWS = 512  # rows of a step at most: where a wider batch stops paying on a processor with a few cores
+ROWS = 256  # rows of a step at most: what is computed of more does not stay in the cache of a core
 POSITIONS = 60_000  # rows x source positions at most, which bounds memory whatever the length of a line
 SUBWORD_BAN, CHARACTER_BAN = 3, 10  # tokens of which none but a loop has the same run twice
 CELLS = 2_000_000  # rows x tokens of the vocabulary at most, where a step is asked for every token
@@ -49,6 +50,7 @@ class Translator:
         *,
         lines: LineConfig | None = None,
         carries: bool = True,
+        threads: int = 1,
     ) -> None:
         """`carries`: whether the network has learnt to carry placeholders over.
 
@@ -59,6 +61,7 @@ class Translator:
         self.target = target
         self._card = card
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
+        self.threads = threads  # batches searched at a time; the engine must allow it
         lines = lines or LineConfig()
         glossary = Glossary.load(require_file(Path(lines.glossary))) if lines.glossary else None
         self.reader = LineReader(lines, carries=self.carries, glossary=glossary)
@@ -75,25 +78,25 @@ class Translator:
         ensemble: Sequence[Path] = (),
         lines: LineConfig | None = None,
         *,
+        precision: str | None = None,
         threads: int | None = None,
     ) -> Translator:
         """The translator in a model directory, or of several together, run by so many threads (None: all cores).
+
+        With the weights that its card prefers, or those of `precision`.
 
         Raises NotFoundError and DamagedError (see `bundle`), OptionError for models that read or write other subwords.
         """
         from nmt_cli.inference.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
-        bundle = Bundle.load(directory)
-        for other in ensemble:
-            require_same_sides(bundle, Bundle.load(other))
+        bundle, *others = (Bundle.load(place, precision) for place in (directory, *ensemble))
+        for other in others:
+            require_same_sides(bundle, other)
         source, target = bundle.source(), bundle.target_tokenizer()
-        engine: StepModel[Any] = OnnxEngine(directory, threads=threads)
-        if ensemble:
-            engine = Ensemble(
-                [engine, *(OnnxEngine(other, threads=threads) for other in ensemble)], target.vocabulary_size
-            )
+        engines = [OnnxEngine(one.directory, precision=one.precision) for one in (bundle, *others)]
+        engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
         carries = bundle.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
-        return cls(engine, source, target, card=bundle.card, lines=lines, carries=carries)
+        return cls(engine, source, target, card=bundle.card, lines=lines, carries=carries, threads=threads or cores())
 
     def knowing(self, corpus: PreparedCorpus) -> Translator:
         """The same translator, to which the pictures of `corpus` are known by their names there."""
@@ -109,8 +112,15 @@ class Translator:
 
     def with_source(self, source: Source) -> Translator:
         """The same translator with another source side."""
-        lines = self.reader.config
-        return Translator(self.engine, source, self.target, self._card, lines=lines, carries=self.carries)
+        return Translator(
+            self.engine,
+            source,
+            self.target,
+            self._card,
+            lines=self.reader.config,
+            carries=self.carries,
+            threads=self.threads,
+        )
 
     @property
     def card(self) -> ModelCard:
@@ -174,15 +184,35 @@ class Translator:
         found: list[list[Found]] = [[] for _ in lines]
         done = sum(row.is_blank for row in rows)
         lengths = [0 if row.is_blank else len(row) for row in rows]
-        for batch in batches(lengths, config, self.rows_of_a_step(config)):
+
+        def search_batch(batch: list[int]) -> list[list[Found]]:
             sources = self.source.batch([rows[index] for index in batch])
             guide = self.guide(sources, config, prefix, [numbers[index] for index in batch])
-            for index, hypotheses in zip(batch, search(self.engine, sources, config, guide=guide), strict=True):
+            return search(self.engine, sources, config, guide=guide)
+
+        groups = batches(lengths, config, self.rows_of_a_step(config))
+        for batch, results in self.in_parallel(groups, search_batch):
+            for index, hypotheses in zip(batch, results, strict=True):
                 found[index] = hypotheses
             done += len(batch)
             if progress is not None:
                 progress(done)
         return [self.translation(*one) for one in zip(lines, rows, found, strict=True)]
+
+    def in_parallel(
+        self, groups: Sequence[list[int]], function: Callable[[list[int]], list[list[Found]]]
+    ) -> Iterator[tuple[list[int], list[list[Found]]]]:
+        """Each group with what `function` makes of it, in order; as many at a time as there are `threads`."""
+        if self.threads == 1 or len(groups) < 2:
+            yield from ((group, function(group)) for group in groups)
+            return
+        from concurrent.futures import ThreadPoolExecutor  # a single sentence does not need it
+
+        pool = ThreadPoolExecutor(self.threads)
+        try:
+            yield from zip(groups, pool.map(function, groups), strict=True)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def guide(self, source: SourceArray, config: SearchConfig, prefix: list[int], numbers: list[int]) -> Guide:
         """What constrains the search of a batch, whose lines have these `numbers`."""
@@ -256,6 +286,11 @@ class Translator:
             attentions=(found.attention[:, :source_length],),
             finished=found.finished,
         )
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def require_same_sides(first: Bundle, other: Bundle) -> None:

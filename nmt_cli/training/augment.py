@@ -9,10 +9,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nmt_cli.corpus.config import TokenizerKind
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.errors import OptionError
 from nmt_cli.inference.protocol import IntArray
 
+SAMPLED: tuple[TokenizerKind, ...] = ("unigram", "bpe")
 MARKS = (Tokenizer.PAD, Tokenizer.START, Tokenizer.END)
+
+
+def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
+    """Raises OptionError if subwords of this kind cannot be drawn."""
+    if alpha is not None and kind not in SAMPLED:
+        raise OptionError(
+            f"--subword-sampling does not go with subwords of kind {kind}, of which a sentence has one cut only",
+            hint="leave it out, or prepare with --tokenizer unigram or bpe",
+        )
 
 
 def with_tokens_dropped(ids: IntArray, share: float, generator: np.random.Generator) -> IntArray:
@@ -35,7 +47,7 @@ def with_sampled_subwords(
     too, stay as they are.
     """
     fixed = [Tokenizer.UNKNOWN, *tokenizer.placeholder_ids]
-    known = np.asarray(~np.isin(ids, fixed).any(axis=1))
+    known = np.asarray(~np.isin(ids, fixed).any(axis=1), dtype=bool)
     seed = int(generator.integers(2**31))
     sampled = iter(tokenizer.sample_all([tokenizer.decode(row) for row in ids[known]], alpha=alpha, seed=seed))
     return padded(

@@ -17,6 +17,7 @@ from nmt_cli.errors import DataError, TrainingError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.augment import check_sampling
 from nmt_cli.training.averaging import Chosen, choose_weights
 from nmt_cli.training.calibration import calibrate
 from nmt_cli.training.checkpoint import Checkpoints, load_weights, read_facts, save_weights
@@ -28,6 +29,7 @@ from nmt_cli.training.export import export
 from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.precision import dtype_policy, policy_name
+from nmt_cli.training.proof import Proof, quantise_and_prove
 from nmt_cli.training.resume import Identity, check_same, joint_of
 from nmt_cli.training.schedule import Plan, TimedPlan
 from nmt_cli.training.step import Trainer
@@ -42,6 +44,7 @@ class TrainReport:
     epochs: tuple[int, ...]  # whose weights are exported, the best first; several if it is their mean
     validation: Validation  # of the weights that are exported
     records: tuple[EpochRecord, ...]
+    proof: Proof  # of the weights in 8 bits
 
     @property
     def best_epoch(self) -> int:
@@ -66,6 +69,7 @@ def train(
     """
     watcher = watcher or Watcher()
     check_splits(corpus)
+    check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
     facts = read_facts(directory) if resume else None
     network_config = network_to_begin_with(corpus, network_config, config)
     old = replayed_corpus(corpus, config)
@@ -88,8 +92,8 @@ def train(
             publish(run, corpus)
         raise
     watcher.exporting()
-    chosen = publish(run, corpus)
-    return TrainReport(chosen.epochs, chosen.validation, tuple(run.checkpoints.records))
+    chosen, proof = publish(run, corpus)
+    return TrainReport(chosen.epochs, chosen.validation, tuple(run.checkpoints.records), proof)
 
 
 def check_splits(corpus: PreparedCorpus) -> None:
@@ -166,13 +170,14 @@ def run_info(run: TrainingRun, policy: str) -> RunInfo:
     )
 
 
-def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
+def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
     """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
     chosen = choose_weights(run.checkpoints, run.validate)
     network = run.validate.network
     with publishing(run.checkpoints.directory) as staged:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
+        proof = quantise_and_prove(corpus, staged)
         names = [path.name for path in corpus.tokenizer_files.values()]
         for path in corpus.model_files:
             copyfile(path, staged / path.name)
@@ -189,12 +194,13 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
             dataset_fingerprint=corpus.fingerprint,
             epochs=chosen.epochs[0],
             development=development(chosen),
+            precision=proof.to_mapping(),
             versions=versions(),
             checksums={},
             source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
-    return chosen
+    return chosen, proof
 
 
 def development(chosen: Chosen) -> dict[str, Any]:

@@ -12,6 +12,20 @@ from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
+KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
+    {},
+    {"layers": 2, "tied": False},
+    {"cell": "lstm", "attention": "none"},
+    {"cell": "lstm", "layers": 2, "bidirectional": False, "attention": "dot"},
+    {"attention": "general", "input_feeding": True},
+    {"attention": "concat"},
+    {"attention": "scaled-dot", "heads": 2},
+    {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
+    {"encoder_units": 12, "attention": "none"},
+    {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
+    {"architecture": "transformer"},
+    {"architecture": "transformer", "positions": "learned", "max_positions": 6},
+]
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]
 
 
@@ -56,13 +70,14 @@ def tiny_config(architecture: Architecture = "rnn", **options: object) -> ModelC
     return ModelConfig(architecture=architecture, **{"embedding": 8, **TINY[architecture], **options})
 
 
-def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object) -> Path:
+def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str = "float", **options: object) -> Path:
     """A complete model directory whose network, with these settings beside tiny widths, has its initial weights."""
     import keras
 
     from nmt_cli.inference.bundle import FORMAT, ModelCard, publishing, write_card
     from nmt_cli.model.seq2seq import Seq2Seq
     from nmt_cli.training.export import export
+    from nmt_cli.training.proof import quantise
 
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size
@@ -70,6 +85,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object)
     network = Seq2Seq(tiny_config(**options), vocabularies)
     with publishing(directory) as staged:
         export(network, staged)
+        quantise(corpus, staged, [each.source for each in corpus.referenced("dev")])
         for path in corpus.tokenizer_files.values():
             copyfile(path, staged / path.name)
         card = ModelCard(
@@ -85,6 +101,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, **options: object)
             dataset_fingerprint=corpus.fingerprint,
             epochs=0,
             development={},
+            precision={"default": precision},
             versions={},
             checksums={},
         )

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
-from nmt_cli.corpus.dataset import Pair, PreparedCorpus
+from nmt_cli.corpus.dataset import Pair, PreparedCorpus, Referenced
 from nmt_cli.errors import ExitCode
 from nmt_cli.inference import forced
 from nmt_cli.inference.config import SearchConfig
@@ -30,13 +30,16 @@ class Shouting:
 
     @property
     def card(self) -> SimpleNamespace:
-        return SimpleNamespace(dataset_fingerprint=self.fingerprint)
+        return SimpleNamespace(dataset_fingerprint=self.fingerprint, source={"type": "text"})
+
+    def knowing(self, corpus: object) -> Shouting:
+        return self
 
     def translate(
         self, lines: Sequence[str], config: SearchConfig, progress: Callable[[int], None] | None = None
     ) -> list[SimpleNamespace]:
         self.beam_size = config.beam_size
-        return [SimpleNamespace(text=line.upper(), cut=False) for line in lines]
+        return [SimpleNamespace(text=line.upper(), cut=False, source_cut_from=None) for line in lines]
 
 
 @pytest.fixture
@@ -44,11 +47,18 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     """The translator that `Translator.load` gives; a test split of 100 sentences, of which half are right."""
     pairs = [Pair("abc def", "ABC DEF" if number % 2 else "xyz") for number in range(100)]
     splits = {"test": pairs, "train": [Pair("Tom saw it", "TOM SAW IT")]}
-    corpus = SimpleNamespace(pairs=lambda split: splits[split], fingerprint="f1", target_language="eng", splits=splits)
+    corpus = SimpleNamespace(
+        pairs=lambda split: splits[split],
+        referenced=lambda split: [Referenced(pair.source, (pair.target,)) for pair in splits[split]],
+        has_pictures=False,
+        fingerprint="f1",
+        target_language="eng",
+        splits=splits,
+    )
     translator = Shouting("f1")
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
     monkeypatch.setattr(forced, "force_lines", lambda translator, sources, targets: [SURE] * len(sources))
-    monkeypatch.setattr(Translator, "load", lambda directory, ensemble=(): translator)
+    monkeypatch.setattr(Translator, "load", lambda directory, ensemble=(), lines=None, threads=None: translator)
     return translator
 
 
@@ -169,7 +179,7 @@ def test_a_derivation_needs_neither_model_nor_files() -> None:
 
 
 def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = SimpleNamespace(pairs=lambda split: [], fingerprint="f1")
+    empty = SimpleNamespace(referenced=lambda split: [], has_pictures=False, fingerprint="f1")
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: empty)
     result = runner.invoke(app, ["evaluate"])
     assert (result.exit_code, result.stdout) == (ExitCode.DATA, "")

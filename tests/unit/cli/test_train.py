@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from nmt_cli.cli import train as module
 from nmt_cli.cli.app import app
-from nmt_cli.cli.render import Screen, TrainingScreen, clock, described_network
+from nmt_cli.cli.described import described_network
+from nmt_cli.cli.render import Screen, TrainingScreen, clock
 from nmt_cli.cli.train import Stop, stop_signals
 from nmt_cli.errors import ExitCode
 from nmt_cli.model.config import ModelConfig

@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareConfig, TokenizerKind
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.corpus.tokenizer import Tokenizer
-from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
+from nmt_cli.errors import OptionError
+from nmt_cli.training.augment import check_sampling, previous_of, with_sampled_subwords, with_tokens_dropped
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch, TrainingBatches
 from support.models import prepare_toy
@@ -60,6 +61,13 @@ def test_sentences_that_cannot_be_spelled_stay(corpus: PreparedCorpus) -> None:
 VARIED = TrainConfig(
     batch=32, careless=0.5, placeholders=0.0, subword_sampling=0.0, sample_target=True, word_dropout=0.2
 )
+
+
+@pytest.mark.parametrize("kind", ["char", "word"])
+def test_subwords_with_one_cut_only_are_refused(kind: TokenizerKind) -> None:
+    with pytest.raises(OptionError, match=f"does not go with subwords of kind {kind}"):
+        check_sampling(kind, 0.1)
+    check_sampling(kind, None)
 
 
 def test_placeholders_stay_whole(corpus: PreparedCorpus) -> None:

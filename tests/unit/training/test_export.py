@@ -16,25 +16,9 @@ from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine
 from nmt_cli.training.export import export
-from tests.support.models import tiny_config
+from support.models import KINDS, tiny_config
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
-
-
-KINDS = [
-    {},
-    {"layers": 2, "tied": False},
-    {"cell": "lstm", "attention": "none"},
-    {"cell": "lstm", "layers": 2, "bidirectional": False, "attention": "dot"},
-    {"attention": "general", "input_feeding": True},
-    {"attention": "concat"},
-    {"attention": "scaled-dot", "heads": 2},
-    {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
-    {"encoder_units": 12, "attention": "none"},
-    {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
-    {"architecture": "transformer"},
-    {"architecture": "transformer", "positions": "learned", "max_positions": 6},
-]
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=str)

@@ -1,0 +1,164 @@
+"""Weights in 8 bits: graphs that multiply whole numbers, and whose results do not depend on the batch.
+
+Weights get a scale for each column, embeddings one for each row. For what they are multiplied by there are two ways,
+neither of which lets a sentence see its neighbours (as one scale for the whole tensor, found while running, would):
+
+- a constant scale, where the range of the value was measured (`Ranges`); what lies beyond is cut off,
+- a scale for each row, computed in the graph, for the rest: what is inside of loops.
+
+Letters: N rows, K width of a value, M columns of the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, helper
+
+from nmt_cli.training.graph import Array, Graph, Linear, bodies, node
+
+MICROSOFT = "com.microsoft"  # ONNX Runtime's own operations
+LARGEST = 127.0  # of a signed byte
+MIDDLE = 128  # the byte that stands for 0: processors multiply unsigned values by signed weights
+NARROWEST = 4  # rows and columns of weights that are worth it: of all but vectors
+RANGES = "ranges"
+SMALLEST = 1e-9  # of a range: no scale is 0
+
+
+def quantised(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
+    """A copy of `model` with its weights in 8 bits; `ranges` has the largest magnitude of each measured value."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    copy.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
+    graph = Graph(copy.graph)
+    quantise_embeddings(graph)
+    quantise_products(graph, ranges)
+    graph.prune()
+    return copy
+
+
+def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
+    inputs: dict[str, Sequence[str]] = {}  # of each value that was quantised already: bytes, scale and zero
+    for linear in graph.linears(narrowest=NARROWEST):
+        new: list[NodeProto] = []
+        if linear.value in ranges:
+            if linear.value not in inputs:
+                new, inputs[linear.value] = by_constant(graph, linear.value, ranges[linear.value])
+            new = [*new, integer_product(graph, linear, inputs[linear.value], linear.output)]
+        else:
+            new = by_row(graph, linear)
+        graph.exchange(linear.nodes, new)
+    for one in graph.proto.node:
+        for body in bodies(one):
+            inner = Graph(body, outer=graph)
+            quantise_products(inner, {})
+            inner.prune()
+
+
+def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProto], Sequence[str]]:
+    """A value in bytes, with the scale that was measured for it."""
+    scale = graph.constant(np.float32(max(highest, SMALLEST) / LARGEST), "scale")
+    middle = graph.constant(np.uint8(MIDDLE), "middle")
+    quantised = graph.name("bytes")
+    return [node("QuantizeLinear", [value, scale, middle], [quantised])], (quantised, scale, middle)
+
+
+def by_row(graph: Graph, linear: Linear) -> list[NodeProto]:
+    """The product of a value whose rows (..., K) each have the scale of their own largest magnitude."""
+    names = {
+        name: graph.name(name) for name in ("magnitude", "largest", "bounded", "scale", "scaled", "bytes", "whole")
+    }
+    one, middle = graph.constant(np.float32(1), "one"), graph.constant(np.uint8(MIDDLE), "middle")
+    smallest, largest = graph.constant(np.float32(SMALLEST), "least"), graph.constant(np.float32(LARGEST), "most")
+    output = linear.output if linear.bias is None else graph.name("product")
+    nodes = [
+        node("Abs", [linear.value], [names["magnitude"]]),
+        node("ReduceMax", [names["magnitude"]], [names["largest"]], axes=[-1], keepdims=1),
+        node("Max", [names["largest"], smallest], [names["bounded"]]),
+        node("Div", [names["bounded"], largest], [names["scale"]]),
+        node("Div", [linear.value, names["scale"]], [names["scaled"]]),
+        node("QuantizeLinear", [names["scaled"], one, middle], [names["bytes"]]),
+        integer_product(graph, linear, (names["bytes"], one, middle), names["whole"], biased=False),
+        node("Mul", [names["whole"], names["scale"]], [output]),
+    ]
+    if linear.bias is not None:
+        nodes.append(node("Add", [output, graph.constant(linear.bias, "bias")], [linear.output]))
+    return nodes
+
+
+def integer_product(
+    graph: Graph, linear: Linear, value: Sequence[str], output: str, *, biased: bool = True
+) -> NodeProto:
+    """Bytes times bytes, out of which come numbers again, with the bias; `value` is bytes, scale and zero."""
+    weights, scales = in_bytes(linear.weights, axis=0)
+    quantised, scale, middle = value
+    names = [quantised, graph.constant(weights, "weights"), scale, graph.constant(scales[0], "scales"), middle]
+    if biased and linear.bias is not None:
+        names += ["", graph.constant(linear.bias, "bias")]
+    return node("MatMulIntegerToFloat", names, [output], domain=MICROSOFT)
+
+
+def quantise_embeddings(graph: Graph) -> None:
+    """Tables of embeddings in bytes; a row is turned into numbers when it is looked up."""
+    for lookup in [one for one in graph.proto.node if one.op_type == "Gather"]:
+        table = graph.array(lookup.input[0])
+        if table is None or table.ndim != 2 or table.dtype != np.float32 or min(table.shape) < NARROWEST:
+            continue
+        weights, scales = in_bytes(table, axis=1)
+        found, numbers, scale = (graph.name(name) for name in ("row", "numbers", "scale"))
+        ids = lookup.input[1]
+        new = [
+            node("Gather", [graph.constant(weights, "table"), ids], [found]),
+            node("Gather", [graph.constant(scales, "scales"), ids], [scale]),
+            node("Cast", [found], [numbers], to=TensorProto.FLOAT),
+            node("Mul", [numbers, scale], [lookup.output[0]]),
+        ]
+        graph.exchange([lookup], new)
+
+
+def in_bytes(weights: Array, axis: int) -> tuple[Array, Array]:
+    """Weights as signed bytes, and their scales: the largest magnitude along `axis` is 127."""
+    scales = np.maximum(np.abs(weights).max(axis=axis, keepdims=True), SMALLEST) / LARGEST
+    return np.round(weights / scales).astype(np.int8), scales.astype(np.float32)
+
+
+def with_ranges(model: ModelProto) -> ModelProto:
+    """A copy of `model` with one more output: the largest magnitude of each of `measured(model)`."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    graph, found = copy.graph, []
+    for value in measured(model):
+        magnitude, highest = f"{value}:magnitude", f"{value}:highest"
+        graph.node.append(node("Abs", [value], [magnitude]))
+        graph.node.append(node("ReduceMax", [magnitude], [highest], keepdims=0))
+        graph.node.append(node("Unsqueeze", [highest, "first_axis"], [f"{highest}:1"]))
+        found.append(f"{highest}:1")
+    graph.initializer.append(helper.make_tensor("first_axis", TensorProto.INT64, [1], [0]))
+    graph.node.append(node("Concat", found, [RANGES], axis=0))
+    graph.output.append(helper.make_tensor_value_info(RANGES, TensorProto.FLOAT, [len(found)]))
+    return copy
+
+
+def measured(model: ModelProto) -> list[str]:
+    """The values whose ranges the products outside of loops need, in a fixed order."""
+    return list(dict.fromkeys(linear.value for linear in Graph(model.graph).linears(narrowest=NARROWEST)))
+
+
+class Ranges:
+    """Stands in for the session of a graph made by `with_ranges`, and keeps the largest magnitudes it has seen."""
+
+    def __init__(self, session: Any, model: ModelProto) -> None:
+        self.session = session
+        self.names = measured(model)
+        self.highest = np.zeros(len(self.names), dtype=np.float32)
+
+    def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> list[Array]:
+        values: list[Array]
+        *values, ranges = self.session.run([*names, RANGES], feed)
+        self.highest = np.maximum(self.highest, ranges)
+        return values
+
+    def mapping(self) -> dict[str, float]:
+        return dict(zip(self.names, self.highest.tolist(), strict=True))

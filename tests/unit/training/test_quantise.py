@@ -1,0 +1,123 @@
+"""Weights in 8 bits: near the trained ones, the same whatever else is in the batch, and smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import keras
+import numpy as np
+import onnx
+import onnx.reference
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
+
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.onnx_engine import OnnxEngine
+from nmt_cli.inference.search import search
+from nmt_cli.inference.translator import padded
+from nmt_cli.training.graph import Graph
+from nmt_cli.training.quantise import by_constant, by_row, in_bytes, integer_product
+from nmt_cli.training.rewrite import rewrite
+from support.models import KINDS, export_untrained, prepare_toy
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=str)
+def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    keras.utils.set_random_seed(5)
+    place = tmp_path_factory.mktemp("int8")
+    return export_untrained(prepare_toy(place, count=300), place / "model", **request.param)
+
+
+def test_both_precisions_give_nearly_the_same_distribution(directory: Path) -> None:
+    source = np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
+    steps = []
+    for precision in ("float", "int8"):
+        engine = OnnxEngine(directory, precision=precision)
+        step = engine.step(np.array([2, 2]), engine.encode(source), 300)
+        order = np.argsort(step.tokens, axis=1)
+        steps.append(np.take_along_axis(step.log_probabilities, order, axis=1))
+    np.testing.assert_allclose(steps[1], steps[0], atol=0.15)  # widths of 8 even little out
+    assert not np.array_equal(steps[0], steps[1])
+
+
+sentences = st.lists(st.integers(4, 300), min_size=1, max_size=6).map(lambda ids: [*ids, 3])
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(batch=st.lists(sentences, min_size=2, max_size=5), beam=st.sampled_from([1, 3]))
+def test_int8_gives_a_sentence_the_same_result_in_every_batch(
+    directory: Path, batch: Sequence[Sequence[int]], beam: int
+) -> None:
+    engine, config = OnnxEngine(directory, precision="int8"), SearchConfig(beam_size=beam, max_length=6)
+    together = search(engine, padded(batch, range(len(batch))), config)
+    for index, found in enumerate(together):
+        alone = search(engine, padded(batch, [index]), config)[0]
+        assert alone[0].tokens == found[0].tokens
+        assert alone[0].score == pytest.approx(found[0].score, abs=1e-5)
+
+
+def test_int8_is_less_than_half_of_float_where_weights_are_most_of_it(tmp_path: Path) -> None:
+    place = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", embedding=128, units=64)
+    size = {name: (place / name).stat().st_size for name in ("encoder.onnx", "encoder.int8.onnx")}
+    assert size["encoder.int8.onnx"] < size["encoder.onnx"] / 2
+
+
+def test_bytes_reach_127_and_come_back_within_half_a_step() -> None:
+    weights = np.array([[0.5, -2.0], [-1.0, 1.0], [0.25, 0.0]], dtype=np.float32)
+    found, scales = in_bytes(weights, axis=0)
+    assert found.tolist() == [[64, -127], [-127, 64], [32, 0]]  # 0.5 / 1 * 127 = 63.5, to the even 64
+    assert np.all(np.abs(found * scales - weights) <= scales / 2 + 1e-7)
+
+
+def product_graph(weights: np.ndarray, bias: np.ndarray) -> Graph:
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", len(weights)])
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", len(bias)])
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Add", ["p", "b"], ["y"])]
+    arrays = [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")]
+    return Graph(helper.make_graph(nodes, "g", [value], [output], arrays))
+
+
+def run(graph: Graph, value: np.ndarray, tmp_path: Path) -> np.ndarray:
+    from nmt_cli.inference.onnx_engine import session
+
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "one.onnx")
+    return np.asarray(session(tmp_path / "one.onnx").run(None, {"x": value})[0])
+
+
+@pytest.mark.parametrize("way", ["constant", "row"])
+def test_products_of_both_ways_are_near_the_true_one(way: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    weights, bias = random.normal(size=(32, 16)).astype(np.float32), random.normal(size=16).astype(np.float32)
+    value = random.uniform(-1, 1, (5, 32)).astype(np.float32)
+    graph = product_graph(weights, bias)
+    (linear,) = graph.linears()
+    if way == "row":
+        graph.exchange(linear.nodes, by_row(graph, linear))
+        value *= np.array([[1], [100], [0], [1e-3], [1]], dtype=np.float32)  # each row has its own scale
+    else:
+        new, quantised = by_constant(graph, "x", 1.0)
+        graph.exchange(linear.nodes, [*new, integer_product(graph, linear, quantised, linear.output)])
+    error = np.abs(run(graph, value, tmp_path) - (value @ weights + bias)).max(axis=1)
+    # Half a step of 1/127 in each of 32 factors, of either side, at most.
+    assert np.all(error <= 32 * np.abs(weights).max() * np.abs(value).max(axis=1) / 127 + 1e-5)
+
+
+def test_rewriting_splits_a_product_with_a_concatenation() -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Concat", ["a", "b"], ["c"], axis=-1), helper.make_node("MatMul", ["c", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", width]) for name, width in (("a", 2), ("b", 3))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 4])],
+        [numpy_helper.from_array(np.arange(20, dtype=np.float32).reshape(5, 4), "w")],
+    )
+    decoder = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    rewrite(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
+    assert sorted(node.op_type for node in decoder.graph.node) == ["Add", "MatMul", "MatMul"]
+    evaluated = onnx.reference.ReferenceEvaluator(decoder).run(
+        None, {"a": np.ones((1, 2), np.float32), "b": np.full((1, 3), 2.0, np.float32)}
+    )
+    assert evaluated[0].tolist() == [[76.0, 84.0, 92.0, 100.0]]  # 1 (0 + 4) + 2 (8 + 12 + 16), and so on
