@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from tests.support.models import tiny_config
+from support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
 PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])

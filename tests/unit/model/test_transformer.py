@@ -16,7 +16,7 @@ from nmt_cli.model.transformer import (
     TransformerDecoder,
     TransformerEncoder,
 )
-from tests.support.models import tiny_config
+from support.models import tiny_config
 
 rng = np.random.default_rng(7)
 

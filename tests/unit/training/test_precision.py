@@ -12,7 +12,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training import precision
 from nmt_cli.training.loss import token_loss
 from nmt_cli.training.precision import FLOAT32, MIXED, dtype_policy, policy_name
-from tests.support.models import tiny_config
+from support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
 PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
