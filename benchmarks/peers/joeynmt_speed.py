@@ -15,31 +15,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import torch
-from joeynmt.model import build_model
 from joeynmt.search import search
-from joeynmt.vocabulary import Vocabulary
+from joeynmt_network import SPECIALS, built
 
-VOCABULARY = 4_000
 BATCH = 256
-SPECIALS = SimpleNamespace(
-    unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>", sep_token=None, lang_tags=[],
-    unk_id=0, pad_id=1, bos_id=2, eos_id=3, sep_id=None,
-)  # fmt: skip
-SIDE = {"type": "recurrent", "rnn_type": "gru", "num_layers": 1, "dropout": 0.0}
-NETWORK = {
-    "tied_embeddings": True,
-    "tied_softmax": False,
-    "encoder": {**SIDE, "embeddings": {"embedding_dim": 256}, "hidden_size": 256, "bidirectional": True},
-    "decoder": {
-        **SIDE,
-        "embeddings": {"embedding_dim": 256},
-        "hidden_size": 512,
-        "attention": "bahdanau",
-        "init_hidden": "bridge",
-        "input_feeding": True,
-        "hidden_dropout": 0.0,
-    },
-}
 
 
 def batches(sentences: list[list[int]]) -> list[SimpleNamespace]:
@@ -57,10 +36,8 @@ def batch(sentences: list[list[int]]) -> SimpleNamespace:
 
 def main() -> None:
     file, beam, length = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    torch.manual_seed(1)
     torch.set_num_threads(int(sys.argv[4]))
-    vocabulary = Vocabulary([f"▁{number}" for number in range(VOCABULARY - 4)], SPECIALS)
-    model = build_model(NETWORK, vocabulary, vocabulary)
+    model, vocabulary = built(4_000, dropout=0.0)
     model.eval()
     sentences = [
         [vocabulary.lookup(piece) for piece in line.split()] + [SPECIALS.eos_id]
