@@ -36,6 +36,8 @@ from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
 
+PROOF = 3  # translations of the development set by `quantise_and_prove`, each about as long as a validation
+
 
 @dataclass(frozen=True)
 class TrainReport:
@@ -144,7 +146,7 @@ def start(
 def begin_timed(run: TrainingRun, deadline: Deadline) -> None:
     """Starts the clock of a run, after a look at what things cost here, or where a checkpoint stopped it."""
     calibrate(run, deadline)
-    deadline.validations = 2 if run.trainer.config.average > 1 else 1  # one more, of the mean
+    deadline.validations = 1 + PROOF + (1 if run.trainer.config.average > 1 else 0)  # the last, and that of the mean
     if run.updates:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
     else:

@@ -16,6 +16,7 @@ from nmt_cli.training.averaging import Chosen
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.proof import Proof
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
@@ -61,7 +62,7 @@ class Machine(Watcher):
         self.records.append(record)
 
     def exporting(self) -> None:
-        self.now += EXPORT
+        self.now += EXPORT + 3 * VALIDATION  # the development set is translated three times more
 
 
 @pytest.fixture(autouse=True)
@@ -86,9 +87,10 @@ def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     def validate(validator: Validator, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, 3.0, 4.0, "b", "c", "a source", "a hypothesis")
 
-    def publish(run: TrainingRun, corpus: PreparedCorpus) -> Chosen:
+    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
         assert run.checkpoints.best is not None
-        return Chosen((run.checkpoints.best.epoch,), run.checkpoints.best.validation)
+        chosen = Chosen((run.checkpoints.best.epoch,), run.checkpoints.best.validation)
+        return chosen, Proof(3.0, 3.0, "b", 1)
 
     monkeypatch.setattr(Trainer, "update", update)
     monkeypatch.setattr(Validator, "__call__", validate)
@@ -126,7 +128,7 @@ def test_epochs_are_told_as_they_are_likely_to_fit(corpus: PreparedCorpus, tmp_p
     machine = Machine((0, 1.0))
     timed(corpus, tmp_path / "model", machine)
     assert machine.info is not None
-    epochs = 1 + (300 - CALIBRATION - 1.1 * (VALIDATION + EXPORT)) // (machine.info.steps_per_epoch + VALIDATION)
+    epochs = 1 + (300 - CALIBRATION - 1.1 * (4 * VALIDATION + EXPORT)) // (machine.info.steps_per_epoch + VALIDATION)
     assert machine.info.epochs == epochs
     assert machine.statuses[-1].epoch == pytest.approx(epochs, abs=1)
 
