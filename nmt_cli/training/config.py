@@ -43,7 +43,7 @@ class TrainConfig(Settings):
     subword_sampling: float | None = setting(
         None,
         "Cut source words into other subwords each time: unigram with probabilities to this power, BPE with this share "
-        "of merges left out; 0.1 is usual.  [default: always the best cut]",
+        "of merges left out; 0.2 (BPE: 0.1) is usual.  [default: always the best cut]",
         panel="Regularisation",
         low=0,
         high=1,
