@@ -120,7 +120,8 @@ def test_the_model_is_there_in_time_and_annealed(
     assert needed > 300 - max(seconds for _, seconds in pace) - 2 * VALIDATION - EXPORT
     if machine.seconds < 10:
         assert machine.records[-1].learning_rate < 0.02 * TIMED.learning_rate
-    assert machine.statuses[-1].seconds_left < machine.seconds + VALIDATION
+    reserve = 0.1 * (4 * VALIDATION + EXPORT)  # of which nothing was used: 1.1 times is counted on
+    assert machine.statuses[-1].seconds_left < machine.seconds + VALIDATION + reserve
 
 
 @pytest.mark.usefixtures("nothing_learned")
