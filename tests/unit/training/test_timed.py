@@ -121,7 +121,7 @@ def test_the_model_is_there_in_time_and_annealed(
     if machine.seconds < 10:
         assert machine.records[-1].learning_rate < 0.02 * TIMED.learning_rate
     reserve = 0.1 * (4 * VALIDATION + EXPORT)  # of which nothing was used: 1.1 times is counted on
-    assert machine.statuses[-1].seconds_left < machine.seconds + VALIDATION + reserve
+    assert machine.statuses[-1].seconds_left < 2 * machine.seconds + VALIDATION + reserve  # told before its update
 
 
 @pytest.mark.usefixtures("nothing_learned")
