@@ -91,10 +91,15 @@ class DotAttention(Attention):
 
 
 class GeneralAttention(Attention):
-    """Luong's `general`: q . W m (2015, equation 8)."""
+    """Luong's `general`: q . W m (2015, equation 8). Where widths are equal it starts as `dot`, with W = I.
+
+    From a random W it has to find first what `dot` has from the start: that the state that emits a word is near
+    the memory of that word, since both are of the same embeddings.
+    """
 
     def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
-        self.key_projection = dense(query_shape[-1] or 0, memory_shape, "key")
+        start = "identity" if query_shape[-1] == memory_shape[-1] else "orthogonal"
+        self.key_projection = dense(query_shape[-1] or 0, memory_shape, "key", start=start)
         self.built = True
 
     def remember(self, encoded: Encoded, bias: Tensor) -> State:
@@ -108,11 +113,16 @@ class ScaledDotAttention(Attention):
     """q W_Q . m W_K / sqrt(A / H), with H heads that each weigh their own part of the memory.
 
     Source: Vaswani et al. (2017), "Attention Is All You Need", equation 1. The weights told are the heads' mean.
+    It starts, as `general` does, from the dot product: where widths are equal both projections start as one, and its
+    gain makes up for the scale.
     """
 
     def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
-        self.query_projection = dense(self.units, query_shape, "query")
-        self.key_projection = dense(self.units, memory_shape, "key")
+        start = keras.initializers.Orthogonal((self.units // self.heads) ** 0.25)
+        self.query_projection = dense(self.units, query_shape, "query", start=start)
+        self.key_projection = dense(self.units, memory_shape, "key", start=start)
+        if query_shape[-1] == memory_shape[-1]:
+            self.key_projection.kernel.assign(self.query_projection.kernel)
         self.built = True
 
     def remember(self, encoded: Encoded, bias: Tensor) -> State:
@@ -148,8 +158,15 @@ class NoAttention(Attention):
         return state["summary"] + nothing, ops.zeros_like(state["bias"]) + ops.cast(nothing, "float32")
 
 
-def dense(units: int, input_shape: tuple[int | None, ...], name: str, *, use_bias: bool = False) -> keras.layers.Dense:
-    layer = keras.layers.Dense(units, use_bias=use_bias, name=name)
+def dense(
+    units: int,
+    input_shape: tuple[int | None, ...],
+    name: str,
+    *,
+    use_bias: bool = False,
+    start: str | keras.initializers.Initializer = "glorot_uniform",
+) -> keras.layers.Dense:
+    layer = keras.layers.Dense(units, use_bias=use_bias, kernel_initializer=start, name=name)
     layer.build(input_shape)
     return layer
 

@@ -29,7 +29,7 @@ def aligned(source: str, words: Sequence[str], links: Sequence[int]) -> Translat
         log_probability=0.0,
         score=0.0,
         token_log_probabilities=(0.0,) * (len(words) + 1),
-        attention=attention,
+        attentions=(attention,),
         finished=True,
     )
     pieces = (*(f"▁{word}" for word in source_words), "</s>")

@@ -27,6 +27,7 @@ class Said:
     def __init__(self, text: str) -> None:
         self.text = text
         self.cut = text.endswith("CUT")
+        self.source_cut_from = None
 
 
 def shouted(text: ParallelText, search: SearchConfig, **extra: Any) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import NotFoundError
-from nmt_cli.inference.bundle import FORMAT, ModelCard, write_card
+from nmt_cli.inference.bundle import FLOAT, FORMAT, ModelCard, graph_files, write_card
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.job import Block
 from nmt_cli.inference.ray_crew import RayCrew, Shipment
@@ -23,9 +23,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory that is a model to all who do not look into its files."""
     directory = tmp_path_factory.mktemp("ray")
-    (directory / "encoder.onnx").write_bytes(bytes(200_000))
+    for name in graph_files(FLOAT):
+        (directory / name).write_bytes(bytes(200_000))
     values = {field.name: {} if "dict" in str(field.type) else "" for field in fields(ModelCard)}
-    write_card(directory, ModelCard(**{**values, "format": FORMAT}))
+    write_card(directory, ModelCard(**{**values, "format": FORMAT, "precision": FLOAT}))
     return directory
 
 

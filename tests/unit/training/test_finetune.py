@@ -66,7 +66,7 @@ def score(model: Path, corpus: PreparedCorpus) -> float:
 def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
     old: Old, new: PreparedCorpus, tmp_path: Path
 ) -> None:
-    options = {**OPTIONS, "epochs": 8, "init_from": str(old.model)}
+    options = {**OPTIONS, "epochs": 12, "init_from": str(old.model)}
     train(new, tmp_path / "alone", SMALL, TrainConfig(**options))
     train(new, tmp_path / "replayed", SMALL, TrainConfig(**options, replay=str(old.corpus.directory), replay_share=0.5))
     before = score(old.model, old.corpus), score(old.model, new)
