@@ -23,10 +23,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory that is a model to all who do not look into its files."""
     directory = tmp_path_factory.mktemp("ray")
-    for name in graph_files(FLOAT):
-        (directory / name).write_bytes(bytes(200_000))
-    values = {field.name: {} if "dict" in str(field.type) else "" for field in fields(ModelCard)}
-    write_card(directory, ModelCard(**{**values, "format": FORMAT, "precision": FLOAT}))
+    for name in (*graph_files(FLOAT), "joint.spm"):
+        (directory / name).write_bytes(bytes(100_000))
+    values = {field.name: {} if "dict" in str(field.type) else "joint.spm" for field in fields(ModelCard)}
+    write_card(directory, ModelCard(**{**values, "format": FORMAT}))
     return directory
 
 
