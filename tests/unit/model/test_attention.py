@@ -54,7 +54,7 @@ def dot_energy(layer: Attention, query: np.ndarray, position: np.ndarray) -> flo
 
 
 def general_energy(layer: Attention, query: np.ndarray, position: np.ndarray) -> float:
-    return float(query @ (position @ np.asarray(layer.weights[0].value)))
+    return float(query @ (position @ np.asarray(layer.weights[0].value)) / np.sqrt(len(query)))
 
 
 def scaled_energy(layer: Attention, query: np.ndarray, position: np.ndarray) -> float:
