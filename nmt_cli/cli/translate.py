@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import sys
 from collections import Counter
@@ -241,8 +242,14 @@ def opened(paths: list[Path], config: DocumentConfig, target_language: str, writ
         if name != "text" and len(names) > 1:
             raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
     sources = [Source(file_lines(path), str(path), config, target_language) for path in paths]
-    sources = sources or [Source(sys.stdin.buffer, "standard input", config, target_language)]
+    sources = sources or [Source(standard_input(), "standard input", config, target_language)]
     return [open_document(name, source, writer) for name, source in zip(names, sources, strict=True)]
+
+
+def standard_input() -> IO[bytes]:
+    """A reader of our own: Python's exit would wait for that of `sys.stdin`, in which a thread may wait for a line."""
+    raw = getattr(sys.stdin.buffer, "raw", None)
+    return sys.stdin.buffer if raw is None else io.BufferedReader(raw)
 
 
 def file_lines(path: Path) -> Iterator[bytes]:

@@ -28,6 +28,7 @@ ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[A-Za-zÀ-ɏ]|\d+|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|No|Nr|bzw|ca|usw|Abs|Art|Bd|vgl|evtl|inkl"
     r"|e\.g|i\.e|z\.\s?B|d\.\s?h|u\.\s?a)\.\s+$"
 )
+SMALL_ABBREVIATION = re.compile(ABBREVIATION.pattern, re.IGNORECASE)
 CLOSING = "\"'”’»“"
 FULL_STOP = ".。"
 PAUSES = ",;:，、；："
@@ -98,8 +99,9 @@ def fitting(
 
 def divided(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
     """The parts from `start` to `end` that the separators of a level end."""
+    cased = any(map(str.isupper, covered))
     for found in LEVELS[level].finditer(covered, start, end):
-        if level == 0 and not ends_sentence(covered, found):
+        if level == 0 and not ends_sentence(covered, found, cased):
             continue
         yield start, found.end()
         start = found.end()
@@ -107,12 +109,14 @@ def divided(covered: str, start: int, end: int, level: int) -> Iterator[tuple[in
         yield start, end
 
 
-def ends_sentence(covered: str, mark: re.Match[str]) -> bool:
+def ends_sentence(covered: str, mark: re.Match[str], cased: bool) -> bool:
+    """Whether a new sentence begins behind `mark`. Of a text without capitals a small letter there says nothing."""
     following = covered[mark.end() : mark.end() + 1]
     if mark[0][0] in "!?" and mark[0].rstrip()[-1] in CLOSING:
         return False  # "Go!" Tom said.
-    known = mark[0].startswith(".") and ABBREVIATION.search(covered, max(0, mark.start() - 10), mark.end())
-    return not (known or following.islower())
+    abbreviation = ABBREVIATION if cased else SMALL_ABBREVIATION
+    known = mark[0].startswith(".") and abbreviation.search(covered, max(0, mark.start() - 10), mark.end())
+    return not (known or (cased and following.islower()))
 
 
 def packed(line: Line, parts: Sequence[tuple[int, int]], most_words: int) -> Iterator[tuple[int, int]]:

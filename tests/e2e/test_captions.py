@@ -63,6 +63,16 @@ def test_a_line_is_the_path_of_a_file_of_features(place: Path) -> None:
         assert told in done.stderr and len(done.stderr.splitlines()) <= 2
 
 
+def test_a_wrong_line_ends_it_though_more_might_come(place: Path) -> None:
+    command = [sys.executable, "-m", "nmt_cli", "translate"]
+    with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stderr is not None
+        process.stdin.write(b"none.npy\n")
+        process.stdin.flush()  # and stays open: a thread of the command waits for the next line
+        assert process.wait(timeout=60) == 66
+        assert b"none.npy" in process.stderr.read()
+
+
 def test_each_word_is_drawn_over_the_picture(place: Path) -> None:
     done = succeed("visualize", "shapes/00001.npy", "-o", "seen.svg", "-o", "-", cwd=place)
     drawn = (place / "seen.svg").read_text(encoding="utf-8")

@@ -269,7 +269,7 @@ def test_a_model_is_not_overwritten_unless_told(place: Path) -> None:
     assert done.returncode == 73
     assert done.stderr.splitlines()[-2:] == [
         "error: model/ is there already",
-        "hint: replace it with --force, or name another directory",
+        "hint: go on training it with --resume, replace it with --force, or name another directory",
     ]
     assert (place / "model" / "model.json").read_bytes() == before
 
