@@ -182,7 +182,8 @@ def prepared(screen: Screen, report: PrepareReport) -> None:
     why = f": {dropped}   -> {directory / 'rejected.tsv.gz'}" if total else ""
     screen.say(f"  kept {counts.kept:,}   dropped {total:,}{why}")
     if counts.more_columns:
-        screen.warn(f"{counts.more_columns:,} lines have more than two columns; the first two were used")
+        lines = "1 line has" if counts.more_columns == 1 else f"{counts.more_columns:,} lines have"
+        screen.warn(f"{lines} more than two columns; the first two were used")
     findings(screen, manifest.findings)
     split_and_subwords(screen, manifest)
     next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"

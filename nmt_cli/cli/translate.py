@@ -270,7 +270,8 @@ def typed(card: ModelCard, screen: Screen, line: Callable[[Translation], str]) -
         import readline  # noqa: F401 (its import gives `input` a history)
 
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
-    screen.say(f"{card.source_language} -> {card.target_language}{bleu}. One sentence a line; Ctrl-D ends.")
+    asked = "One sentence a line" if card.source.get("type", "text") == "text" else "The path of one file a line"
+    screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {asked}; Ctrl-D ends.")
     while True:
         try:
             yield [Piece((input("› "),), lambda translations: line(translations[0]))]

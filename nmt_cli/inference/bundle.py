@@ -120,7 +120,7 @@ def read_card(directory: Path) -> ModelCard:
     written = values.get("format") if isinstance(values, dict) else None
     if isinstance(written, int) and written != FORMAT:
         raise DamagedError(
-            f"{path} has format {written}; this nmt reads format {FORMAT}", hint="make it anew with `nmt train --force`"
+            f"{path} has format {written}; this nmt reads format {FORMAT}", hint="train it anew with this nmt"
         )
     if not isinstance(values, dict) or not needed <= set(values) <= {field.name for field in fields}:
         raise damaged(path, "does not have the entries of a model card")

@@ -6,10 +6,19 @@ import numpy as np
 
 from nmt_cli.cli.lines import LayoutConfig
 from nmt_cli.inference.healing import Repair
+from nmt_cli.inference.placing import Placed
 from nmt_cli.inference.translation import Hypothesis, Translation
 
 FIRST = Hypothesis(
-    "a b", (7, 8, 3), ("▁a", "▁b", "</s>"), -1.5, -1.25, (-0.5, -0.5, -0.5), (np.eye(3)[[1, 0, 2]],), True
+    text="a b",
+    tokens=(7, 8, 3),
+    pieces=("▁a", "▁b", "</s>"),
+    log_probability=-1.5,
+    score=-1.25,
+    token_log_probabilities=(-0.5, -0.5, -0.5),
+    attentions=(np.eye(3)[[1, 0, 2]],),
+    finished=True,
+    placed=(Placed("b", "network", dropped=False),),
 )
 SECOND = Hypothesis("a", (7,), ("▁a",), -2.5, -2.0, (-2.5,), (np.eye(3)[[1]],), False)
 TRANSLATION = Translation("x y", ("▁x", "▁y", "</s>"), (FIRST, SECOND), frozenset("y"), Repair("loop", "n-gram ban"))
@@ -39,6 +48,7 @@ def test_json_is_one_line_with_all_of_it() -> None:
         "pieces": ["▁a", "▁b", "</s>"],
         "token_log_probabilities": [-0.5, -0.5, -0.5],
         "alignment": [[1, 0], [0, 1]],
+        "spans": [{"text": "b", "placed_by": "network"}],
     }
     assert [one["finished"] for one in told["hypotheses"]] == [True, False]
 

@@ -23,7 +23,6 @@ from nmt_cli.training.quantise import by_constant, by_row, in_bytes, integer_pro
 from nmt_cli.training.rewrite import rewrite
 from support.models import KINDS, export_untrained, prepare_toy
 
-
 VOCABULARY = 330  # of `prepare_toy`
 
 
