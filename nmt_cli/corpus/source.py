@@ -19,7 +19,7 @@ from nmt_cli.corpus.tokenizer import Tokenizer
 
 SourceArray = NDArray[Any]
 
-LEAST_GROWTH = 3.0  # target tokens for a source token, where the training data have no more
+LEAST_GROWTH = 1.5  # target tokens for a source token, where the training data have no more
 ADDED = 10  # target tokens beside those
 
 

@@ -1,7 +1,8 @@
 """Greedy and beam search over any step model. Knows no network, no text and no files.
 
-Letters: B sentences, A sentences still searched, K beam size, C candidates a row, N = A * K rows, S source positions,
-T produced tokens. Log-probabilities are natural; a hypothesis of length T counts its end-of-sentence token.
+Letters: B sentences, A sentences still searched, K beam size (1 at the first step), C candidates a row, N = A * K rows,
+S source positions, T produced tokens. Log-probabilities are natural; a hypothesis of length T counts its
+end-of-sentence token.
 """
 
 from __future__ import annotations
@@ -179,15 +180,15 @@ class BeamSearch(Generic[StateT]):
         self.ranking = Ranking.of(config)
         self.sentences = np.arange(len(source))  # (A,)
         self.limits = length_limits(source, config, guide.forced)  # (A,)
-        self.scores = np.full((len(source), self.beam), NEVER)  # (A, K) log-probabilities of the open rows
-        self.scores[:, : self.beam if guide.draws else 1] = 0.0  # samples go apart from the first token on
+        first = self.beam if guide.draws else 1  # hypotheses part at their first token, samples have theirs drawn apart
+        self.scores = np.zeros((len(source), first))  # (A, K) log-probabilities of the open rows
         self.pool = Pool.empty(len(source), min(config.n_best, self.beam))
         self.trail = Trail([], [], [], [])
         self.results: list[list[Found]] = [[] for _ in source]
 
     def run(self) -> list[list[Found]]:
-        state = self.model.encode(self.source).select(np.repeat(self.sentences, self.beam))
-        previous: IntArray = np.full(len(self.sentences) * self.beam, Tokenizer.START)
+        state = self.model.encode(self.source).select(np.repeat(self.sentences, self.scores.shape[1]))
+        previous: IntArray = np.full(self.scores.size, Tokenizer.START)
         while self.sentences.size:
             step = self.model.step(previous, state, self.guide.candidates(self.candidates, self.length))
             if self.guide.constraints:
@@ -202,8 +203,8 @@ class BeamSearch(Generic[StateT]):
     def open_rows(self) -> Rows:
         return Rows(
             history=self.trail.history(self.scores.size),
-            sentences=np.repeat(self.sentences, self.beam),
-            places=np.tile(np.arange(self.beam), len(self.sentences)),
+            sentences=np.repeat(self.sentences, self.scores.shape[1]),
+            places=np.tile(np.arange(self.scores.shape[1]), len(self.sentences)),
         )
 
     @property
@@ -230,16 +231,16 @@ class BeamSearch(Generic[StateT]):
         """(A, K): the coverage penalty of every row, if it ended here."""
         if not self.ranking.coverage.beta:
             return 0.0
-        true = np.repeat(true_positions(self.source[self.sentences]), self.beam, axis=0)
+        true = np.repeat(true_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
         return self.ranking.coverage(self.trail.looked(step.attention), true).reshape(self.scores.shape)
 
     def extend_rows(self, step: Step[StateT]) -> None:
         """Of all open continuations of a sentence, the K best become its rows."""
-        sentences, beam = self.scores.shape
+        sentences = len(self.scores)
         ended = step.tokens == Tokenizer.END
         totals = self.scores.reshape(-1, 1) + np.where(ended, NEVER, step.log_probabilities)
         totals = totals.reshape(sentences, -1)  # (A, K * C)
-        best = np.argsort(-totals, axis=1, kind="stable")[:, :beam]  # (A, K)
+        best = np.argsort(-totals, axis=1, kind="stable")[:, : self.beam]  # (A, K)
         flat = (best + np.arange(sentences)[:, None] * totals.shape[1]).ravel()  # into (N * C)
         self.observer.extended(Extension(self.scores, step.tokens, step.log_probabilities, flat))
         self.scores = np.take_along_axis(totals, best, axis=1)
@@ -255,7 +256,8 @@ class BeamSearch(Generic[StateT]):
         for index in np.flatnonzero(over).tolist():
             self.results[self.sentences[index]] = self.ended(index) or self.cut(index)
         keep = np.flatnonzero(~over)
-        rows = (keep[:, None] * self.beam + np.arange(self.beam)).ravel()
+        beam = self.scores.shape[1]
+        rows = (keep[:, None] * beam + np.arange(beam)).ravel()
         self.trail.keep(rows)
         self.sentences, self.limits, self.scores = self.sentences[keep], self.limits[keep], self.scores[keep]
         self.pool = self.pool.keep(keep)
@@ -283,7 +285,7 @@ class BeamSearch(Generic[StateT]):
         true = true_positions(self.source[self.sentences[index], None])
         found = []
         for place in np.flatnonzero(np.isfinite(self.scores[index])):
-            tokens, log_probabilities, parents = self.trail.read(self.length, index * self.beam + int(place))
+            tokens, log_probabilities, parents = self.trail.read(self.length, index * self.scores.shape[1] + int(place))
             attention = self.trail.attention_of(parents)
             coverage = self.ranking.coverage(attention.sum(axis=0, keepdims=True), true)
             total = self.scores[index, place]

@@ -2,6 +2,8 @@
 
 1. A product with a concatenation is the sum of the products with its parts.
 2. A loop carries its weights along as if they could change; as constants they are prepared once.
+3. The best of a vocabulary are in the blocks with the highest maxima: only these are sorted. The logarithm of the
+   normalisation is that of the best token's probability, less its score, so that no logarithm is taken of the others.
 
 Tried and dropped: attention's mixture of the memory is multiplied by weights, and both are linear, so the encoder could
 multiply the memory instead. That moves three times as many numbers in each step: greedy search became 1.7 times slower.
@@ -10,6 +12,7 @@ multiply the memory instead. That moves three times as many numbers in each step
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, shape_inference
@@ -24,6 +27,8 @@ def rewrite(encoder: ModelProto, decoder: ModelProto) -> None:
     graph = Graph(decoder.graph)
     for linear in graph.linears():
         split(graph, linear, shapes)
+    for top in [one for one in graph.proto.node if one.op_type == "TopK"]:
+        search_blocks(graph, top, shapes)
     graph.prune()
 
 
@@ -83,3 +88,54 @@ def summed(graph: Graph, new: Sequence[NodeProto], linear: Linear) -> list[NodeP
         sums.append(node("Add", [total, term], [output]))
         total = output
     return sums
+
+
+def search_blocks(graph: Graph, top: NodeProto, shapes: ModelProto) -> None:
+    """The `top` of a LogSoftmax over V scores, from those k of its V / L blocks of L scores that have the highest maxima.
+
+    Neither k tokens nor k blocks that are equal change their order: lower ids first. Nothing is done where no L divides V.
+    """
+    softmax = graph.producer(top.input[0])
+    if softmax is None or softmax.op_type != "LogSoftmax" or graph.consumers(softmax.output[0]) != [top]:
+        return
+    scores = softmax.input[0]
+    length = block_length(width(shapes.graph, scores))
+    if not length:
+        return
+    blocks = width(shapes.graph, scores) // length
+
+    def name(like: str) -> str:
+        return graph.name(f"best_{like}")
+
+    def made(operation: str, *inputs: str, **attributes: Any) -> str:
+        nodes.append(node(operation, inputs, [name(operation.lower())], **attributes))
+        return str(nodes[-1].output[0])
+
+    def sorted_(*inputs: str, **attributes: Any) -> tuple[str, str]:
+        nodes.append(node("TopK", inputs, [name("values"), name("places")], **attributes))
+        return nodes[-1].output[0], nodes[-1].output[1]
+
+    nodes: list[NodeProto] = []
+    long, first = graph.constant(np.int64(length), "length"), graph.constant(np.array([0]), "first")
+    second, last = graph.constant(np.array([1]), "second"), graph.constant(np.array([2]), "last")
+    by_block = made("Reshape", scores, graph.constant(np.array([0, blocks, length]), "shape"))  # (N, V / L, L)
+    k = top.input[1]
+    kept = made("Min", k, graph.constant(np.array([blocks]), "blocks"))
+    _, chosen = sorted_(made("ReduceMax", by_block, axes=[2], keepdims=0), kept)
+    chosen, _ = sorted_(chosen, kept, largest=0)  # (N, k) blocks, in the order of their ids
+    found = made("GatherND", by_block, made("Unsqueeze", chosen, last), batch_dims=1)  # (N, k, L)
+    values, places = sorted_(made("Reshape", found, graph.constant(np.array([0, -1]), "flat")), k)
+    base = made("Mul", made("GatherElements", chosen, made("Div", places, long), axis=1), long)
+    nodes.append(node("Add", [base, made("Mod", places, long)], [top.output[1]]))
+    best = made("Slice", top.output[1], first, second, second)  # (N, 1)
+    probability = made("GatherElements", made("Softmax", scores, axis=-1), best, axis=1)
+    above = made("Sub", values, made("Slice", values, first, second, second))
+    nodes.append(node("Add", [above, made("Log", probability)], [top.output[0]]))
+    graph.exchange([softmax, top], nodes)
+
+
+def block_length(vocabulary: int) -> int:
+    """The divisor of the vocabulary's size that is nearest to 80, the fastest for 8,000; 0 where none is near."""
+    return min(
+        (length for length in range(32, 161) if vocabulary % length == 0), key=lambda one: abs(one - 80), default=0
+    )
