@@ -20,7 +20,7 @@ def bleu(
     order: int = 4,
     name: str = "BLEU",
 ) -> Score:
-    """Corpus BLEU of n-grams up to `order`: detokenised, cased, sacreBLEU's defaults (13a tokens, exp smoothing).
+    """Corpus BLEU of n-grams up to `order`: by default of detokenised, cased text, 13a tokens, exp smoothing.
 
     The sentence values use the effective order, as sacreBLEU advises: a sentence shorter than `order` is not 0 for it.
     The signature is sacreBLEU's own, which does not tell the order: the name does.
@@ -29,10 +29,16 @@ def bleu(
     from sacrebleu.metrics.bleu import BLEU  # a tenth of a second that `nmt --help` must not pay
 
     smoothing = config.smoothing
+    shared = {
+        "max_ngram_order": order,
+        "force": True,  # only silences a log line about tokenised text; evaluation/doubts.py says it in our words
+        "lowercase": config.lowercase,
+        "tokenize": config.bleu_tokenizer,
+    }
     if smoothing.method == "epsilon" and smoothing.value is not None:
         epsilon = smoothing.value
         return sacre_score(
-            BLEU(max_ngram_order=order, force=True, smooth_method="none"),
+            BLEU(**shared, smooth_method="none"),  # type: ignore[arg-type]
             name,
             hypotheses,
             references,
@@ -40,8 +46,7 @@ def bleu(
             of_sentence=lambda row: 100 * epsilon_bleu(row, epsilon, effective=True),
             signature=lambda told: told.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
         )
-    # force=True only silences a log line about tokenised text; evaluation/doubts.py says it in our words.
-    own = {"max_ngram_order": order, "force": True, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
+    own = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
     corpus, sentence = BLEU(**own), BLEU(**own, effective_order=True)  # type: ignore[arg-type]
     return sacre_score(
         corpus,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.scores import (
@@ -17,11 +19,8 @@ from nmt_cli.evaluation.scores import (
 def exact_match(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
     """Per cent of hypotheses that are, character for character, one of their references (NFC, single blanks)."""
     check_pairing(hypotheses, references)
-    values = [
-        100.0 * (normalise(hypothesis) in map(normalise, own))
-        for hypothesis, own in zip(hypotheses, references, strict=True)
-    ]
-    return mean_score("exact", values, f"nrefs:{len(references[0])}|case:mixed|norm:NFC")
+    values = [100.0 * (hypothesis in own) for hypothesis, own in compared(hypotheses, references, config)]
+    return mean_score("exact", values, f"nrefs:{len(references[0])}|{case(config)}|norm:NFC")
 
 
 def character_error_rate(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
@@ -32,20 +31,36 @@ def character_error_rate(hypotheses: Hypotheses, references: References, config:
     check_pairing(hypotheses, references)
     pairs = [
         min(
-            ((edit_distance(normalise(hypothesis), one), len(one)) for one in map(normalise, own)),
+            ((edit_distance(hypothesis, one), len(one)) for one in own),
             key=lambda pair: pair[0] / max(1, pair[1]),
         )
-        for hypothesis, own in zip(hypotheses, references, strict=True)
+        for hypothesis, own in compared(hypotheses, references, config)
     ]
     edits, lengths = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     return Score(
         name="CER",
         value=100 * sum(edits) / max(1, sum(lengths)),
-        signature=f"nrefs:{len(references[0])}|case:mixed|norm:NFC|mean:characters",
+        signature=f"nrefs:{len(references[0])}|{case(config)}|norm:NFC|mean:characters",
         sentence_values=tuple(100 * edit / max(1, length) for edit, length in pairs),
         statistics=ratio_statistics(edits, lengths, scale=100),
         lower_is_better=True,
     )
+
+
+def compared(
+    hypotheses: Hypotheses, references: References, config: ScoreConfig
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each hypothesis and its references, as they are compared."""
+
+    def form(text: str) -> str:
+        return normalise(text).lower() if config.lowercase else normalise(text)
+
+    for hypothesis, own in zip(hypotheses, references, strict=True):
+        yield form(hypothesis), tuple(map(form, own))
+
+
+def case(config: ScoreConfig) -> str:
+    return "case:lc" if config.lowercase else "case:mixed"
 
 
 def edit_distance(one: str, other: str) -> int:

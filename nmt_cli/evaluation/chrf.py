@@ -20,7 +20,7 @@ def chrf(
     from sacrebleu.metrics.chrf import CHRF  # a tenth of a second that `nmt --help` must not pay
 
     name = "chrF2" + "+" * word_order
-    return sacre_score(CHRF(word_order=word_order), name, hypotheses, references)
+    return sacre_score(CHRF(word_order=word_order, lowercase=config.lowercase), name, hypotheses, references)
 
 
 chrf_plus_plus: Metric = partial(chrf, word_order=2)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
+
+BleuTokenizer = Literal["13a", "none", "intl", "zh", "char"]
 
 SMOOTHINGS = {"exp": None, "none": None, "floor": 0.1, "add-k": 1.0, "epsilon": 0.01}  # with their default values
 
@@ -42,6 +45,15 @@ class ScoreConfig(Settings):
     smooth: str = setting(
         "exp",
         "BLEU's smoothing of a precision of 0: exp, none, floor:0.1, add-k:1 as in sacreBLEU, or epsilon:0.01.",
+        panel="Scores",
+    )
+    lowercase: bool = setting(
+        False, "Compare in lower case, as published scores of lower-cased corpora do.", panel="Scores"
+    )
+    bleu_tokenizer: BleuTokenizer = setting(
+        "13a",
+        "What BLEU counts as words, by sacreBLEU: 13a for detokenised text, none for text whose tokens stand between "
+        "blanks, intl, zh for Chinese, char.",
         panel="Scores",
     )
     beta: float = setting(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from nmt_cli.corpus.clean import normalise
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.rouge import is_unspaced
 from nmt_cli.evaluation.scores import Hypotheses, References
 
@@ -15,13 +16,18 @@ TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:[,;:!?]|\.$|'s\
 SHARE = 0.1  # of the lines from which a habit is no accident
 
 
-def doubts(names: Sequence[str], hypotheses: Hypotheses, references: References) -> list[str]:
+def doubts(
+    names: Sequence[str], hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT
+) -> list[str]:
     """A line for each reason to doubt the scores of the metrics `names`."""
     found = []
     if len(hypotheses) < RELIABLE:
         found.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE} are not reliable")
-    found += doubts_of_references([own[0] for own in references])
-    if any(name.startswith("bleu") for name in names):
+    first = [own[0] for own in references]
+    found += doubts_of_references(first, config)
+    if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):
+        found.append("the translations are all in lower case, the references are not: --lowercase compares both so")
+    if config.bleu_tokenizer == "13a" and any(name.startswith("bleu") for name in names):
         tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
         if tokenised > len(hypotheses) * SHARE:
             found.append(
@@ -32,19 +38,24 @@ def doubts(names: Sequence[str], hypotheses: Hypotheses, references: References)
     return found
 
 
-def doubts_of_references(references: Sequence[str]) -> list[str]:
+def doubts_of_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
     """Whether the references were changed by a program before: scores are then not of what people wrote."""
     found = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
-    if tokenised > len(references) * SHARE:
+    if config.bleu_tokenizer == "13a" and tokenised > len(references) * SHARE:
         found.append(
             f"{tokenised:,} of {len(references):,} references look tokenised (blanks before punctuation, or subword "
             "marks): score against the original text"
         )
-    cased = [text for text in references if text.lower() != text.upper()]  # of a script with two cases
-    if cased and len(cased) > len(references) / 2 and sum(text == text.lower() for text in cased) > 0.95 * len(cased):
+    if not config.lowercase and is_lowercase(references):
         found.append("the references are all in lower case: scores are of cased text, and a cased translation loses")
     return found
+
+
+def is_lowercase(texts: Sequence[str]) -> bool:
+    """Whether nearly all of them are, and most in a script that has two cases."""
+    cased = [text for text in texts if text.lower() != text.upper()]
+    return len(cased) > len(texts) / 2 and sum(text == text.lower() for text in cased) > 0.95 * len(cased)
 
 
 def mostly_unspaced(references: References) -> bool:

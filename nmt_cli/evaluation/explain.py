@@ -49,11 +49,11 @@ class Order:
         return sum(ngram.candidate for ngram in self.ngrams)
 
 
-def bleu_tokens(text: str) -> list[str]:
-    """sacreBLEU's 13a tokens."""
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+def bleu_tokens(text: str, config: ScoreConfig) -> list[str]:
+    """What BLEU counts as words."""
+    from sacrebleu.metrics.bleu import BLEU
 
-    tokenizer: Any = Tokenizer13a()  # type: ignore[no-untyped-call]
+    tokenizer: Any = BLEU(tokenize=config.bleu_tokenizer).tokenizer
     return str(tokenizer(text.rstrip())).split()
 
 
@@ -94,6 +94,8 @@ def explained(names: Sequence[str], candidate: str, reference: str, config: Scor
             f"--explain shows how BLEU and ROUGE-L are counted, not {', '.join(names)}",
             hint="--metric takes bleu1 to bleu4 and rougeL here; both kinds are shown without it",
         )
+    if config.lowercase:
+        candidate, reference = candidate.lower(), reference.lower()
     lines = [f"candidate  {candidate}", f"reference  {reference}"]
     for name in names:
         if name.startswith("bleu"):
@@ -104,11 +106,12 @@ def explained(names: Sequence[str], candidate: str, reference: str, config: Scor
 
 
 def bleu_lines(order: int, candidate: str, reference: str, config: ScoreConfig) -> list[str]:
-    own, other = bleu_tokens(candidate), bleu_tokens(reference)
+    own, other = bleu_tokens(candidate, config), bleu_tokens(reference, config)
     orders = [order_of(n, own, other) for n in range(1, order + 1)]
     penalty = brevity_penalty(len(own), len(other))
     score = bleu_of_order(order)([candidate], [[reference]], config)
-    lines = [f"BLEU-{order}: n-grams of 13a tokens, cased; a count is clipped at the reference's"]
+    case = "in lower case" if config.lowercase else "cased"
+    lines = [f"BLEU-{order}: n-grams of {config.bleu_tokenizer} tokens, {case}; a count is clipped at the reference's"]
     lines += [f"  n  {'n-gram':<{LONGEST}}  candidate  reference  clipped"]
     for one in orders:
         lines += [ngram_line(one.n, ngram) for ngram in one.ngrams]

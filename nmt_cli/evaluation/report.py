@@ -113,7 +113,7 @@ def report_of_material(names: Sequence[str], material: Material, config: ScoreCo
         sentences=len(material.hypotheses),
         references_per_sentence=len(material.references[0]),
         search=None,
-        warnings=tuple(doubts(names, material.hypotheses, material.references)),
+        warnings=tuple(doubts(names, material.hypotheses, material.references, config)),
         material=material,
         intervals={name: interval for name, interval in found.items() if interval is not None},
     )

@@ -12,6 +12,7 @@ from onnx import load, save
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.bleu import bleu
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.inference.bundle import FLOAT, INT8, graph_files
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.onnx_engine import OnnxEngine, optimise
@@ -54,10 +55,10 @@ def quantise_and_prove(corpus: PreparedCorpus, directory: Path) -> Proof:
     quantise(corpus, directory, sources[:MEASURED])
     for name in (*graph_files(FLOAT), *graph_files(INT8)):
         optimise(directory / name)
-    scores = {}
+    scores, scoring = {}, ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
     for precision in (FLOAT, INT8):
         hypotheses = translations(corpus, OnnxEngine(directory, precision=precision), sources)
-        scores[precision] = bleu(hypotheses, references)
+        scores[precision] = bleu(hypotheses, references, scoring)
     size = sum((directory / name).stat().st_size for name in graph_files(INT8))
     return Proof(scores[FLOAT].value, scores[INT8].value, scores[FLOAT].signature, size)
 

@@ -91,9 +91,9 @@ def summed(graph: Graph, new: Sequence[NodeProto], linear: Linear) -> list[NodeP
 
 
 def search_blocks(graph: Graph, top: NodeProto, shapes: ModelProto) -> None:
-    """The `top` of a LogSoftmax over V scores, from those k of its V / L blocks of L scores that have the highest maxima.
+    """The k best of a LogSoftmax over V scores, from those k of V / L blocks of L scores that have the highest maxima.
 
-    Neither k tokens nor k blocks that are equal change their order: lower ids first. Nothing is done where no L divides V.
+    Of equal ones those with lower ids come first, as before. Nothing is done where no L divides V.
     """
     softmax = graph.producer(top.input[0])
     if softmax is None or softmax.op_type != "LogSoftmax" or graph.consumers(softmax.output[0]) != [top]:
@@ -136,6 +136,5 @@ def search_blocks(graph: Graph, top: NodeProto, shapes: ModelProto) -> None:
 
 def block_length(vocabulary: int) -> int:
     """The divisor of the vocabulary's size that is nearest to 80, the fastest for 8,000; 0 where none is near."""
-    return min(
-        (length for length in range(32, 161) if vocabulary % length == 0), key=lambda one: abs(one - 80), default=0
-    )
+    divisors = [length for length in range(32, min(161, vocabulary)) if vocabulary % length == 0]
+    return min(divisors, key=lambda length: abs(length - 80), default=0)

@@ -11,6 +11,7 @@ from nmt_cli.corpus.batching import BatchSize, batch_edges
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.bleu import bleu
 from nmt_cli.evaluation.chrf import chrf
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
 from nmt_cli.model.seq2seq import Seq2Seq
@@ -35,6 +36,7 @@ class Validator:
         self.network = network
         self.sources = [each.source for each in sentences]
         self.references = [each.references for each in sentences]
+        self.scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)  # as it can write
         self.batches = length_sorted_batches(corpus, size)
         self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries)
         self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS])
@@ -51,7 +53,7 @@ class Validator:
             [np.asarray(self.sums(batch.source, batch.previous, batch.target)) for batch in self.batches], axis=0
         )
         hypotheses = [translation.text for translation in self.translator.translate(self.sources, GREEDY)]
-        bleu_score, chrf_score = bleu(hypotheses, self.references), chrf(hypotheses, self.references)
+        bleu_score, chrf_score = (one(hypotheses, self.references, self.scoring) for one in (bleu, chrf))
         return Validation(
             loss=float(nats / tokens),
             accuracy=float(100 * correct / tokens),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import METRICS
 
 HYPOTHESES = [
@@ -49,6 +50,17 @@ def test_bleu_and_chrf_are_those_of_the_sacrebleu_program_to_the_last_digit(tmp_
     own_references = [own[:references] for own in REFERENCES]
     for metric, name in (("bleu", "BLEU"), ("bleu4", "BLEU"), ("chrf", "chrF2")):
         score = METRICS[metric](HYPOTHESES, own_references)
+        assert round(score.value, 12) == told[name]["score"]
+        assert score.signature == told[name]["signature"]
+
+
+@pytest.mark.parametrize("tokenizer", ["none", "intl", "zh", "char"])
+def test_in_lower_case_and_with_other_words_they_are_too(tmp_path: Path, tokenizer: str) -> None:
+    options = ["-m", "bleu", "chrf", "--tokenize", tokenizer, "--lowercase", "--chrf-lowercase"]
+    told = program(tmp_path, 1, *options)
+    config = ScoreConfig(lowercase=True, bleu_tokenizer=tokenizer)
+    for metric, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
+        score = METRICS[metric](HYPOTHESES, [own[:1] for own in REFERENCES], config)
         assert round(score.value, 12) == told[name]["score"]
         assert score.signature == told[name]["signature"]
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.evaluation.characters import edit_distance
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import METRICS
 
 WORDS = st.text(alphabet="abcä", max_size=12)
@@ -40,3 +41,11 @@ def test_the_error_rate_is_edits_by_characters_of_the_nearest_reference() -> Non
 def test_exact_match_forgives_blanks_and_composition_alone() -> None:
     score = METRICS["exact"](["e\u0301te\u0301  a", "Ja", "ja."], [["été a"], ["ja"], ["ja."]])
     assert score.sentence_values == (100, 0, 100)
+
+
+def test_in_lower_case_the_signature_says_so() -> None:
+    config = ScoreConfig(lowercase=True)
+    exact, errors = (METRICS[name](["Das Haus"], [["das haus"]], config) for name in ("exact", "cer"))
+    assert (exact.value, errors.value) == (100, 0)
+    assert "case:lc" in exact.signature and "case:lc" in errors.signature
+    assert METRICS["cer"](["Das Haus"], [["das haus"]]).value == 25

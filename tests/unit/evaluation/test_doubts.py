@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.doubts import doubt_of_leak, doubts, doubts_of_references, seen_in
 
 
@@ -27,6 +28,17 @@ def test_a_few_odd_references_are_no_habit() -> None:
 
 def test_good_sentences_raise_no_doubt() -> None:
     assert doubts(["bleu", "chrf"], ["Das ist so."] * 100, [["Das war so."]] * 100) == []
+
+
+def test_a_model_that_writes_lower_case_is_told() -> None:
+    lower, references = ["das ist so."] * 100, [["Das war so."]] * 100
+    (told,) = doubts(["bleu"], lower, references)
+    assert "--lowercase" in told
+    assert doubts(["bleu"], lower, references, ScoreConfig(lowercase=True)) == []
+
+
+def test_blanks_before_marks_are_as_they_should_be_where_tokens_are_counted() -> None:
+    assert doubts(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, ScoreConfig(bleu_tokenizer="none")) == []
 
 
 def test_sources_are_compared_in_their_normal_form() -> None:

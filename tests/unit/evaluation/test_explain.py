@@ -25,7 +25,7 @@ SMOOTHING = st.sampled_from(["exp", "none", "floor:0.1", "add-k:1", "add-k:0.5",
 @given(SENTENCE, SENTENCE, st.integers(1, 4), SMOOTHING)
 def test_the_derivation_ends_at_the_score_itself(candidate: str, reference: str, order: int, smooth: str) -> None:
     config = ScoreConfig(smooth=smooth)
-    own, other = bleu_tokens(candidate), bleu_tokens(reference)
+    own, other = bleu_tokens(candidate, config), bleu_tokens(reference, config)
     orders = [order_of(n, own, other) for n in range(1, order + 1)]
     precisions = smoothed([(one.matches, one.total) for one in orders], config)
     derived = product(precisions, brevity_penalty(len(own), len(other)))

@@ -8,7 +8,6 @@ from pathlib import Path
 import keras
 import numpy as np
 import onnx
-import onnx.reference
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,7 +19,6 @@ from nmt_cli.inference.search import search
 from nmt_cli.inference.translator import padded
 from nmt_cli.training.graph import Graph
 from nmt_cli.training.quantise import by_constant, by_row, in_bytes, integer_product
-from nmt_cli.training.rewrite import rewrite
 from support.models import KINDS, export_untrained, prepare_toy
 
 VOCABULARY = 330  # of `prepare_toy`
@@ -106,20 +104,3 @@ def test_products_of_both_ways_are_near_the_true_one(way: str, tmp_path: Path) -
     error = np.abs(run(graph, value, tmp_path) - (value @ weights + bias)).max(axis=1)
     # Half a step of 1/127 in each of 32 factors, of either side, at most.
     assert np.all(error <= 32 * np.abs(weights).max() * np.abs(value).max(axis=1) / 127 + 1e-5)
-
-
-def test_rewriting_splits_a_product_with_a_concatenation() -> None:
-    graph = helper.make_graph(
-        [helper.make_node("Concat", ["a", "b"], ["c"], axis=-1), helper.make_node("MatMul", ["c", "w"], ["y"])],
-        "g",
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", width]) for name, width in (("a", 2), ("b", 3))],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 4])],
-        [numpy_helper.from_array(np.arange(20, dtype=np.float32).reshape(5, 4), "w")],
-    )
-    decoder = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    rewrite(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
-    assert sorted(node.op_type for node in decoder.graph.node) == ["Add", "MatMul", "MatMul"]
-    evaluated = onnx.reference.ReferenceEvaluator(decoder).run(
-        None, {"a": np.ones((1, 2), np.float32), "b": np.full((1, 3), 2.0, np.float32)}
-    )
-    assert evaluated[0].tolist() == [[76.0, 84.0, 92.0, 100.0]]  # 1 (0 + 4) + 2 (8 + 12 + 16), and so on
