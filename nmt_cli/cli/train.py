@@ -7,10 +7,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +23,11 @@ from nmt_cli.errors import MissingExtraError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.place import Place
 from nmt_cli.training.watch import Watcher, Watchers
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
 
 Resume = Annotated[
     bool,
@@ -61,6 +68,10 @@ def train(
         raise OptionError("--force begins anew and --resume goes on", hint="give one of them")
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
+    place = Place.parse(os.environ.get("TF_CONFIG"))
+    if not place.is_chief:
+        help_the_chief(corpus, model, network, training, place, screen, resume=resume)
+        return
     with claimed(model, replace=force, resume=resume):
         screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
         if corpus.manifest.cut is not None:
@@ -70,10 +81,51 @@ def train(
                 from nmt_cli.training.run import train as run
             with TrainingScreen(screen, stop) as shown:
                 watcher = watched(shown, tensorboard)
-                report = run(corpus, model, network, training, watcher=watcher, resume=resume, deadline=deadline)
+                together = partial(run, place=place, deadline=deadline, resume=resume)
+                report = together(corpus, model, network, training, watcher=watcher)
     shown.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
+
+
+def help_the_chief(
+    corpus: PreparedCorpus,
+    model: Path,
+    network: ModelConfig,
+    training: TrainConfig,
+    place: Place,
+    screen: Screen,
+    *,
+    resume: bool,
+) -> None:
+    """What a process does that is not the chief: it learns its share and leaves nothing."""
+    from nmt_cli.training.checkpoint import state_path
+
+    screen.say(f"{place}: helps the chief, which shows how training goes and writes the model")
+    with TemporaryDirectory(prefix="nmt.") as own, stop_signals() as stop:
+        if resume and state_path(model).is_file():
+            state_path(Path(own)).parent.mkdir(parents=True)
+            copyfile(state_path(model), state_path(Path(own)))
+        with screen.status("starting TensorFlow"), silent_tensorflow():
+            from nmt_cli.training.run import assist
+        assist(corpus, Path(own), network, training, place=place, watcher=Asked(screen, stop), resume=resume)
+    screen.say(f"{place}: done")
+    if stop.signal:
+        raise typer.Exit(128 + stop.signal)
+
+
+class Asked(Watcher):
+    """Shows nothing but warnings, and passes on that someone asked for an end."""
+
+    def __init__(self, screen: Screen, stop: Stop) -> None:
+        self.screen = screen
+        self.stop = stop
+
+    def warned(self, problem: str) -> None:
+        self.screen.warn(problem)
+
+    def should_stop(self) -> bool:
+        return self.stop()
 
 
 def watched(screen: TrainingScreen, tensorboard: Path | None) -> Watcher:

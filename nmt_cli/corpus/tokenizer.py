@@ -153,7 +153,7 @@ class Tokenizer:
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Each id as text, for showing: `▁` stands for a blank before, or `￭` for none where pieces are words."""
-        found: list[str] = [self._pieces.id_to_piece(int(i)) for i in ids]
+        found: list[str] = self._pieces.id_to_piece(list(map(int, ids)))
         return [piece.removeprefix(BLANK) for piece in found] if self.settings.kind == "word" else found
 
     def unseen(self, text: str) -> set[str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
+from nmt_cli.corpus.spans import PLACEHOLDER
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer
 from nmt_cli.inference.lines import Piece, whole
 from nmt_cli.inference.placing import Placed, Sides, restore
 from nmt_cli.inference.translation import Hypothesis, Translation
 
 END_PIECE = "</s>"
+STRAY = re.compile(rf"\s*(?:{PLACEHOLDER.pattern})")
 
 
 def joined(line: str, pieces: Sequence[Piece], found: Sequence[Translation | None], sides: Sides | None) -> Translation:
@@ -40,11 +43,21 @@ def restored(piece: Piece, found: Translation | None, sides: Sides | None) -> Tr
     """The translation of a piece with its protected spans; itself, where there is nothing to translate."""
     if found is None:
         return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece),), frozenset())
-    if not piece.masked.spans or sides is None:
+    if sides is None:
         return found
+    if not piece.masked.spans:
+        return found if PLACEHOLDER.search(piece.text) else without_placeholders(found)
     labels = tuple(with_spans(found.source_pieces, piece))
     own = (hypothesis_with_spans(one, piece, found.source_pieces, sides) for one in found.hypotheses)
     return replace(found, source_pieces=labels, hypotheses=tuple(own))
+
+
+def without_placeholders(found: Translation) -> Translation:
+    """A translation less the placeholders in it: there was nothing that they could stand for."""
+    if not any(STRAY.search(one.text) for one in found.hypotheses):
+        return found
+    own = (replace(one, text=STRAY.sub("", one.text).strip()) for one in found.hypotheses)
+    return replace(found, hypotheses=tuple(own))
 
 
 def hypothesis_with_spans(one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides) -> Hypothesis:

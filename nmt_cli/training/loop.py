@@ -12,6 +12,7 @@ import numpy as np
 
 from nmt_cli.errors import TrainingError, from_os_error
 from nmt_cli.training.checkpoint import Checkpoints
+from nmt_cli.training.cluster import Alone
 from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.divergence import ATTEMPTS, Diverged
@@ -34,6 +35,7 @@ class TrainingRun:
     watcher: Watcher
     identity: Mapping[str, Any]
     deadline: Deadline | None = None
+    cluster: Alone = field(default_factory=Alone)
     progress: Progress = field(default_factory=Progress)
     stopped: bool = False
     saved_at: float = 0.0
@@ -48,7 +50,7 @@ class TrainingRun:
         if self.updates == 0:
             self.write_checkpoint()  # to come back to, and the proof that there is room for it
         self.saved_at = time.monotonic()
-        while not self.finished():
+        while not self.cluster.chief(self.finished()):
             try:
                 self.run_epoch()
             except Diverged as problem:
@@ -83,7 +85,7 @@ class TrainingRun:
         """What is left of the epoch, or what of it the watcher lets pass."""
         meter = self.progress.meter
         for group in self.batches.updates_of(self.progress.epoch, skip=meter.steps):
-            if self.is_time_up or self.watcher.should_stop():
+            if self.is_time_up or self.cluster.anyone(self.watcher.should_stop()):
                 self.stop()
                 return
             if self.deadline is not None:
@@ -92,10 +94,10 @@ class TrainingRun:
             self.progress.losses.add(nats / tokens)
             meter.add(nats, tokens)
             self.watcher.stepped(self.status())
-            if self.is_checkpoint_due():
+            if self.cluster.chief(self.is_checkpoint_due()):
                 self.save()
         self.finish_epoch(complete=True)
-        self.stopped = self.watcher.should_stop()
+        self.stopped = self.cluster.anyone(self.watcher.should_stop())
 
     def status(self) -> StepStatus:
         epoch, meter = self.progress.epoch, self.progress.meter
@@ -143,7 +145,7 @@ class TrainingRun:
     def validated(self) -> Validation:
         before = 0.0 if self.deadline is None else self.deadline.elapsed
         self.watcher.validating(self.progress.epoch)
-        validation = self.validate(self.trainer)
+        validation = self.cluster.validation(lambda: self.validate(self.trainer))
         if self.deadline is not None:
             self.deadline.validation = self.deadline.elapsed - before
         return validation

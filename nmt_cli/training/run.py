@@ -9,11 +9,12 @@ from shutil import copyfile
 from typing import Any
 
 import keras
+import tensorflow as tf
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import Features
-from nmt_cli.errors import DataError, TrainingError
+from nmt_cli.errors import DataError, OptionError, TrainingError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
@@ -21,13 +22,15 @@ from nmt_cli.training.augment import check_sampling
 from nmt_cli.training.averaging import Chosen, choose_weights
 from nmt_cli.training.calibration import calibrate
 from nmt_cli.training.checkpoint import Checkpoints, load_weights, read_facts, save_weights
+from nmt_cli.training.cluster import Cluster
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.devices import described, strategy_for
+from nmt_cli.training.devices import cluster_of, described, strategy_for
 from nmt_cli.training.export import export
 from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.place import ALONE, Place
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.proof import Proof, quantise_and_prove
 from nmt_cli.training.resume import Identity, check_same, joint_of
@@ -62,14 +65,59 @@ def train(
     watcher: Watcher | None = None,
     resume: bool = False,
     deadline: Deadline | None = None,
+    place: Place = ALONE,
 ) -> TrainReport:
     """Trains a network and leaves a complete model in `directory`, which the caller holds (`claim.claimed`).
 
-    With `resume` it goes on from the checkpoint in `directory`, if there is one. Raises DataError or OptionError if
-    that is of other data or settings, TrainingError if training diverges, KeyboardInterrupt if the watcher stops it
-    before the first step.
+    With `resume` it goes on from the checkpoint in `directory`, if there is one. Where several processes train
+    together this is for the chief, `assist` for the others. Raises DataError or OptionError if the checkpoint is of
+    other data or settings, TrainingError if training diverges or another process ends, KeyboardInterrupt if the
+    watcher stops it before the first step.
     """
     watcher = watcher or Watcher()
+    run = begin(corpus, directory, network_config, config, watcher, resume, place, deadline)
+    try:
+        fit(run)
+    except TrainingError:
+        if run.checkpoints.best is not None:  # what was learned before is no worse for it
+            publish(run, corpus)
+        raise
+    watcher.exporting()
+    chosen, proof = publish(run, corpus)
+    return TrainReport(chosen.epochs, chosen.validation, tuple(run.checkpoints.records), proof)
+
+
+def assist(
+    corpus: PreparedCorpus,
+    directory: Path,
+    network_config: ModelConfig,
+    config: TrainConfig,
+    *,
+    place: Place,
+    watcher: Watcher | None = None,
+    resume: bool = False,
+) -> None:
+    """Takes part in a training whose chief is another process; `directory` holds its own checkpoints, for a way back.
+
+    Raises what `train` does.
+    """
+    fit(begin(corpus, directory, network_config, config, watcher or Watcher(), resume, place))
+
+
+def begin(
+    corpus: PreparedCorpus,
+    directory: Path,
+    network_config: ModelConfig,
+    config: TrainConfig,
+    watcher: Watcher,
+    resume: bool,
+    place: Place,
+    deadline: Deadline | None = None,
+) -> TrainingRun:
+    """A run that is ready for its next update."""
+    if config.time and place.processes > 1:
+        raise OptionError(f"--time cannot be kept by {place.processes} processes at once", hint="give --epochs")
+    strategy = strategy_for(config, place)
     check_splits(corpus)
     check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
     facts = read_facts(directory) if resume else None
@@ -80,22 +128,28 @@ def train(
         check_same(facts["identity"], identity, directory)
     elif resume:
         watcher.warned(f"there is no checkpoint in {directory}/; training begins anew")
-    run = start(corpus, directory, identity, facts, watcher, old)
+    cluster = cluster_of(strategy, place)
+    cluster.check_same({**identity.to_mapping(), "updates": None if facts is None else facts["updates"]})
+    run = start(corpus, directory, identity, facts, watcher, old, strategy)
+    run.cluster = cluster
     run.deadline = deadline or Deadline.of(config.time)
     if run.deadline is not None:
         begin_timed(run, run.deadline)
-    watcher.started(run_info(run, policy_name(config.mixed_precision)))
+    watcher.started(run_info(run, policy_name(config.mixed_precision), described(strategy, place)))
     if facts is not None:
         watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
+    return run
+
+
+def fit(run: TrainingRun) -> None:
+    """Raises TrainingError also if another process of the training ends before its time."""
     try:
         run.fit()
-    except TrainingError:
-        if run.checkpoints.best is not None:  # what was learned before is no worse for it
-            publish(run, corpus)
+    except tf.errors.OpError as error:
+        if isinstance(run.cluster, Cluster):
+            hint = "start all of them again, with --resume"
+            raise TrainingError("another process of this training is gone", hint=hint) from error
         raise
-    watcher.exporting()
-    chosen, proof = publish(run, corpus)
-    return TrainReport(chosen.epochs, chosen.validation, tuple(run.checkpoints.records), proof)
 
 
 def check_splits(corpus: PreparedCorpus) -> None:
@@ -111,6 +165,7 @@ def start(
     facts: dict[str, Any] | None,
     watcher: Watcher,
     old: PreparedCorpus | None = None,
+    strategy: tf.distribute.Strategy | None = None,
 ) -> TrainingRun:
     """A run at its beginning, or where the checkpoint with these `facts` was written."""
     config = identity.training
@@ -119,8 +174,7 @@ def start(
     policy = policy_name(config.mixed_precision)
     batches = TrainingBatches(corpus, config, old.encoded("train") if old else None)
     joint = None if facts is None else joint_of(facts, config, batches.updates)
-    strategy = strategy_for(config)
-    with strategy.scope():
+    with (strategy or tf.distribute.get_strategy()).scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
         if config.init_from is not None:
@@ -160,14 +214,14 @@ def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
     return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
-def run_info(run: TrainingRun, policy: str) -> RunInfo:
+def run_info(run: TrainingRun, policy: str, devices: str) -> RunInfo:
     return RunInfo(
         weights=run.trainer.network.count_params(),
         pairs=len(run.batches.split.source),
         steps_per_epoch=run.batches.updates,
         epochs=run.epochs,
         precision=policy,
-        devices=described(run.trainer.strategy),
+        devices=devices,
         network=run.trainer.network.config,
     )
 

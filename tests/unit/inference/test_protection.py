@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import TokenizerSettings
 from nmt_cli.corpus.source import TextSource
-from nmt_cli.corpus.spans import find_spans
+from nmt_cli.corpus.spans import PLACEHOLDER, find_spans
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.translator import Translator
@@ -53,6 +53,16 @@ def test_a_thousand_spans_survive_a_network_that_drops_repeats_and_shuffles(
     assert [
         (line, gone) for (line, spans), one in zip(lines, found, strict=True) if (gone := lost(spans, one.text))
     ] == []
+
+
+@pytest.mark.parametrize("kind", ["unigram", "word"])
+def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind) -> None:
+    lines = [source for source, _ in toy_pairs(200)]
+    own = translator(kind, seed=3)
+    found = own.translate(lines, GREEDY)
+    made = own.target.placeholder_ids
+    assert any(token in made for one in found for token in one.hypotheses[0].tokens)
+    assert not [one.text for one in found if PLACEHOLDER.search(one.text)]
 
 
 @settings(max_examples=150, deadline=None)
