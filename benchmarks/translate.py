@@ -90,7 +90,8 @@ def main() -> None:
     translator.threads = given.threads
     sources = [pair.source for pair in PreparedCorpus.load(given.data).pairs("test")]
     pieces = given.peers / "sources.txt"
-    pieces.write_text("".join(" ".join(f"▁{i}" for i in ids) + "\n" for ids in translator.source.encode_all(sources)))
+    rows = translator.source.rows(sources, None)
+    pieces.write_text("".join(" ".join(f"▁{i}" for i in row.values.tolist()) + "\n" for row in rows))
     for beam in (1, 5):
         found = translator.translate(sources, SearchConfig(beam_size=beam))
         length = round(statistics.mean(len(one.hypotheses[0].pieces) for one in found if one.hypotheses))
