@@ -222,10 +222,12 @@ def test_terms_of_a_glossary_have_their_translation(place: Path) -> None:
     assert "terms.tsv, line 2" in failed.stderr
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells a process its peak of memory")
 def test_a_line_of_ten_thousand_words_is_one_line_in_bounded_memory(place: Path) -> None:
     line = " ".join(f"{WORDS[n % 64]}{'.' if n % 7 == 6 else ''}" for n in range(10_000))
-    code = "import resource, sys; from nmt_cli.cli.app import main\ntry: main()\nfinally: "
-    code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    # Its own peak: that of `getrusage` begins with the memory of the process that started it, here that of the tests.
+    code = "import re, sys; from nmt_cli.cli.app import main\ntry: main()\nfinally: "
+    code += "print(*re.findall(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read()), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code, "translate", "--beam-size", "2"],
         cwd=place,
@@ -236,7 +238,7 @@ def test_a_line_of_ten_thousand_words_is_one_line_in_bounded_memory(place: Path)
     out = done.stdout.decode().splitlines()
     assert len(out) == 2 and out[0] == out[1]
     assert len(out[0].split()) > 5000
-    assert int(done.stderr.split()[-1]) < 700_000  # KiB; its attention as one array would need 400 MB a line
+    assert int(done.stderr.split()[-1]) < 400_000  # KiB; its attention as one array would need 400 MB a line
 
 
 @pytest.mark.parametrize("name", ["attention.png", "attention.svg"])
