@@ -13,7 +13,7 @@ from joeynmt.vocabulary import Vocabulary
 
 SPECIALS = SimpleNamespace(
     pad_token="<pad>", unk_token="<unk>", bos_token="<s>", eos_token="</s>", sep_token=None, lang_tags=[],
-    pad_id=0, unk_id=1, bos_id=2, eos_id=3, sep_id=None,
+    unk_id=0, pad_id=1, bos_id=2, eos_id=3, sep_id=None,  # the order that its vocabulary gives them
 )  # fmt: skip
 
 
