@@ -1,7 +1,7 @@
 """Trains networks one after the other on a corpus and scores them. A JSON line each, so that an interruption keeps
 what is done: what has a line already is not run again.
 
-    python benchmarks/recipes.py recipes data/eng-deu.tsv --work DIR [NAME ...]    # the files of examples/recipes
+    python benchmarks/recipes.py recipes data/eng-deu.tsv [NAME ...] --work DIR    # the files of examples/recipes
     python benchmarks/recipes.py attention FULL.tsv --work DIR --epochs 5          # all --attention, else the defaults
     python benchmarks/recipes.py table DIR/results.jsonl                           # as Markdown
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar
 
 import sentencepiece
@@ -21,6 +22,7 @@ import sentencepiece
 from nmt_cli.corpus.clean import count_words, normalise
 from nmt_cli.corpus.config import TokenizerKind
 from nmt_cli.corpus.config import TokenizerSettings as TokenizerSettings
+from nmt_cli.corpus.subword_sampling import Cut, Pieces, cut_by_merges, cut_by_probability, draw
 from nmt_cli.errors import DamagedError, DataError, OptionError
 
 BLANK = "▁"  # SentencePiece's mark of a blank before a piece
@@ -45,6 +47,8 @@ LARGEST_WORD_VOCABULARY = 32_000
 # With more distinct characters than an alphabet has, the rarest 0.05 % of the text is left to byte pieces.
 ALPHABET = 500
 COVERAGE_OF_LARGE_ALPHABETS = 0.9995
+
+CUTS: dict[TokenizerKind, Cut] = {"unigram": cut_by_probability, "bpe": cut_by_merges}
 
 
 class Tokenizer:
@@ -110,16 +114,17 @@ class Tokenizer:
         """Ids of each sentence, without start and end, cut in one of the possible ways; the same for the same seed.
 
         For unigram a cut is drawn from all with its probability to the power of `alpha` (0 is even, 1 as the model has
-        it); for BPE each merge is left out with the probability `alpha`. Characters and words have one cut only.
+        it); for BPE each merge is left out with the probability `alpha`. Placeholders are text like any other here.
+        Raises KeyError for characters and words, which have one cut only.
         Source: Kudo (2018), "Subword Regularization"; Provilkov et al. (2020), "BPE-Dropout".
         """
-        surfaces = [surface(text, self.settings) for text in texts]
-        # Each thread of SentencePiece draws from a generator of its own, which takes the seed when the thread begins,
-        # and a call that names the number of threads begins new ones. One thread: several would race for sentences.
-        sentencepiece.set_random_generator_seed(seed)
-        options = {"enable_sampling": True, "alpha": alpha, "nbest_size": -1, "num_threads": 1}
-        found: list[list[int]] = self._pieces.encode(surfaces, out_type=int, **options)
-        return found
+        random, cut = Random(seed), CUTS[self.settings.kind]
+        normalised: list[str] = self._pieces.normalize([surface(text, self.settings) for text in texts])
+        return [draw(text, self._sampled, cut, alpha, random) for text in normalised]
+
+    @cached_property
+    def _sampled(self) -> Pieces:
+        return Pieces.of(self._pieces, without=self.placeholder_ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The sentence, a single line; padding, start and end are passed over.

@@ -10,17 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from nmt_cli.corpus.config import TokenizerKind
-from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.corpus.tokenizer import CUTS, Tokenizer
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.protocol import IntArray
 
-SAMPLED: tuple[TokenizerKind, ...] = ("unigram", "bpe")
 MARKS = (Tokenizer.PAD, Tokenizer.START, Tokenizer.END)
 
 
 def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
     """Raises OptionError if subwords of this kind cannot be drawn."""
-    if alpha is not None and kind not in SAMPLED:
+    if alpha is not None and kind not in CUTS:
         raise OptionError(
             f"--subword-sampling does not go with subwords of kind {kind}, of which a sentence has one cut only",
             hint="leave it out, or prepare with --tokenizer unigram or bpe",
@@ -43,8 +42,8 @@ def with_sampled_subwords(
 ) -> IntArray:
     """The sentences of `ids` (B, S), which end with END, cut into subwords that are drawn (`Tokenizer.sample_all`).
 
-    Sentences with unknown tokens, which cannot be spelled again, and with placeholders, which SentencePiece would cut
-    too, stay as they are.
+    Sentences with unknown tokens, which cannot be spelled again, and with placeholders, which would be cut too,
+    stay as they are.
     """
     fixed = [Tokenizer.UNKNOWN, *tokenizer.placeholder_ids]
     known = np.asarray(~np.isin(ids, fixed).any(axis=1), dtype=bool)
