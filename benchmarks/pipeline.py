@@ -21,7 +21,7 @@ from dataclasses import replace  # noqa: E402
 from itertools import islice  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from nmt_cli.cli.train import silent_tensorflow  # noqa: E402
+from nmt_cli.cli.backend import silent_tensorflow  # noqa: E402
 from nmt_cli.corpus.dataset import PreparedCorpus  # noqa: E402
 from nmt_cli.model.config import ModelConfig  # noqa: E402
 from nmt_cli.training.config import TrainConfig  # noqa: E402

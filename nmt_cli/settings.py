@@ -49,8 +49,9 @@ class Settings:
     """Base of all settings. Raises OptionError as soon as a value is outside its type or range."""
 
     def __post_init__(self) -> None:
+        types_by_name = field_types(type(self))
         for field in dataclasses.fields(self):
-            check(field, field_types(type(self))[field.name], getattr(self, field.name))
+            check(field, types_by_name[field.name], getattr(self, field.name))
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], *, where: str) -> Self:

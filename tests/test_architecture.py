@@ -102,10 +102,11 @@ def test_the_command_line_starts_without_any_heavy_import() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_translating_loads_neither_keras_nor_tensorflow() -> None:
+def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
     code = (
-        "import sys, nmt_cli.inference.translator, nmt_cli.inference.onnx_engine;"
-        "print([name for name in ('tensorflow', 'keras', 'matplotlib', 'rich') if name in sys.modules])"
+        "import sys, nmt_cli.cli.translate, nmt_cli.inference.translator, nmt_cli.inference.onnx_engine;"
+        "slow = ('tensorflow', 'keras', 'matplotlib', 'rich', 'nmt_cli.corpus.preparation', 'nmt_cli.training.config');"
+        "print([name for name in slow if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -48,7 +48,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():
         if parameter.name in groups:
-            parameters += [option(parameter.annotation, field) for field in described(parameter.annotation)]
+            parameters += options_of(parameter.annotation)
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     called_by_typer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -70,10 +70,15 @@ def described(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(settings) if "setting" in field.metadata]
 
 
-def option(settings: type[Settings], field: dataclasses.Field[Any]) -> inspect.Parameter:
-    """The Typer option of one field, with its help, default and heading."""
+def options_of(settings: type[Settings]) -> list[inspect.Parameter]:
+    """The Typer options of the described fields."""
+    kinds = field_types(settings)
+    return [option(field, kinds[field.name]) for field in described(settings)]
+
+
+def option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
+    """The Typer option of one field of this type, with its help, default and heading."""
     setting: Setting = field.metadata["setting"]
-    kind: Any = field_types(settings)[field.name]
     flag = f"--{option_name(field)}"
     if kind in (bool, bool | None):
         flag = f"{flag}/--no-{option_name(field)}"

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.cli.train import require_tensorflow, silent_tensorflow
+from nmt_cli.cli.backend import require_tensorflow, silent_tensorflow
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig

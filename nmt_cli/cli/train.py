@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -17,9 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nmt_cli.cli.backend import require_tensorflow, silent_tensorflow
 from nmt_cli.cli.options import Configuration, DataDirectory, Force, ModelDirectory, Quiet, Verbose, with_settings
 from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
-from nmt_cli.errors import MissingExtraError, OptionError
+from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
@@ -137,15 +136,6 @@ def watched(screen: TrainingScreen, tensorboard: Path | None) -> Watcher:
     return Watchers(screen, TensorBoard(tensorboard))
 
 
-def require_tensorflow(what: str = "training") -> None:
-    for package in ("tensorflow", "tf2onnx"):
-        if find_spec(package) is None:
-            raise MissingExtraError(
-                f"{what} needs {package}, which is not installed",
-                hint="install it with `pip install 'nmt-cli[train]'`",
-            )
-
-
 class Stop:
     """Which signal asked training to end, if any."""
 
@@ -171,23 +161,3 @@ def stop_signals() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def silent_tensorflow() -> Iterator[None]:
-    """Imports within the block get a TensorFlow backend and leave no log lines on stderr.
-
-    Some of them are written by C++ before any setting is read, so the descriptor itself is turned away.
-    """
-    os.environ["KERAS_BACKEND"] = "tensorflow"
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)

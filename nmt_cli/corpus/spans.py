@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from nmt_cli.corpus.clean import UNSPACED, normalise
@@ -73,7 +73,6 @@ PATTERNS = {
         )
     ),
 }
-PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in PATTERNS.items()))
 # No span is without one of these; most sentences are, and looking for these alone is fast.
 TRIGGER = re.compile(
     r"[0-9@%{<&⟦$€£¥\u20a0-\u20bf฿¢©®\u2100-\u2bff\u3030\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]|\d"
@@ -117,12 +116,18 @@ class Tag(NamedTuple):
     closes: bool
 
 
+@cache
+def whole_pattern() -> re.Pattern[str]:
+    """All of PATTERNS, made when first needed: it takes longer to compile than a sentence to translate."""
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in PATTERNS.items()))
+
+
 def find_spans(text: str) -> list[Span]:
     """The protected spans of a line, in order; none touches or overlaps another carried one."""
     if not TRIGGER.search(text):
         return []
     spans: list[Span] = []
-    for found in PATTERN.finditer(text):
+    for found in whole_pattern().finditer(text):
         start, end = found.span()
         if found.lastgroup == "address":
             end = start + len(trimmed(found[0]))
@@ -188,7 +193,7 @@ class Masked:
         return (*self.carried, *(lifted.span for lifted in self.lifted))
 
 
-PLACEHOLDER = re.compile("|".join(PLACEHOLDERS))
+PLACEHOLDER = re.compile("⟦[0-9]⟧")
 
 
 def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None) -> Masked:

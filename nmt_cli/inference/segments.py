@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from nmt_cli.corpus.clean import UNSPACED
 from nmt_cli.corpus.spans import Span
@@ -28,7 +29,6 @@ ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[A-Za-zÀ-ɏ]|\d+|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|No|Nr|bzw|ca|usw|Abs|Art|Bd|vgl|evtl|inkl"
     r"|e\.g|i\.e|z\.\s?B|d\.\s?h|u\.\s?a)\.\s+$"
 )
-SMALL_ABBREVIATION = re.compile(ABBREVIATION.pattern, re.IGNORECASE)
 CLOSING = "\"'”’»“"
 FULL_STOP = ".。"
 PAUSES = ",;:，、；："
@@ -114,9 +114,15 @@ def ends_sentence(covered: str, mark: re.Match[str], cased: bool) -> bool:
     following = covered[mark.end() : mark.end() + 1]
     if mark[0][0] in "!?" and mark[0].rstrip()[-1] in CLOSING:
         return False  # "Go!" Tom said.
-    abbreviation = ABBREVIATION if cased else SMALL_ABBREVIATION
+    abbreviation = ABBREVIATION if cased else small_abbreviation()
     known = mark[0].startswith(".") and abbreviation.search(covered, max(0, mark.start() - 10), mark.end())
     return not (known or (cased and following.islower()))
+
+
+@cache
+def small_abbreviation() -> re.Pattern[str]:
+    """ABBREVIATION in small letters too; few texts need it, and it takes long to compile."""
+    return re.compile(ABBREVIATION.pattern, re.IGNORECASE)
 
 
 def packed(line: Line, parts: Sequence[tuple[int, int]], most_words: int) -> Iterator[tuple[int, int]]:

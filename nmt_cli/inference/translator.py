@@ -6,12 +6,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.grids import GridSource, PictureReader
 from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer
@@ -29,6 +28,9 @@ from nmt_cli.inference.placing import Sides
 from nmt_cli.inference.protocol import IntArray, StepModel
 from nmt_cli.inference.search import Found, length_limits, search
 from nmt_cli.inference.translation import Hypothesis, Translation
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus  # which brings all of `prepare`: a tenth of a second
 
 Progress = Callable[[int], None]
 

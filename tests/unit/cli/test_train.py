@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nmt_cli.cli import train as module
+from nmt_cli.cli import backend
 from nmt_cli.cli.app import app
 from nmt_cli.cli.described import described_network
 from nmt_cli.cli.render import Screen, TrainingScreen, clock
@@ -17,7 +17,7 @@ from nmt_cli.training.watch import EpochRecord, RunInfo, Validation
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(backend, "find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["train"])
     assert result.exit_code == ExitCode.UNAVAILABLE

@@ -1,0 +1,43 @@
+"""What stands between a command and TensorFlow: whether it is there, and that it says nothing while it starts.
+
+Must stay light: `nmt translate` imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from nmt_cli.errors import MissingExtraError
+
+
+def require_tensorflow(what: str = "training") -> None:
+    for package in ("tensorflow", "tf2onnx"):
+        if find_spec(package) is None:
+            raise MissingExtraError(
+                f"{what} needs {package}, which is not installed",
+                hint="install it with `pip install 'nmt-cli[train]'`",
+            )
+
+
+@contextmanager
+def silent_tensorflow() -> Iterator[None]:
+    """Imports within the block get a TensorFlow backend and leave no log lines on stderr.
+
+    Some of them are written by C++ before any setting is read, so the descriptor itself is turned away.
+    """
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
