@@ -24,7 +24,8 @@ import numpy as np
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 TRAIN = ["--epochs", "5", "--batch", "16", "--embedding", "16", "--units", "16", "--attention-units", "8"]
-EXTRA = ["--ema", "0.9", "--average", "2", "--accumulate", "2", "--checkpoint-minutes", "0", "--quiet"]
+EXTRA = ["--ema", "0.9", "--average", "2", "--accumulate", "2", "--subword-sampling", "0.2", "--word-dropout", "0.1"]
+QUIET = ["--checkpoint-minutes", "0", "--quiet"]
 TIMES = ("tokens_per_second", "seconds")
 
 
@@ -62,7 +63,7 @@ def prepare(place: Path) -> None:
 
 def command(place: Path, model: str) -> list[str]:
     where = ["--data", str(place / "prepared"), "--model", str(place / model), "--resume"]
-    return [sys.executable, "-m", "nmt_cli", "train", *where, *TRAIN, *EXTRA]
+    return [sys.executable, "-m", "nmt_cli", "train", *where, *TRAIN, *EXTRA, *QUIET]
 
 
 def kill(place: Path, moment: float) -> str:
