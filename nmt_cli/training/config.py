@@ -74,7 +74,8 @@ class TrainConfig(Settings):
     )
     time: str | None = setting(
         None,
-        "Train so long instead of --epochs, such as 90s, 30m or 1h30m; validation and export count.",
+        "Train so long instead of --epochs, such as 90s, 30m or 1h30m; validation and export count. Where no option of "
+        "the network is given, a short time has a smaller one.",
         panel="Optimisation",
     )
     placeholders: float = setting(

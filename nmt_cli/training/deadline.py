@@ -79,6 +79,11 @@ class Deadline:
             self.told = now
         return self.share
 
+    @property
+    def updates(self) -> float:
+        """How many fit into the time that is left, without validations on the way."""
+        return max(self.left, 0.0) / self.update
+
     def epochs(self, updates: int) -> float:
         """How many epochs of so many updates fit into the time that is left."""
         return max(self.left, 0.0) / (updates * self.update + self.validation)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from shutil import copyfile
@@ -35,6 +35,7 @@ from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.proof import Proof, quantise_and_prove
 from nmt_cli.training.resume import Identity, check_same, joint_of
 from nmt_cli.training.schedule import Plan, TimedPlan
+from nmt_cli.training.sizing import ENOUGH, first_size, is_open
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
@@ -121,9 +122,11 @@ def begin(
     check_splits(corpus)
     check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
     facts = read_facts(directory) if resume else None
-    network_config = network_to_begin_with(corpus, network_config, config)
+    chosen = network_to_begin_with(corpus, network_config, config)
+    open_size = is_open(network_config, config)
     old = replayed_corpus(corpus, config)
-    identity = Identity(corpus.fingerprint + (old.fingerprint if old else ""), network_config, config)
+    fingerprint = corpus.fingerprint + (old.fingerprint if old else "")
+    identity = Identity(fingerprint, first_size(facts) if open_size else chosen, config)
     if facts is not None:
         check_same(facts["identity"], identity, directory)
     elif resume:
@@ -131,10 +134,13 @@ def begin(
     cluster = cluster_of(strategy, place)
     cluster.check_same({**identity.to_mapping(), "updates": None if facts is None else facts["updates"]})
     run = start(corpus, directory, identity, facts, watcher, old, strategy)
+    deadline = deadline or Deadline.of(config.time)
+    if deadline is not None:
+        begin_timed(run, deadline)
+        if open_size and facts is None and deadline.updates >= ENOUGH:
+            run = start(corpus, directory, replace(identity, network=chosen), facts, watcher, old, strategy)
+            begin_timed(run, deadline)
     run.cluster = cluster
-    run.deadline = deadline or Deadline.of(config.time)
-    if run.deadline is not None:
-        begin_timed(run, run.deadline)
     watcher.started(run_info(run, policy_name(config.mixed_precision), described(strategy, place)))
     if facts is not None:
         watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
@@ -199,6 +205,7 @@ def start(
 
 def begin_timed(run: TrainingRun, deadline: Deadline) -> None:
     """Starts the clock of a run, after a look at what things cost here, or where a checkpoint stopped it."""
+    run.deadline = deadline
     calibrate(run, deadline)
     deadline.validations = 1 + PROOF + (1 if run.trainer.config.average > 1 else 0)  # the last, and that of the mean
     if run.updates:

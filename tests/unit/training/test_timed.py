@@ -12,10 +12,12 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.inference.bundle import Bundle
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import run as running
+from nmt_cli.training import sizing
 from nmt_cli.training.averaging import Chosen
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.place import ALONE
 from nmt_cli.training.proof import Proof
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
@@ -171,3 +173,28 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
     assert deadline.update < deadline.export
     for one, array in zip(run.trainer.state, before, strict=True):
         np.testing.assert_array_equal(one.numpy(), array)
+
+
+def network_begun(corpus: PreparedCorpus, place: Path, network: ModelConfig, seconds: float) -> ModelConfig:
+    """What five minutes with updates of so many seconds begin to train."""
+    machine = Machine((0, seconds))
+    run = running.begin(corpus, place, network, TIMED, machine, False, ALONE, Deadline(300, clock=machine))
+    assert machine.info is not None
+    assert machine.info.network == run.trainer.network.config
+    return machine.info.network
+
+
+def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == sizing.SMALL
+    assert network_begun(corpus, tmp_path, ModelConfig(), 0.02) == ModelConfig()
+
+
+def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    asked = ModelConfig(dropout=0.2)
+    assert network_begun(corpus, tmp_path, asked, 1.0) == asked
+
+
+def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
+    assert sizing.first_size({"identity": {"network": SMALL.to_mapping()}}) == SMALL
+    assert not sizing.is_open(ModelConfig(), replace(TIMED, init_from="model"))
+    assert not sizing.is_open(ModelConfig(), TrainConfig())
