@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,7 +128,17 @@ def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
     assert sum(len(batch.source) for batch in found) == len(real.pairs("train"))
 
 
-@pytest.mark.parametrize("size", [{"batch": 32}, {"batch_tokens": 600}])
-def test_little_is_padding_although_what_varies_has_other_lengths(real: PreparedCorpus, size: dict[str, int]) -> None:
-    sides = [side for batch in TrainingBatches(real, TrainConfig(**size)).epoch(1) for side in batch.sides]
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch": 32},
+        {"batch_tokens": 600},
+        {"batch": 32, "subword_sampling": 0.2},
+        {"batch": 32, "subword_sampling": 0.2, "sample_target": True},
+    ],
+)
+def test_little_is_padding_although_what_varies_has_other_lengths(
+    real: PreparedCorpus, options: dict[str, Any]
+) -> None:
+    sides = [side for batch in TrainingBatches(real, TrainConfig(**options)).epoch(1) for side in batch.sides]
     assert 1 - sum((side != 0).sum() for side in sides) / sum(side.size for side in sides) < 0.10
