@@ -32,9 +32,9 @@ class Pieces:
     @classmethod
     def of(cls, processor: Any, *, without: Collection[int]) -> Pieces:
         """Of a SentencePieceProcessor, but for its marks and the ids in `without`."""
-        every = set(range(processor.get_piece_size())) - set(without)
-        spelled = {i: processor.id_to_piece(i) for i in sorted(every)}
-        usual = {i: text for i, text in spelled.items() if not (processor.is_control(i) or processor.is_unknown(i))}
+        marks = (i for i in range(processor.get_piece_size()) if processor.is_control(i) or processor.is_unknown(i))
+        left_out = {*without, *marks}
+        usual = {i: processor.id_to_piece(i) for i in range(processor.get_piece_size()) if i not in left_out}
         texts = {text: i for i, text in usual.items() if not (processor.is_byte(i) or processor.is_unused(i))}
         scores = {text: float(processor.get_score(i)) for text, i in texts.items()}
         in_bytes = {int(text[1:-1], 16): i for i, text in usual.items() if processor.is_byte(i)}

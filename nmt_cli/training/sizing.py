@@ -23,5 +23,6 @@ def is_open(network: ModelConfig, config: TrainConfig) -> bool:
 
 
 def first_size(facts: dict[str, Any] | None) -> ModelConfig:
-    """What to measure first, which is what a checkpoint with these facts has if there is one."""
-    return SMALL if facts is None else ModelConfig(**facts["identity"]["network"])
+    """What to measure first; where a checkpoint with these facts is gone on with, the size that was chosen for it."""
+    small = facts is None or facts["identity"]["network"] == SMALL.to_mapping()
+    return SMALL if small else ModelConfig()

@@ -195,6 +195,9 @@ def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus,
 
 
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
-    assert sizing.first_size({"identity": {"network": SMALL.to_mapping()}}) == SMALL
+    for chosen in (sizing.SMALL, ModelConfig()):
+        assert sizing.first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
+    other = ModelConfig(attention="general")  # which was asked for then, and is not now: no size explains it
+    assert sizing.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig()
     assert not sizing.is_open(ModelConfig(), replace(TIMED, init_from="model"))
     assert not sizing.is_open(ModelConfig(), TrainConfig())
