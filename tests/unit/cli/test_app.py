@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli import __version__
-from nmt_cli.cli.app import NmtGroup, app, load_command
+from nmt_cli.cli.app import NmtGroup, PanelledCommand, app, load_command
 from nmt_cli.errors import DataError, ExitCode
 
 runner = CliRunner()
@@ -30,6 +30,36 @@ def test_every_option_has_a_help_text_and_a_heading(command: str) -> None:
     registered = load_command(command)
     assert [one.name for one in registered.params if not one.help] == []
     assert "Files:" in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_default_is_what_its_parameter_would_be_converted_to(command: str) -> None:
+    """Since no default is converted. Where several values may be given, None stands for none."""
+    registered = load_command(command)
+    context = registered.make_context(command, [], resilient_parsing=True)
+    for one in registered.get_params(context):
+        default = one.get_default(context)
+        converted = type(one).process_value(one, context, default)
+        assert (converted or None) == (default or None), one.name
+        assert type(converted) is type(default) or default is None, one.name
+
+
+def test_a_default_still_has_its_callback_and_what_is_required_is_asked_for() -> None:
+    seen: list[object] = []
+    small = typer.Typer(cls=NmtGroup)
+
+    def see(value: int) -> int:
+        seen.append(value)
+        return value
+
+    @small.callback()
+    def main(level: int = typer.Option(3, callback=see)) -> None: ...
+
+    @small.command(cls=PanelledCommand)
+    def one(name: str) -> None: ...
+
+    assert "Missing argument 'name'" in runner.invoke(small, ["one"]).stderr
+    assert seen == [3]
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -175,6 +175,31 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
         np.testing.assert_array_equal(one.numpy(), array)
 
 
+def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nmt_cli.training import calibration
+    from nmt_cli.training.resume import Identity
+    from nmt_cli.training.run import start
+
+    now = 0.0
+
+    def update(trainer: Trainer, batches: object) -> tuple[float, float]:
+        nonlocal now
+        now += 2.0
+        return 10.0, 10.0
+
+    config = replace(TIMED, batch=8)
+    run = start(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
+    monkeypatch.setattr(Trainer, "update", update)
+    monkeypatch.setattr(calibration.time, "monotonic", lambda: now)
+    assert calibration.update_seconds(run, enough=5.0) == 2.0
+    assert now == 2.0 * (1 + 3)  # one that is not timed, and those that pass 5 seconds
+    now = 0.0
+    assert calibration.update_seconds(run, enough=300.0) == 2.0
+    assert now == 2.0 * (1 + calibration.UPDATES)
+
+
 def network_begun(corpus: PreparedCorpus, place: Path, network: ModelConfig, seconds: float) -> ModelConfig:
     """What five minutes with updates of so many seconds begin to train."""
     machine = Machine((0, seconds))
