@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -61,6 +61,12 @@ def evaluate(
     against: Annotated[
         Path | None, file_option("--against", "Other translations, or another model, to test the difference to.")
     ] = None,
+    split: Annotated[
+        Literal["dev", "test"],
+        typer.Option(
+            help="Which sentences of --data; dev to choose options of the search by.", rich_help_panel="Files"
+        ),
+    ] = "test",
     data: DataDirectory = Path("prepared"),
     model: ModelDirectory = Path("model"),
     scores: ScoreConfig,
@@ -79,7 +85,7 @@ def evaluate(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Score the model on the test split, or on files of one sentence a line.
+    """Score the model on its test split, or on files of one sentence a line.
 
     Scores are 0-100, of free-running beam search, on detokenised, cased text; each comes with its 95 % interval and
     its signature.
@@ -88,7 +94,7 @@ def evaluate(
     if explain:
         return print_derivation(metric, explain, scores)
     check_report(write_to)
-    inputs = Inputs(data, model, source, tuple(reference or ()), hypothesis, against)
+    inputs = Inputs(data, model, source, tuple(reference or ()), hypothesis, against, split)
     names = possible_names(metric or [ALL], scores, inputs.given)
     outcome = Evaluation(names, inputs, search, scores, screen, profile or write_to is not None).run()
     print_scores(outcome, inputs, json_wanted=as_json, profile=profile)

@@ -32,7 +32,7 @@ MANIFEST = "dataset.json"
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is to be scored: files, or (where none is named) the test split of `data`."""
+    """What is to be scored: files, or (where none is named) a split of `data`."""
 
     data: Path
     model: Path
@@ -40,6 +40,7 @@ class Inputs:
     references: tuple[Path, ...] = ()
     hypothesis: Path | None = None
     rival: Path | None = None  # hypotheses, or a model directory, to compare with
+    split: str = "test"  # or "dev"
 
     def __post_init__(self) -> None:
         named = "--hypothesis" if self.hypothesis else "--source"
@@ -50,6 +51,8 @@ class Inputs:
                 "--reference needs --source or --hypothesis",
                 hint="--source FILE is translated first, --hypothesis FILE is scored as it is",
             )
+        if self.references and self.split != "test":
+            raise OptionError("--split is of --data, and files are to be scored", hint="leave one of them out")
         if self.rival and self.rival.is_dir() and self.hypothesis and not self.source:
             raise OptionError(
                 f"--against {self.rival}/ is a model, which needs the sentences to translate",
@@ -69,7 +72,7 @@ class Inputs:
             return {"hypothesis": str(self.hypothesis), **source, "reference": references}
         if self.source:
             return {**source, "reference": references, "model": str(self.model)}
-        return {"split": "test", "data": str(self.data), "model": str(self.model)}
+        return {"split": self.split, "data": str(self.data), "model": str(self.model)}
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Evaluation:
             return texts.text_of_files(lines, self.inputs.references)
         if corpus is None:
             raise OptionError("there is nothing to score")
-        return texts.text_of_test_split(corpus)
+        return texts.text_of_split(corpus, self.inputs.split)
 
     def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
         with sentence_progress(self.screen, "translating", len(text.lines)) as progress:
@@ -147,8 +150,10 @@ class Evaluation:
 
     def judged(self, done: report.Report, corpus: PreparedCorpus | None, translator: Translator | None) -> Outcome:
         """`done` with what is known of the training data, and the profile where it is wanted."""
-        own = not self.inputs.references  # the test split
-        what = "test sentences" if own else f"sentences of {self.inputs.hypothesis or self.inputs.source}"
+        own = not self.inputs.references  # a split of the corpus
+        what = (
+            f"{self.inputs.split} sentences" if own else f"sentences of {self.inputs.hypothesis or self.inputs.source}"
+        )
         pairs = corpus.pairs("train") if corpus is not None and done.material.sources else []
         seen = seen_in(done.material.sources or (), {pair.source for pair in pairs})
         same = bool(
@@ -159,7 +164,7 @@ class Evaluation:
             warnings.insert(
                 0,
                 f"{self.inputs.model}/ was trained on other data than {self.inputs.data}/: "
-                "these test sentences may be in its training data",
+                f"these {self.inputs.split} sentences may be in its training data",
             )
         done = done.warned(*warnings)
         if self.profiled:

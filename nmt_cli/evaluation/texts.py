@@ -1,4 +1,4 @@
-"""The sentences that are scored: read from files of lines, or from the test split of a prepared corpus.
+"""The sentences that are scored: read from files of lines, or from a split of a prepared corpus.
 
 Must not know metrics or models.
 """
@@ -80,15 +80,15 @@ def check_count(one: Path | str, lines: int, other: Path | str, count: int) -> N
         )
 
 
-def text_of_test_split(corpus: PreparedCorpus) -> ParallelText:
-    """The test split: its sources, one reference each; each picture once, with all its captions.
+def text_of_split(corpus: PreparedCorpus, split: str) -> ParallelText:
+    """The "dev" or "test" split: its sources, one reference each; each picture once, with all its captions.
 
     Raises DataError when it is empty.
     """
-    sentences = corpus.referenced("test")
+    sentences = corpus.referenced(split)
     if not sentences:
         raise DataError(
-            "the test split is empty: there is no sentence to score",
-            hint="prepare the corpus with a test split, or name files with --source and --reference",
+            f"the {split} split is empty: there is no sentence to score",
+            hint=f"prepare the corpus with a {split} split, or name files with --source and --reference",
         )
     return ParallelText(tuple(each.source for each in sentences), tuple(each.references for each in sentences))

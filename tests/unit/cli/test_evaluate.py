@@ -46,7 +46,7 @@ class Shouting:
 def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     """The translator that `Translator.load` gives; a test split of 100 sentences, of which half are right."""
     pairs = [Pair("abc def", "ABC DEF" if number % 2 else "xyz") for number in range(100)]
-    splits = {"test": pairs, "train": [Pair("Tom saw it", "TOM SAW IT")]}
+    splits = {"test": pairs, "dev": pairs[:40], "train": [Pair("Tom saw it", "TOM SAW IT")]}
     corpus = SimpleNamespace(
         pairs=lambda split: splits[split],
         referenced=lambda split: [Referenced(pair.source, (pair.target,)) for pair in splits[split]],
@@ -74,6 +74,12 @@ def test_the_test_split_is_scored_and_only_the_scores_are_on_stdout(shouting: Sh
     assert len(result.stdout.splitlines()) == 1
     assert result.stderr == "100 test sentences, beam 3, none of their sources seen in training.\n"
     assert shouting.beam_size == 3
+
+
+def test_search_is_tuned_on_the_development_split(shouting: Shouting) -> None:
+    result = runner.invoke(app, ["evaluate", "-m", "rouge1", "--split", "dev", "--json"])
+    assert json.loads(result.stdout)["scored"] == {"split": "dev", "data": "prepared", "model": "model"}
+    assert "40 dev sentences, beam 5" in result.stderr
 
 
 def test_a_model_of_other_data_is_warned_of_and_its_training_data_not_vouched_for(shouting: Shouting) -> None:
@@ -128,6 +134,7 @@ def test_ready_hypotheses_need_no_model_and_may_have_several_references(tmp_path
         (["--source", "s"], "--source needs --reference"),
         (["--hypothesis", "h"], "--hypothesis needs --reference"),
         (["--reference", "r"], "--reference needs --source or --hypothesis"),
+        (["--hypothesis", "h", "--reference", "r", "--split", "dev"], "--split is of --data"),
         (["--metric", "blue4"], "'blue4'"),
     ],
 )
