@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 from nmt_cli.training.deadline import parse_duration
+
+# By architecture, peaks for networks that know nothing (benchmarks/RESULTS.md, "The textbook setting").
+LEARNING_RATES = {"rnn": 5e-3, "transformer": 2e-3}
+FINE_TUNING = 5e-4  # what was learned before must not be undone
 
 Metric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watch.Validation`
 
@@ -24,8 +28,12 @@ class TrainConfig(Settings):
         panel="Optimisation",
         low=1,
     )
-    learning_rate: float = setting(
-        2e-3, "Peak learning rate of Adam, reached after the warm-up.", panel="Optimisation", low=0
+    learning_rate: float | None = setting(
+        None,
+        "Peak learning rate of Adam, reached after the warm-up.  [default: 0.005; transformer: 0.002; with "
+        "--init-from: 0.0005]",
+        panel="Optimisation",
+        low=0,
     )
     warmup: float = setting(
         0.1, "Share of all steps in which the learning rate rises to its peak.", panel="Optimisation", low=0, high=1
@@ -122,6 +130,8 @@ class TrainConfig(Settings):
         "one", "Train on one GPU, or share every batch among all of this machine.", panel="Output"
     )
 
+    seed: int = setting(1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.time is not None:
@@ -129,4 +139,13 @@ class TrainConfig(Settings):
         if self.sample_target and self.subword_sampling is None:
             raise OptionError("--sample-target is about --subword-sampling", hint="add --subword-sampling 0.2")
 
-    seed: int = setting(1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0)
+    @property
+    def peak_rate(self) -> float:
+        """`learning_rate`, and where it is left open that of a recurrent network."""
+        return LEARNING_RATES["rnn"] if self.learning_rate is None else self.learning_rate
+
+    def suited_to(self, architecture: str) -> Self:
+        """With a learning rate that suits the architecture, or fine-tuning, where it is left open."""
+        if self.learning_rate is not None:
+            return self
+        return replace(self, learning_rate=FINE_TUNING if self.init_from else LEARNING_RATES[architecture])

@@ -218,13 +218,13 @@ class TrainingRun:
         self.progress.rollbacks, self.progress.factor = tried + 1, factor
         self.plan.factor.assign(factor)
         back = f"epoch {self.progress.epoch}, step {self.progress.meter.steps}"
-        rate = self.trainer.config.learning_rate * factor
+        rate = self.trainer.config.peak_rate * factor
         self.watcher.warned(f"{where}: {problem}; back to {back} with half the learning rate (peak now {rate:g})")
         self.save()
 
     def given_up(self, problem: Diverged) -> TrainingError:
         config = self.trainer.config
-        rate = config.learning_rate * self.progress.factor
+        rate = config.peak_rate * self.progress.factor
         return TrainingError(
             f"training diverged again in epoch {self.progress.epoch}, with a peak learning rate of {rate:g}: {problem}",
             hint=f"begin anew with --learning-rate {rate / 2:g} or less, a longer --warmup or a smaller --clip",

@@ -123,6 +123,7 @@ def begin(
     check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
     facts = read_facts(directory) if resume else None
     chosen = network_to_begin_with(corpus, network_config, config)
+    config = config.suited_to(chosen.architecture)
     open_size = is_open(network_config, config)
     old = replayed_corpus(corpus, config)
     fingerprint = corpus.fingerprint + (old.fingerprint if old else "")

@@ -31,9 +31,9 @@ class Plan(keras.optimizers.schedules.LearningRateSchedule):
         self.steps = steps
         warmup = min(steps - 1, round(config.warmup * steps))
         self.cosine = keras.optimizers.schedules.CosineDecay(
-            initial_learning_rate=0.0 if warmup else config.learning_rate,
+            initial_learning_rate=0.0 if warmup else config.peak_rate,
             decay_steps=max(1, steps - warmup),
-            warmup_target=config.learning_rate if warmup else None,
+            warmup_target=config.peak_rate if warmup else None,
             warmup_steps=warmup,
         )
         self.joint = joint

@@ -40,3 +40,11 @@ def test_the_factor_scales_the_whole_plan() -> None:
     plan.factor.assign(0.25)
     assert float(plan(10)) == pytest.approx(2.5e-4)
     assert float(plan.planned(10)) == pytest.approx(1e-3)
+
+
+def test_the_peak_suits_the_architecture_and_fine_tuning_unless_it_is_given() -> None:
+    assert TrainConfig().suited_to("transformer").learning_rate == 2e-3
+    assert TrainConfig().suited_to("rnn").learning_rate == TrainConfig().peak_rate == 5e-3
+    assert TrainConfig(init_from="model").suited_to("rnn").learning_rate == 5e-4
+    given = TrainConfig(learning_rate=0.0, init_from="model")
+    assert given.suited_to("rnn") == given and given.peak_rate == 0.0

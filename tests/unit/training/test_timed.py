@@ -121,7 +121,7 @@ def test_the_model_is_there_in_time_and_annealed(
     assert needed <= 300
     assert needed > 300 - max(seconds for _, seconds in pace) - 2 * VALIDATION - EXPORT
     if machine.seconds < 10:
-        assert machine.records[-1].learning_rate < 0.02 * TIMED.learning_rate
+        assert machine.records[-1].learning_rate < 0.02 * TIMED.peak_rate
     reserve = 0.1 * (4 * VALIDATION + EXPORT)  # of which nothing was used: 1.1 times is counted on
     assert machine.statuses[-1].seconds_left < 2 * machine.seconds + VALIDATION + reserve  # told before its update
 
@@ -155,7 +155,7 @@ def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: Prepare
     spent = (first.now - 500.0) + (second.now - 90_000.0)
     assert 270 < spent <= 302  # the last update before the kill is done again
     history = [json.loads(line) for line in (place / "history.jsonl").read_text().splitlines()]
-    assert history[-1]["learning_rate"] < 0.02 * TIMED.learning_rate
+    assert history[-1]["learning_rate"] < 0.02 * TIMED.peak_rate
     Bundle.load(place)
 
 
