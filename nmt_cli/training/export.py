@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,5 +96,25 @@ def convert(function: Any, signature: list[Any]) -> ModelProto:
 
     logging.getLogger("tf2onnx").setLevel(logging.ERROR)
     compiled = tf.function(function, input_signature=signature)
-    model, _ = tf2onnx.convert.from_function(compiled, input_signature=signature, opset=OPSET)
+    with garbage_at_once():
+        model, _ = tf2onnx.convert.from_function(compiled, input_signature=signature, opset=OPSET)
     return model
+
+
+@contextmanager
+def garbage_at_once() -> Iterator[None]:
+    """Within the block Python looks for garbage that refers to itself often, among new objects alone.
+
+    tf2onnx copies the graph, with all its weights, for each of its passes, and the copies refer to themselves: by the
+    usual thresholds they come to fifty times the weights before anything looks for them.
+    """
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.collect()  # looks at nothing, and so learns that there are few objects to compare new ones with
+    gc.set_threshold(200, 1, 1)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+        gc.collect()

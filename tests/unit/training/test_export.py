@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import keras
@@ -15,7 +16,7 @@ from nmt_cli.inference.search import search
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine
-from nmt_cli.training.export import export
+from nmt_cli.training.export import export, garbage_at_once
 from support.models import KINDS, tiny_config
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [8, 3, 0, 0, 0], [9, 12, 3, 0, 0]])
@@ -79,3 +80,11 @@ def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_pa
         np.testing.assert_allclose(found.token_log_probabilities, expected.token_log_probabilities, atol=1e-4)
         np.testing.assert_allclose(found.attention, expected.attention, atol=1e-4)
     assert not by_onnx[1][0].attention[:, 1:].any()
+
+
+def test_the_export_leaves_the_garbage_collector_as_it_was() -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+    with garbage_at_once():
+        assert gc.get_threshold() != before[0]
+        assert gc.get_freeze_count() > before[1]
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
