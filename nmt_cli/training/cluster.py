@@ -50,7 +50,7 @@ class Cluster(Alone):
     def __init__(self, strategy: tf.distribute.Strategy, *, is_chief: bool) -> None:
         self.strategy = strategy
         self.is_chief = is_chief
-        self.totals = tf.function(self.summed)
+        self.totals = tf.function(self.summed, autograph=False)
 
     def summed(self, values: tf.Tensor) -> tf.Tensor:
         """The sum of the vectors that the replicas of all processes have."""

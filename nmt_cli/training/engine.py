@@ -32,8 +32,8 @@ class KerasEngine:
 
     def __init__(self, network: Seq2Seq) -> None:
         self.network = network
-        self.compiled_encode = tf.function(network.encode, input_signature=[source_spec(network)])
-        self.compiled_step = tf.function(self.best, reduce_retracing=True)
+        self.compiled_encode = tf.function(network.encode, input_signature=[source_spec(network)], autograph=False)
+        self.compiled_step = tf.function(self.best, reduce_retracing=True, autograph=False)
 
     def encode(self, source: SourceArray) -> KerasState:
         return KerasState(self.compiled_encode(tf.convert_to_tensor(source, self.network.source.dtype)))

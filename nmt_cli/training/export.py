@@ -84,7 +84,7 @@ def state_signature(network: Seq2Seq) -> dict[str, tf.TensorSpec]:
 
     An axis of length 0 is one that grows from step to step, and free too.
     """
-    trace = tf.function(network.encode).get_concrete_function(source_spec(network))
+    trace = tf.function(network.encode, autograph=False).get_concrete_function(source_spec(network))
     return {
         name: tf.TensorSpec([length or None for length in entry.shape], entry.dtype, name=name)
         for name, entry in trace.structured_outputs.items()
@@ -95,7 +95,7 @@ def convert(function: Any, signature: list[Any]) -> ModelProto:
     import tf2onnx  # slow to import, and only needed once training is over
 
     logging.getLogger("tf2onnx").setLevel(logging.ERROR)
-    compiled = tf.function(function, input_signature=signature)
+    compiled = tf.function(function, input_signature=signature, autograph=False)
     with garbage_at_once():
         model, _ = tf2onnx.convert.from_function(compiled, input_signature=signature, opset=OPSET)
     return model

@@ -40,8 +40,8 @@ class Trainer:
         self.strategy = tf.distribute.get_strategy()
         self.waiting = [accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
         signature = [source_spec(network), IDS, IDS, SCALAR]
-        self.compiled_step = tf.function(self.step, input_signature=signature)
-        self.compiled_wait = tf.function(self.wait, input_signature=signature)
+        self.compiled_step = tf.function(self.step, input_signature=signature, autograph=False)
+        self.compiled_wait = tf.function(self.wait, input_signature=signature, autograph=False)
 
     @property
     def state(self) -> list[keras.Variable]:

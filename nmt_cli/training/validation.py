@@ -39,7 +39,7 @@ class Validator:
         self.scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)  # as it can write
         self.batches = length_sorted_batches(corpus, size)
         self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries)
-        self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS])
+        self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS], autograph=False)
         self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
     def __call__(self, trainer: Trainer) -> Validation:
