@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -93,32 +93,27 @@ def test_no_file_is_longer_than_four_hundred_lines() -> None:
     assert not {name: length for name, length in lengths.items() if length > 400}
 
 
+def loaded_by(code: str, names: Sequence[str], directory: Path | None = None) -> tuple[list[str], str]:
+    """Which of the modules `names` a new interpreter has imported when `code` ends, and what it said on stderr."""
+    told = f"import sys\ntry:\n    {code}\nfinally: print(*[name for name in {list(names)} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, cwd=directory)
+    return done.stdout.split(), done.stderr
+
+
 def test_the_command_line_starts_without_any_heavy_import() -> None:
-    code = (
-        "import sys, nmt_cli.cli.app as a; [a.load_command(name) for name in a.NmtCommands.lazy];"
-        f"print([name for name in {HEAVY} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    code = "import nmt_cli.cli.app as a; [a.load_command(name) for name in a.NmtCommands.lazy]"
+    assert loaded_by(code, HEAVY) == ([], "")
 
 
 def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
-    code = (
-        "import sys, nmt_cli.cli.translate, nmt_cli.inference.translator, nmt_cli.inference.onnx_engine;"
-        "slow = ('tensorflow', 'keras', 'matplotlib', 'rich', 'nmt_cli.corpus.preparation', 'nmt_cli.training.config');"
-        "print([name for name in slow if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    code = "import nmt_cli.cli.translate, nmt_cli.inference.translator, nmt_cli.inference.onnx_engine"
+    slow = ("tensorflow", "keras", "matplotlib", "rich", "nmt_cli.corpus.preparation", "nmt_cli.training.config")
+    assert loaded_by(code, slow) == ([], "")
 
 
 def test_options_that_are_not_given_cost_no_import(tmp_path: Path) -> None:
     """Typer imports pydantic, 0.07 s, as soon as one option is converted."""
-    code = (
-        "import sys; from nmt_cli.cli.app import main\n"
-        "try: main(['translate'])\n"
-        "finally: print([name for name in ('pydantic', 'typer._adapters') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.strip() == "[]"
-    assert "model" in done.stderr  # it came as far as to look for one
+    code = "from nmt_cli.cli.app import main; main(['translate'])"
+    loaded, said = loaded_by(code, ("pydantic", "typer._adapters"), tmp_path)
+    assert loaded == []
+    assert "there is no model in model/" in said  # it came as far as to look for one
