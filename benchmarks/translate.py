@@ -22,7 +22,8 @@ from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator, cores
+from nmt_cli.inference.translator import Translator
+from nmt_cli.processors import cores
 
 # Joey NMT 2.3 names versions of packages that are gone, so that what it needs is named here and it comes without.
 PACKAGES = """ctranslate2 torch sentencepiece==0.2.0 importlib_metadata numpy pyyaml sacrebleu sacremoses subword-nmt

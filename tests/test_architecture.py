@@ -14,7 +14,7 @@ import nmt_cli
 
 PACKAGE = Path(nmt_cli.__file__).parent
 ROOMS = ["errors", "corpus", "inference", "evaluation", "visuals", "model", "training", "cli"]  # lower ones first
-FOUNDATION = {"errors", "files", "settings", "__init__"}  # modules below all rooms
+FOUNDATION = {"errors", "files", "processors", "settings", "__init__"}  # modules below all rooms
 OWNERS = {
     "keras": ("model", "training"),
     "tensorflow": ("training",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from nmt_cli.cli.pictures import reader_for
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import Input, parse_input
 from nmt_cli.errors import OptionError
+from nmt_cli.processors import cores
 
 
 @with_settings
@@ -71,8 +71,3 @@ def all_inputs(corpus: list[str], source_file: Path | None, target_file: Path | 
     if not inputs:
         raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
     return inputs
-
-
-def cores() -> int:
-    """The processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

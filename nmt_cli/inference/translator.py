@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from nmt_cli.inference.placing import Sides
 from nmt_cli.inference.protocol import IntArray, StepModel
 from nmt_cli.inference.search import Found, length_limits, search
 from nmt_cli.inference.translation import Hypothesis, Translation
+from nmt_cli.processors import cores
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus  # which brings all of `prepare`: a tenth of a second
@@ -288,11 +288,6 @@ class Translator:
             attentions=(found.attention[:, :source_length],),
             finished=found.finished,
         )
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def require_same_sides(first: Bundle, other: Bundle) -> None:

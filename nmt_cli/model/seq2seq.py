@@ -93,13 +93,14 @@ class Seq2Seq(keras.Model):
         )
 
     def call(self, source: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
-        """Teacher forcing: logits (T, B, V) of every next token, given the true previous ones (B, T).
+        """Teacher forcing: logits (T, B, V) of every next token, given the true previous ones (B, T)."""
+        return self.output_layer(self.read(source, previous_ids, training=training))
 
-        Time comes first, as a recurrence leaves it: transposing the largest tensor of all would cost time.
-        """
+    def read(self, source: Tensor, previous_ids: Tensor, training: bool = False) -> Tensor:
+        """What the output layer sees (T, B, R) under teacher forcing. Time comes first, as a recurrence leaves it."""
         state = self.encode(source, training=training)
         embedded = self.dropout(self.target_embedding(ops.transpose(previous_ids)), training=training)  # (T, B, E)
-        return self.output_layer(self.decoder.force(embedded, state, training))
+        return self.decoder.force(embedded, state, training)
 
 
 class OutputLayer(keras.layers.Layer):
@@ -121,8 +122,12 @@ class OutputLayer(keras.layers.Layer):
 
     def call(self, read: Tensor) -> Tensor:
         """Logits (..., V) of `read` (..., R); tied weights want R to be E."""
-        weights = self.kernel if self.tied_to is None else self.tied_to.embeddings
-        return ops.matmul(read, ops.transpose(ops.cast(weights, read.dtype))) + ops.cast(self.bias, read.dtype)
+        return ops.matmul(read, ops.transpose(ops.cast(self.rows, read.dtype))) + ops.cast(self.bias, read.dtype)
+
+    @property
+    def rows(self) -> Any:
+        """The variable (V, R) whose rows are multiplied with what is read: the kernel, or tied embeddings."""
+        return self.kernel if self.tied_to is None else self.tied_to.embeddings
 
     def forbidden(self) -> Tensor:
         """(V,): MASKED for what is never a next token, the padding and the start of a sentence; 0 for the rest."""

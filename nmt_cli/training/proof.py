@@ -16,7 +16,8 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.inference.bundle import FLOAT, INT8, graph_files
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.onnx_engine import OnnxEngine, optimise
-from nmt_cli.inference.translator import Translator, cores
+from nmt_cli.inference.translator import Translator
+from nmt_cli.processors import cores
 from nmt_cli.training.quantise import RANGES, Ranges, quantised, with_ranges
 
 GREEDY = SearchConfig(beam_size=1)

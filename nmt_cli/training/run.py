@@ -26,7 +26,7 @@ from nmt_cli.training.cluster import Cluster
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.devices import cluster_of, described, strategy_for
+from nmt_cli.training.devices import cluster_of, described, parts_of_batch, strategy_for
 from nmt_cli.training.export import export
 from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.loop import TrainingRun
@@ -181,13 +181,14 @@ def start(
     policy = policy_name(config.mixed_precision)
     batches = TrainingBatches(corpus, config, old.encoded("train") if old else None)
     joint = None if facts is None else joint_of(facts, config, batches.updates)
-    with (strategy or tf.distribute.get_strategy()).scope():
+    strategy = strategy or tf.distribute.get_strategy()
+    with strategy.scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
         if config.init_from is not None:
             load_weights(network, Path(config.init_from) / WEIGHTS)
         plan = TimedPlan(config) if config.time else Plan(config, batches.updates * config.epochs, joint)
-        trainer = Trainer(network, plan, config)
+        trainer = Trainer(network, plan, config, parts_of_batch(config, strategy.num_replicas_in_sync))
     twin = Seq2Seq(identity.network, vocabularies)
     run = TrainingRun(
         trainer=trainer,

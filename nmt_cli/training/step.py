@@ -16,7 +16,7 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
 from nmt_cli.training.engine import source_spec
 from nmt_cli.training.exposure import with_own_tokens
-from nmt_cli.training.loss import TokenLoss, token_loss
+from nmt_cli.training.loss import TrainingLoss, training_loss
 from nmt_cli.training.schedule import Plan, optimizer
 
 IDS = tf.TensorSpec((None, None), tf.int32)
@@ -27,12 +27,14 @@ class Trainer:
     """Updates a network under a `tf.distribute` strategy (by default, that of one device).
 
     The objective of an update is the mean over all real target tokens of all its batches, on whatever device they are.
-    Must be made within the strategy's scope.
+    A device may learn from several `parts` of its rows side by side, a core each. Must be made within the strategy's
+    scope.
     """
 
-    def __init__(self, network: Seq2Seq, plan: Plan, config: TrainConfig) -> None:
+    def __init__(self, network: Seq2Seq, plan: Plan, config: TrainConfig, parts: int = 1) -> None:
         self.network = network
         self.plan = plan
+        self.parts = parts
         self.optimizer = optimizer(config, plan)
         self.config = config
         self.variables = network.trainable_variables
@@ -72,33 +74,34 @@ class Trainer:
         return self.strategy.reduce(tf.distribute.ReduceOp.SUM, nats, axis=None)
 
     def replica_step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-        gradients, loss = self.gradients(source, previous, target, tokens)
+        gradients, nats = self.gradients(source, previous, target, tokens)
         if self.waiting:
             gradients = [new + old for new, old in zip(gradients, self.waiting, strict=True)]
         self.optimizer.apply(gradients, self.variables)
         for old in self.waiting:
             old.assign(tf.zeros_like(old))
-        return loss.nats
+        return nats
 
     def replica_wait(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-        gradients, loss = self.gradients(source, previous, target, tokens)
+        gradients, nats = self.gradients(source, previous, target, tokens)
         for old, new in zip(self.waiting, gradients, strict=True):
             old.assign_add(new)
-        return loss.nats
+        return nats
 
     def gradients(
         self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
-    ) -> tuple[list[tf.Tensor], TokenLoss]:
-        source, previous, target = (self.share(rows) for rows in (source, previous, target))
+    ) -> tuple[list[tf.Tensor], tf.Tensor]:
+        """Of the trainable weights; and the nats."""
+        shares = list(zip(*map(self.shares, (source, previous, target)), strict=True))
         if self.config.scheduled_sampling:
-            previous = self.with_own_tokens(source, previous)
+            shares = [(source, self.with_own_tokens(source, previous), target) for source, previous, target in shares]
         with tf.GradientTape() as tape:
-            logits = self.network(source, previous, training=True)
-            loss = token_loss(logits, tf.transpose(target), self.config.label_smoothing)
-            objective = loss.objective / tokens
+            # Nothing of one waits for another.
+            losses = [teacher_forced(self.network, *share, self.config.label_smoothing) for share in shares]
+            objective = tf.add_n([loss.objective for loss in losses]) / tokens
         gradients = tape.gradient(objective, [variable.value for variable in self.variables])
         # The embeddings' gradient comes in slices; dense, it can be clipped with the others.
-        return [tf.convert_to_tensor(gradient) for gradient in gradients], loss
+        return [tf.convert_to_tensor(gradient) for gradient in gradients], tf.add_n([loss.nats for loss in losses])
 
     def with_own_tokens(self, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
         """Scheduled sampling whose share rises from 0, in a straight line: the linear decay of Bengio et al."""
@@ -107,13 +110,26 @@ class Trainer:
         seed = tf.stack([self.config.seed + updates, tf.reduce_sum(previous)])  # another for each batch of an update
         return with_own_tokens(self.network, source, previous, share, seed)
 
-    def share(self, rows: tf.Tensor) -> tf.Tensor:
-        """Every n-th of B rows for one of n replicas; all of them have equally many, some padding alone."""
-        replicas = self.strategy.num_replicas_in_sync
-        if replicas == 1:
-            return rows
-        padded = tf.pad(rows, [[0, -tf.shape(rows)[0] % replicas], *[[0, 0]] * (rows.shape.rank - 1)])
-        return padded[tf.distribute.get_replica_context().replica_id_in_sync_group :: replicas]
+    def shares(self, rows: tf.Tensor) -> list[tf.Tensor]:
+        """Of B rows, those of this replica, by its parts: of n parts of all replicas every n-th row each.
+
+        All parts have equally many rows, some padding alone.
+        """
+        count = self.strategy.num_replicas_in_sync * self.parts
+        if count == 1:
+            return [rows]
+        padded = tf.pad(rows, [[0, -tf.shape(rows)[0] % count], *[[0, 0]] * (rows.shape.rank - 1)])
+        first = tf.distribute.get_replica_context().replica_id_in_sync_group * self.parts
+        return [padded[first + part :: count] for part in range(self.parts)]
+
+
+def teacher_forced(
+    network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, smoothing: float
+) -> TrainingLoss:
+    """Of a network that is given the `previous` tokens (B, T) and is to tell the `target` ones (B, T)."""
+    output = network.output_layer
+    read = network.read(source, previous, training=True)
+    return training_loss(read, output.rows.value, output.bias.value, tf.transpose(target), smoothing)
 
 
 def accumulator(variable: keras.Variable) -> tf.Variable:

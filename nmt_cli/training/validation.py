@@ -67,7 +67,7 @@ class Validator:
 
     def sums_of(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
         """(3,): nats, correct tokens and tokens of a batch."""
-        loss = token_loss(self.network(source, previous, training=False), tf.transpose(target), smoothing=0.0)
+        loss = token_loss(self.network(source, previous, training=False), tf.transpose(target))
         return tf.stack([loss.nats, loss.correct, loss.tokens])
 
 

@@ -15,7 +15,7 @@ from nmt_cli.model.cells import GRU, run_gru
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.decoders import BahdanauDecoder, RecurrentDecoder
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.loss import token_loss
+from nmt_cli.training.step import teacher_forced
 
 VOCABULARIES = Vocabularies(source=11, target=13, joint=False)
 CONFIG = ModelConfig(embedding=4, units=6, attention_units=5, dropout=0.0)
@@ -42,7 +42,7 @@ def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pyte
     @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)] * 3)
     def run(source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> list[tf.Tensor]:
         with tf.GradientTape() as tape:
-            objective = token_loss(network(source, previous, training=True), tf.transpose(target), 0.1).objective
+            objective = teacher_forced(network, source, previous, target, 0.1).objective
         gradients = tape.gradient(objective, [variable.value for variable in network.trainable_variables])
         return [objective, *map(tf.convert_to_tensor, gradients)]
 

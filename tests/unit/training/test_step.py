@@ -19,12 +19,12 @@ from nmt_cli.training.step import Trainer
 from support import replicas
 
 
-def trained(groups: list[list[Batch]], **options: object) -> Trainer:
+def trained(groups: list[list[Batch]], parts: int = 1, **options: object) -> Trainer:
     keras.utils.set_random_seed(1)
     config = TrainConfig(learning_rate=0.01, **options)
     shape = ModelConfig(embedding=6, units=8, attention_units=4, dropout=0.0)
     network = Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True))
-    trainer = Trainer(network, Plan(config, 10), config)
+    trainer = Trainer(network, Plan(config, 10), config, parts)
     for group in groups:
         trainer.update(group)
     return trainer
@@ -32,6 +32,11 @@ def trained(groups: list[list[Batch]], **options: object) -> Trainer:
 
 def rows(batch: Batch, start: int, stop: int) -> Batch:
     return Batch(batch.source[start:stop], batch.previous[start:stop], batch.target[start:stop])
+
+
+def assert_same_state(one: Trainer, other: Trainer) -> None:
+    for found, expected in zip(one.state, other.state, strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=2e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("clip", [1e-2, 1e3], ids=["clipped", "unclipped"])
@@ -42,8 +47,14 @@ def test_accumulated_batches_make_the_update_of_the_big_one(clip: float) -> None
         [[rows(batch, 0, 2), rows(batch, 2, 3), rows(batch, 3, 7)] for batch in big], clip=clip, accumulate=3
     )
     assert int(parts.optimizer.iterations.numpy()) == 3
-    for one, other in zip(parts.state, whole.state, strict=True):
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=2e-4, atol=1e-7)
+    assert_same_state(parts, whole)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 8])
+def test_parts_of_a_batch_side_by_side_make_the_update_of_the_whole(parts: int) -> None:
+    groups = [[replicas.batch(7, seed), replicas.batch(1, seed + 100)] for seed in range(3)]
+    settings = {"clip": 1e-2, "accumulate": 2}
+    assert_same_state(trained(groups, parts, **settings), trained(groups, **settings))
 
 
 def test_the_moving_average_is_the_one_of_its_definition() -> None:

@@ -1,0 +1,10 @@
+"""How much of this machine the process may use. Standard library only."""
+
+from __future__ import annotations
+
+import os
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
