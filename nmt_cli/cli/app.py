@@ -126,7 +126,8 @@ def explain(problem: NmtError | TyperException | OSError) -> int:
     if isinstance(problem, TyperException):
         context = getattr(problem, "ctx", None)
         path = context.command_path if context else "nmt"
-        render.error(problem.format_message(), f"see `{path} --help`")
+        said = problem.format_message().replace("Value error, ", "")  # pydantic's, which converts Typer's options
+        render.error(said, f"see `{path} --help`")
         return problem.exit_code
     told = from_os_error(problem) if isinstance(problem, OSError) else problem
     render.error(told.message, told.hint)

@@ -73,6 +73,11 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
     assert "--epochs" in option.stderr and option.exit_code == ExitCode.USAGE
 
 
+def test_a_value_that_is_none_of_the_possible_ones_is_told_in_one_clause() -> None:
+    told = runner.invoke(app, ["evaluate", "--split", "train"])
+    assert told.stderr.startswith("error: Invalid value for '--split': 'train' is not one of 'dev', 'test'.\n")
+
+
 def failing(problem: BaseException) -> typer.Typer:
     small = typer.Typer(cls=NmtGroup)
 
