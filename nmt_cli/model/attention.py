@@ -26,6 +26,8 @@ MASKED = -1e9  # exp(MASKED - anything the network produces) is exactly 0 in flo
 class Attention(keras.layers.Layer):
     """Base of all: weights are the softmax of energies over true positions, the context is their sum of memory."""
 
+    asks = True  # whether the context depends on the query
+
     def __init__(self, units: int, heads: int = 1, **kwargs: Any) -> None:
         super().__init__(autocast=False, **kwargs)  # the bias is no number to be rounded
         self.units = units
@@ -154,6 +156,8 @@ class NoAttention(Attention):
 
     Sources: Cho et al. (2014); Sutskever, Vinyals, Le (2014), "Sequence to Sequence Learning with Neural Networks".
     """
+
+    asks = False
 
     def remember(self, encoded: Encoded, bias: Tensor) -> State:
         return {"summary": encoded.final[-1][0], "bias": bias}

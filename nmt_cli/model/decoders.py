@@ -20,10 +20,10 @@ from nmt_cli.model.attention import (
     ScaledDotAttention,
     State,
 )
-from nmt_cli.model.cells import CELLS, STATES, projected, run_gru
+from nmt_cli.model.cells import CELLS, STATES, biases, gates_of, projected, run_cell
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.encoders import Encoded
-from nmt_cli.model.recurrence import Attended, attentive_gru_over_time
+from nmt_cli.model.recurrence import Attended, attentive_states_over_time
 
 Tensor = Any
 
@@ -95,22 +95,11 @@ class RecurrentDecoder(keras.layers.Layer):
 
     def recur_over_time(self, values: Tensor, state: State) -> State:
         """States (T, N, U), by their names, of all layers on the inputs `values` (T, N, ...), given beforehand."""
-        return self.run_grus(values, state) if self.config.cell == "gru" else self.run_cells(values, state)
-
-    def run_cells(self, values: Tensor, state: State) -> State:
-        own = {name: state[name] for names in self.names for name in names}
-
-        def step(carry: State, value: Tensor) -> tuple[State, State]:
-            carry = self.recur(value, carry)
-            return carry, carry
-
-        return dict(ops.scan(step, own, values)[1])
-
-    def run_grus(self, values: Tensor, state: State) -> State:
         states: State = {}
-        for index, (cell, (name,)) in enumerate(zip(self.cells, self.names, strict=True)):
-            states[name] = run_gru(cell, values, state[name])
-            output = ops.cast(states[name], values.dtype)
+        for index, (cell, names) in enumerate(zip(self.cells, self.names, strict=True)):
+            own = run_cell(cell, values, [state[name] for name in names])
+            states |= dict(zip(names, own, strict=True))
+            output = ops.cast(own[0], values.dtype)
             values = values + output if index else output
         return states
 
@@ -140,8 +129,11 @@ class BahdanauDecoder(RecurrentDecoder):
 
     def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
         attended = self.attention.written_out(state)
-        if attended is not None and self.config.cell == "gru" and self.config.layers == 1:
-            hidden, context = self.run_attentive_gru(embedded, state[self.top], attended)
+        if attended is not None and self.config.layers == 1:
+            hidden, context = self.run_attentive(embedded, state, attended)
+        elif not self.attention.asks:
+            context = self.attention(embedded, state)[0]  # (T, N, M), all steps alike
+            hidden = self.recur_over_time(ops.concatenate([embedded, context], axis=-1), state)[self.top]
         else:
             hidden, context = self.run_steps(embedded, state)
         read = self.read(ops.cast(hidden, embedded.dtype), ops.cast(context, embedded.dtype), embedded)
@@ -161,14 +153,15 @@ class BahdanauDecoder(RecurrentDecoder):
         _, states = ops.scan(step, start, embedded)
         return states[self.top], states["context"]
 
-    def run_attentive_gru(self, embedded: Tensor, start: Tensor, attended: Attended) -> tuple[Tensor, Tensor]:
-        """The same, of one GRU with additive attention, with the gradient written out: several times as fast."""
-        (cell,) = self.cells
-        input_bias, recurrent_bias = ops.unstack(ops.cast(cell.bias, "float32"), 2)
+    def run_attentive(self, embedded: Tensor, state: State, attended: Attended) -> tuple[Tensor, Tensor]:
+        """The same, of one layer with additive attention, with the gradient written out: several times as fast."""
+        (cell,), (names,) = self.cells, self.names
+        input_bias, recurrent_bias = biases(cell)
         from_token, from_context = ops.split(cell.kernel, [embedded.shape[-1]], axis=0)
-        return attentive_gru_over_time(
+        return attentive_states_over_time(
+            gates_of(cell),
             projected(embedded, from_token, input_bias),
-            ops.cast(start, "float32"),
+            [ops.cast(state[name], "float32") for name in names],
             ops.cast(cell.recurrent_kernel, "float32"),
             recurrent_bias,
             ops.cast(from_context, "float32"),

@@ -1,41 +1,44 @@
-"""A GRU run over time, with and without additive attention, with its gradient written out. For training alone.
+"""A GRU or LSTM run over time, with and without additive attention, with its gradient written out. For training alone.
 
 Left to itself, the gradient of a loop multiplies and adds the gradient of every kernel at every step. Here the loop
 keeps notes of what it computed, a second loop runs back through them, and the gradient of each kernel is one product
-over all steps at the end. The equations are those of `keras.layers.GRUCell` (with `reset_after`) and of
-`attention.AdditiveAttention`; tests hold both to them. Knows tensors only, neither layers nor configurations.
+over all steps at the end. What a cell does at a step stands in `gates.py`, attention in `attention.AdditiveAttention`;
+tests hold both to Keras' own. Knows tensors only, neither layers nor configurations.
 
-Letters: T steps, N rows, U units, S source positions, A width of the comparison, M width of the memory.
+Letters: T steps, N rows, U units, G gates, S source positions, A width of the comparison, M width of the memory.
 Products are computed in `dtype`, all else in float32. A loop is handed the number of its step, since Keras' scan on
 TensorFlow takes no two sequences of unknown length, and it gives back what it carries, so notes are carried too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from keras import ops
 
+from nmt_cli.model.gates import Gates, Notes
+
 Tensor = Any
-Notes = dict[str, Tensor]  # of one step; with T in front, of all
 
 
-def gru_over_time(
-    inputs: Tensor, start: Tensor, kernel: Tensor, bias: Tensor, valid: Tensor, *, dtype: str, reverse: bool = False
-) -> Tensor:
-    """States (T, N, U) of a GRU whose `inputs` (T, N, 3 U) are projected already, with their bias.
+def states_over_time(
+    gates: Gates, inputs: Tensor, starts: Sequence[Tensor], kernel: Tensor, bias: Tensor, valid: Tensor, *,
+    dtype: str, reverse: bool = False
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """States (T, N, U), by `gates.states`, of a cell whose `inputs` (T, N, G U) are projected already, with their bias.
 
-    `start` is (N, U); `kernel` (U, 3 U) and `bias` (3 U,) are those of the recurrence. Where `valid` (T, N) is 0 the
-    state stays as it is. `reverse` runs from the last step to the first.
+    `starts` are (N, U) each; `kernel` (U, G U) and `bias` (G U,) are those of the recurrence. Where `valid` (T, N) is 0
+    the states stay as they are. `reverse` runs from the last step to the first.
     """
 
     @ops.custom_gradient  # type: ignore[untyped-decorator]
-    def run(*tensors: Tensor) -> tuple[Tensor, Any]:
-        loop = GatedLoop(*tensors, valid=ops.expand_dims(valid, -1), dtype=dtype, reverse=reverse)
-        return loop.notes["hidden"], loop.gradient
+    def run(*tensors: Tensor) -> tuple[tuple[Tensor, ...], Any]:
+        loop = GatedLoop(gates, *tensors, valid=ops.expand_dims(valid, -1), dtype=dtype, reverse=reverse)
+        return tuple(loop.notes[name] for name in gates.states), loop.gradient
 
-    return run(inputs, start, kernel, bias)
+    return run(inputs, kernel, bias, *starts)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -49,90 +52,98 @@ class Attended:
     energy: Tensor  # (A, 1)
 
 
-def attentive_gru_over_time(
-    inputs: Tensor, start: Tensor, kernel: Tensor, bias: Tensor, from_context: Tensor, attended: Attended, *, dtype: str
-) -> tuple[Tensor, Tensor]:
-    """States (T, N, U) and contexts (T, N, M) of a GRU that, at each step, sees what its last state attends to.
+def attentive_states_over_time(
+    gates: Gates, inputs: Tensor, starts: Sequence[Tensor], kernel: Tensor, bias: Tensor, from_context: Tensor,
+    attended: Attended, *, dtype: str
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """States (T, N, U) and contexts (T, N, M) of a cell that, at each step, sees what its last state attends to.
 
-    As `gru_over_time`, with the context (M) fed to the gates through `from_context` (M, 3 U).
+    As `states_over_time`, but for the hidden state alone, with the context (M) fed to the gates through `from_context`
+    (M, G U).
     """
 
     @ops.custom_gradient  # type: ignore[untyped-decorator]
     def run(*tensors: Tensor) -> tuple[tuple[Tensor, Tensor], Any]:
-        loop = AttentiveLoop(*tensors, mask=attended.bias, dtype=dtype)
+        loop = AttentiveLoop(gates, *tensors, mask=attended.bias, dtype=dtype)
         return (loop.notes["hidden"], loop.notes["context"]), loop.gradient
 
     from_hidden = ops.concatenate([kernel, attended.query], axis=1)  # one product for the gates and the query
-    return run(inputs, start, from_hidden, bias, from_context, attended.keys, attended.memory, attended.energy)  # type: ignore[no-any-return]
+    own = (inputs, from_hidden, bias, from_context, attended.keys, attended.memory, attended.energy)
+    return run(*own, *starts)  # type: ignore[no-any-return]
 
 
 class GatedLoop:
-    """One run of `gru_over_time`."""
+    """One run of `states_over_time`."""
 
     def __init__(
-        self, inputs: Tensor, start: Tensor, kernel: Tensor, bias: Tensor, *, valid: Tensor, dtype: str, reverse: bool
-    ) -> None:
-        self.inputs, self.bias, self.valid, self.reverse = inputs, bias, valid, reverse
+        self, gates: Gates, inputs: Tensor, kernel: Tensor, bias: Tensor, *starts: Tensor, valid: Tensor, dtype: str,
+        reverse: bool
+    ) -> None:  # fmt: skip
+        self.gates, self.inputs, self.bias, self.valid, self.reverse = gates, inputs, bias, valid, reverse
         self.product = Product(kernel, dtype)
-        self.notes = over_time(self.step, no_gates(start), inputs, reverse=reverse)[1]
-        self.before = states_before(self.notes["hidden"], start, reverse=reverse)
+        start = dict(zip(gates.states, starts, strict=True))
+        self.notes = over_time(self.step, start | nothing_noted(gates, start), inputs, reverse=reverse)[1]
+        self.before = states_before(self.notes, start, reverse=reverse)
 
     def step(self, carry: Notes, time: Tensor) -> tuple[Notes, Notes]:
-        before = carry["hidden"]
-        notes = gates(self.inputs[time], self.product(before) + self.bias, before)
-        notes["hidden"] = before + self.valid[time] * (notes["hidden"] - before)
+        before = {name: carry[name] for name in self.gates.states}
+        notes = self.gates.step(self.inputs[time], self.product(before["hidden"]) + self.bias, before)
+        for name, state in before.items():
+            notes[name] = state + self.valid[time] * (notes[name] - state)
         return notes, notes
 
-    def gradient(self, upstream: Tensor) -> tuple[Tensor, ...]:
-        """Of inputs, start, kernel and bias, given that of the states."""
-        self.upstream = upstream
+    def gradient(self, *upstream: Tensor) -> tuple[Tensor, ...]:
+        """Of inputs, kernel, bias and starts, given those of the states."""
+        self.upstream = dict(zip(self.gates.states, upstream, strict=True))
         nothing = ops.zeros_like(self.inputs[0])
-        start = {"hidden": ops.zeros_like(self.before[0]), "inputs": nothing, "inner": nothing}
+        start = {name: ops.zeros_like(state[0]) for name, state in self.before.items()}
+        start |= {"inputs": nothing, "inner": nothing}
         last, of_steps = over_time(self.back, start, self.inputs, reverse=not self.reverse)
-        of_kernel = self.product.kernel_gradient(self.before, of_steps["inner"])
-        return of_steps["inputs"], last["hidden"], of_kernel, ops.sum(of_steps["inner"], axis=(0, 1))
+        of_kernel = self.product.kernel_gradient(self.before["hidden"], of_steps["inner"])
+        of_starts = [last[name] for name in self.gates.states]
+        return of_steps["inputs"], of_kernel, ops.sum(of_steps["inner"], axis=(0, 1)), *of_starts
 
     def back(self, carry: Notes, time: Tensor) -> tuple[Notes, Notes]:
-        arriving = carry["hidden"] + self.upstream[time]
-        through = arriving * self.valid[time]  # the rest goes past the gates
-        back = gates_gradient(through, at(self.notes, time), self.before[time])
-        carry = {
-            "hidden": arriving - through + back.direct + self.product.back(back.inner),
-            "inputs": back.inputs,
-            "inner": back.inner,
-        }
+        arriving = {name: carry[name] + states[time] for name, states in self.upstream.items()}
+        through = {name: one * self.valid[time] for name, one in arriving.items()}  # the rest goes past the gates
+        back = self.gates.gradient(through, at(self.notes, time), at(self.before, time))
+        carry = {name: one - through[name] + back.direct.get(name, 0.0) for name, one in arriving.items()}
+        carry["hidden"] = carry["hidden"] + self.product.back(back.inner)
+        carry |= {"inputs": back.inputs, "inner": back.inner}
         return carry, carry
 
 
 class AttentiveLoop:
-    """One run of `attentive_gru_over_time`."""
+    """One run of `attentive_states_over_time`."""
 
     def __init__(
-        self, inputs: Tensor, start: Tensor, from_hidden: Tensor, bias: Tensor, from_context: Tensor, keys: Tensor,
-        memory: Tensor, energy: Tensor, *, mask: Tensor, dtype: str
+        self, gates: Gates, inputs: Tensor, from_hidden: Tensor, bias: Tensor, from_context: Tensor, keys: Tensor,
+        memory: Tensor, energy: Tensor, *starts: Tensor, mask: Tensor, dtype: str
     ) -> None:  # fmt: skip
+        self.gates = gates
         self.inputs, self.bias, self.keys, self.energy, self.mask = inputs, bias, keys, energy, mask
         self.memory = ops.cast(memory, dtype)
         self.memory_type, self.dtype = memory.dtype, dtype
         self.hidden_product, self.context_product = Product(from_hidden, dtype), Product(from_context, dtype)
         self.gates_width = inputs.shape[-1]
+        start = dict(zip(gates.states, starts, strict=True))
         blank = {
             "query": ops.zeros_like(keys[:, 0]),
             "weights": ops.zeros_like(mask),
             "context": ops.zeros_like(memory[:, 0], dtype="float32"),
         }
-        self.notes = over_time(self.step, no_gates(start) | blank, inputs)[1]
-        self.before = states_before(self.notes["hidden"], start)
+        self.notes = over_time(self.step, start | nothing_noted(gates, start) | blank, inputs)[1]
+        self.before = states_before(self.notes, start)
 
     def step(self, carry: Notes, time: Tensor) -> tuple[Notes, Notes]:
-        before = carry["hidden"]
-        projected = self.hidden_product(before)
+        before = {name: carry[name] for name in self.gates.states}
+        projected = self.hidden_product(before["hidden"])
         query = projected[:, self.gates_width :]
         energies = ops.squeeze(ops.matmul(self.compared(query), self.energy), -1)
         weights = ops.softmax(energies + self.mask, axis=-1)
         context = weighted_sum(weights, self.memory)
         from_input = self.inputs[time] + self.context_product(context)
-        notes = gates(from_input, projected[:, : self.gates_width] + self.bias, before)
+        notes = self.gates.step(from_input, projected[:, : self.gates_width] + self.bias, before)
         notes |= {"query": query, "weights": weights, "context": context}
         return notes, notes
 
@@ -140,11 +151,10 @@ class AttentiveLoop:
         return ops.tanh(ops.expand_dims(query, 1) + self.keys)  # (N, S, A)
 
     def gradient(self, to_hidden: Tensor, to_context: Tensor) -> tuple[Tensor, ...]:
-        """Of what `__init__` takes, given those of states and contexts."""
+        """Of what `__init__` takes, given those of hidden states and contexts."""
         self.to_hidden, self.to_context = to_hidden, to_context
         self.no_keys = ops.zeros_like(self.keys)
-        start = {
-            "hidden": ops.zeros_like(self.before[0]),
+        start = {name: ops.zeros_like(state[0]) for name, state in self.before.items()} | {
             "keys": self.no_keys,
             "energy": ops.zeros_like(self.energy),
             "inputs": ops.zeros_like(self.inputs[0]),
@@ -158,18 +168,20 @@ class AttentiveLoop:
         )
         return (
             of_steps["inputs"],
-            last["hidden"],
-            self.hidden_product.kernel_gradient(self.before, of_steps["projected"]),
+            self.hidden_product.kernel_gradient(self.before["hidden"], of_steps["projected"]),
             ops.sum(of_steps["projected"][..., : self.gates_width], axis=(0, 1)),
             self.context_product.kernel_gradient(self.notes["context"], of_steps["inputs"]),
             last["keys"],
             ops.cast(to_memory, self.memory_type),
             last["energy"],
+            *[last[name] for name in self.gates.states],
         )
 
     def back(self, carry: Notes, time: Tensor) -> tuple[Notes, Notes]:
         notes = at(self.notes, time)
-        back = gates_gradient(carry["hidden"] + self.to_hidden[time], notes, self.before[time])
+        arriving = {name: carry[name] for name in self.gates.states}
+        arriving["hidden"] = arriving["hidden"] + self.to_hidden[time]
+        back = self.gates.gradient(arriving, notes, at(self.before, time))
         context = self.context_product.back(back.inputs) + self.to_context[time]
         to_weights = weighted_sum(context, ops.transpose(self.memory, (0, 2, 1)))
         mean = ops.sum(notes["weights"] * to_weights, axis=-1, keepdims=True)
@@ -178,8 +190,9 @@ class AttentiveLoop:
         to_keys = ops.expand_dims(to_energies, -1) * self.energy[:, 0] * (1.0 - compared * compared)  # (N, S, A)
         to_energy = ops.matmul(flat(to_energies), ops.reshape(compared, (-1, compared.shape[-1])))  # (1, A)
         projected = ops.concatenate([back.inner, ops.sum(to_keys, axis=1)], axis=-1)
-        carry = {
-            "hidden": back.direct + self.hidden_product.back(projected),
+        direct = {name: back.direct.get(name, 0.0) for name in arriving}
+        carry = direct | {
+            "hidden": direct["hidden"] + self.hidden_product.back(projected),
             "keys": carry["keys"] + to_keys,
             "energy": carry["energy"] + ops.transpose(to_energy),
             "inputs": back.inputs,
@@ -188,49 +201,6 @@ class AttentiveLoop:
         }
         # Of the keys only the sum is wanted. T of them would fill the memory; T times the same zeros take no place.
         return carry, carry | {"keys": self.no_keys}
-
-
-@dataclass(frozen=True)
-class GatesGradient:
-    """Of the gates of one step."""
-
-    inputs: Tensor  # (N, 3 U): of what came from the input
-    inner: Tensor  # (N, 3 U): of what came from the state through the kernel
-    direct: Tensor  # (N, U): of the state itself
-
-
-def gates(from_input: Tensor, from_hidden: Tensor, before: Tensor) -> Notes:
-    """One step of N rows: the next state "hidden" and the gates. Both projections are (N, 3 U), with their biases.
-
-    Source: Cho et al. (2014), "Learning Phrase Representations using RNN Encoder-Decoder", equations 5 to 8, with the
-    reset gate after the product.
-    """
-    input_update, input_reset, input_new = ops.split(from_input, 3, axis=-1)
-    hidden_update, hidden_reset, inner = ops.split(from_hidden, 3, axis=-1)
-    update = ops.sigmoid(input_update + hidden_update)
-    reset = ops.sigmoid(input_reset + hidden_reset)
-    new = ops.tanh(input_new + reset * inner)
-    return {"hidden": new + update * (before - new), "update": update, "reset": reset, "new": new, "inner": inner}
-
-
-def gates_gradient(upstream: Tensor, notes: Notes, before: Tensor) -> GatesGradient:
-    """The gradient of `gates`, given that of the next state (N, U)."""
-    update, reset, new, inner = (notes[name] for name in ("update", "reset", "new", "inner"))
-    direct = upstream * update
-    to_new = (upstream - direct) * (1.0 - new * new)
-    to_update = upstream * (before - new) * update * (1.0 - update)
-    to_reset = to_new * inner * reset * (1.0 - reset)
-    return GatesGradient(
-        inputs=ops.concatenate([to_update, to_reset, to_new], axis=-1),
-        inner=ops.concatenate([to_update, to_reset, to_new * reset], axis=-1),
-        direct=direct,
-    )
-
-
-def no_gates(start: Tensor) -> Notes:
-    """Notes of the shapes that `gates` gives, of the time before the first step."""
-    nothing = ops.zeros_like(start)
-    return {"hidden": start, "update": nothing, "reset": nothing, "new": nothing, "inner": nothing}
 
 
 class Product:
@@ -271,11 +241,19 @@ def at(notes: Notes, time: Tensor) -> Notes:
     return {name: of_steps[time] for name, of_steps in notes.items()}
 
 
-def states_before(hidden: Tensor, start: Tensor, *, reverse: bool = False) -> Tensor:
-    """The state (T, N, U) that each step began with."""
-    start = ops.expand_dims(start, 0)
-    parts = [hidden[1:], start] if reverse else [start, hidden[:-1]]
-    return ops.concatenate(parts, axis=0)
+def nothing_noted(gates: Gates, start: Notes) -> Notes:
+    """Notes of the time before the first step."""
+    return dict.fromkeys(gates.noted, ops.zeros_like(start["hidden"]))
+
+
+def states_before(notes: Notes, start: Notes, *, reverse: bool = False) -> Notes:
+    """The states (T, N, U) that each step began with, by the names in `start`."""
+
+    def before(states: Tensor, first: Tensor) -> Tensor:
+        first = ops.expand_dims(first, 0)
+        return ops.concatenate([states[1:], first] if reverse else [first, states[:-1]], axis=0)
+
+    return {name: before(notes[name], first) for name, first in start.items()}
 
 
 def flat(values: Tensor) -> Tensor:

@@ -97,7 +97,7 @@ class Trainer:
             shares = [(source, self.with_own_tokens(source, previous), target) for source, previous, target in shares]
         with tf.GradientTape() as tape:
             # Nothing of one waits for another.
-            losses = [teacher_forced(self.network, *share, self.config.label_smoothing) for share in shares]
+            losses = [teacher_forced(self.network, *share, smoothing=self.config.label_smoothing) for share in shares]
             objective = tf.add_n([loss.objective for loss in losses]) / tokens
         gradients = tape.gradient(objective, [variable.value for variable in self.variables])
         # The embeddings' gradient comes in slices; dense, it can be clipped with the others.
@@ -124,7 +124,7 @@ class Trainer:
 
 
 def teacher_forced(
-    network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, smoothing: float
+    network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, *, smoothing: float
 ) -> TrainingLoss:
     """Of a network that is given the `previous` tokens (B, T) and is to tell the `target` ones (B, T)."""
     output = network.output_layer

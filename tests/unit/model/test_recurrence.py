@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.model.attention import AdditiveAttention
-from nmt_cli.model.cells import GRU, run_gru
+from nmt_cli.model.attention import AdditiveAttention, NoAttention
+from nmt_cli.model.cells import CELLS, GRU, LAYERS, LSTM, STATES, run_cell
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.decoders import BahdanauDecoder, RecurrentDecoder
 from nmt_cli.model.seq2seq import Seq2Seq
@@ -33,16 +33,29 @@ def network_of(config: ModelConfig) -> Seq2Seq:
     return network
 
 
+def step_by_step(decoder: RecurrentDecoder, values: Any, state: dict[str, Any]) -> dict[str, Any]:
+    """`recur_over_time` by the decoder's own step."""
+
+    def step(carry: dict[str, Any], value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        carry = decoder.recur(value, carry)
+        return carry, carry
+
+    own = {name: state[name] for names in decoder.names for name in names}
+    return dict(keras.ops.scan(step, own, values)[1])
+
+
 def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     if not written_out:
         monkeypatch.setattr(GRU, "call", keras.layers.GRU.call)
-        monkeypatch.setattr(RecurrentDecoder, "run_grus", RecurrentDecoder.run_cells)
+        monkeypatch.setattr(LSTM, "call", keras.layers.LSTM.call)
+        monkeypatch.setattr(RecurrentDecoder, "recur_over_time", step_by_step)
+        monkeypatch.setattr(NoAttention, "asks", True)
         monkeypatch.setattr(AdditiveAttention, "written_out", lambda self, state: None)
 
     @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)] * 3)
     def run(source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> list[tf.Tensor]:
         with tf.GradientTape() as tape:
-            objective = teacher_forced(network, source, previous, target, 0.1).objective
+            objective = teacher_forced(network, source, previous, target, smoothing=0.1).objective
         gradients = tape.gradient(objective, [variable.value for variable in network.trainable_variables])
         return [objective, *map(tf.convert_to_tensor, gradients)]
 
@@ -58,8 +71,12 @@ def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pyte
         replace(CONFIG, attention="general"),
         replace(CONFIG, attention="dot", layers=2),
         replace(CONFIG, attention="none"),
+        replace(CONFIG, attention="none", layers=2, cell="lstm"),
+        replace(CONFIG, cell="lstm"),
+        replace(CONFIG, cell="lstm", bidirectional=False, layers=2),
+        replace(CONFIG, cell="lstm", attention="dot", layers=2),
     ],
-    ids=lambda config: f"{config.attention} {config.layers} {config.bidirectional}",
+    ids=lambda config: f"{config.cell} {config.attention} {config.layers} {config.bidirectional}",
 )
 def test_written_out_gradients_are_those_of_tensorflow(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     network = network_of(config)
@@ -79,27 +96,32 @@ def test_the_default_network_trains_with_the_attention_written_out(monkeypatch: 
     network_of(CONFIG)(SOURCE, PREVIOUS, training=True)
 
 
+@pytest.mark.parametrize("kind", CELLS)
 @pytest.mark.parametrize("reverse", [False, True])
-def test_a_run_over_time_is_the_cell_step_by_step(reverse: bool) -> None:
+def test_a_run_over_time_is_the_cell_step_by_step(kind: str, reverse: bool) -> None:
     keras.utils.set_random_seed(3)
-    cell = keras.layers.GRUCell(4, bias_initializer="normal")
+    cell = CELLS[kind](4, bias_initializer="normal")
     cell.build((None, 3))
     inputs = np.random.default_rng(3).normal(size=(5, 2, 3)).astype(np.float32)
-    hidden = start = np.full((2, 4), 0.3, dtype=np.float32)
-    states = {}
+    states = starts = [np.full((2, 4), 0.3 + number, dtype=np.float32) for number in range(len(STATES[kind]))]
+    slow = {}
     for time in reversed(range(5)) if reverse else range(5):
-        hidden, _ = cell(inputs[time], [hidden])
-        states[time] = np.asarray(hidden)
-    fast = np.asarray(run_gru(cell, tf.constant(inputs), tf.constant(start), reverse=reverse))
-    np.testing.assert_allclose(fast, np.stack([states[time] for time in range(5)]), atol=1e-6)
+        _, states = cell(inputs[time], states)
+        states = states if isinstance(states, list | tuple) else [states]
+        slow[time] = [np.asarray(one) for one in states]
+    fast = run_cell(cell, tf.constant(inputs), [tf.constant(one) for one in starts], reverse=reverse)
+    for number, one in enumerate(fast):
+        np.testing.assert_allclose(one, np.stack([slow[time][number] for time in range(5)]), atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", LAYERS)
 @pytest.mark.parametrize("backwards", [False, True])
-def test_padding_leaves_the_state_alone_as_keras_does(backwards: bool) -> None:
+def test_padding_leaves_the_state_alone_as_keras_does(kind: str, backwards: bool) -> None:
     keras.utils.set_random_seed(3)
-    layer = GRU(4, return_sequences=True, return_state=True, go_backwards=backwards)
+    layer = LAYERS[kind](4, return_sequences=True, return_state=True, go_backwards=backwards)
     inputs = np.random.default_rng(3).normal(size=(3, 5, 2)).astype(np.float32)
     mask = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
     slow, fast = ([np.asarray(one) for one in layer(inputs, mask=mask, training=training)] for training in (0, 1))
+    assert len(fast) == 1 + len(STATES[kind])
     for one, other in zip(slow, fast, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)

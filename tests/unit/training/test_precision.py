@@ -69,7 +69,7 @@ def test_mixed_precision_keeps_float32_weights_and_nearly_the_same_gradient(opti
         model = network(policy, dropout=0.0, **options)
         assert {variable.dtype for variable in model.trainable_variables} == {"float32"}
         with tf.GradientTape() as tape:
-            loss = teacher_forced(model, SOURCE, PREVIOUS, tf.constant([[9, 10, 11, 3], [12, 3, 0, 0]]), 0.1)
+            loss = teacher_forced(model, SOURCE, PREVIOUS, tf.constant([[9, 10, 11, 3], [12, 3, 0, 0]]), smoothing=0.1)
         found = tape.gradient(loss.objective, [variable.value for variable in model.trainable_variables])
         return np.concatenate([np.ravel(tf.convert_to_tensor(gradient)) for gradient in found])
 
