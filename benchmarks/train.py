@@ -32,6 +32,8 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch, TrainingBatches
+from nmt_cli.training.devices import parts_of_batch, strategy_for
+from nmt_cli.training.place import ALONE
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.schedule import Plan
 from nmt_cli.training.step import Trainer
@@ -48,7 +50,7 @@ class Seconds:
 def trainer(config: TrainConfig, vocabulary: int) -> Trainer:
     with dtype_policy(policy_name(None)):
         network = Seq2Seq(ModelConfig(), Vocabularies(source=vocabulary, target=vocabulary, joint=True))
-    return Trainer(network, Plan(config, 1_000), config)
+    return Trainer(network, Plan(config, 1_000), config, parts_of_batch(config, 1))
 
 
 def ours(one: Trainer, batches: list[Batch]) -> Seconds:
@@ -98,6 +100,7 @@ def main() -> None:
     given = parser.parse_args()
     python = install(given.peers)
     corpus, config = PreparedCorpus.load(given.data), TrainConfig()
+    strategy_for(config, ALONE)  # as `nmt train` sets up TensorFlow's threads
     batches = list(islice(TrainingBatches(corpus, config).epoch(1), given.batches))
     vocabulary = corpus.target_tokenizer.vocabulary_size
     arrays = given.peers / "batches.npz"
