@@ -19,10 +19,10 @@ from nmt_cli.training.step import Trainer
 from support import replicas
 
 
-def trained(groups: list[list[Batch]], parts: int = 1, **options: object) -> Trainer:
+def trained(groups: list[list[Batch]], parts: int = 1, dropout: float = 0.0, **options: object) -> Trainer:
     keras.utils.set_random_seed(1)
     config = TrainConfig(learning_rate=0.01, **options)
-    shape = ModelConfig(embedding=6, units=8, attention_units=4, dropout=0.0)
+    shape = ModelConfig(embedding=6, units=8, attention_units=4, dropout=dropout)
     network = Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True))
     trainer = Trainer(network, Plan(config, 10), config, parts)
     for group in groups:
@@ -55,6 +55,14 @@ def test_parts_of_a_batch_side_by_side_make_the_update_of_the_whole(parts: int) 
     groups = [[replicas.batch(7, seed), replicas.batch(1, seed + 100)] for seed in range(3)]
     settings = {"clip": 1e-2, "accumulate": 2}
     assert_same_state(trained(groups, parts, **settings), trained(groups, **settings))
+
+
+def test_parts_side_by_side_learn_the_same_each_time() -> None:
+    """Whichever is done first: they take their dropout in turn, and are added in one order."""
+    groups = [[replicas.batch(64, seed)] for seed in range(3)]
+    one, other = (trained(groups, parts=4, dropout=0.3) for _ in range(2))
+    for found, expected in zip(one.state, other.state, strict=True):
+        np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
 def test_the_moving_average_is_the_one_of_its_definition() -> None:
