@@ -30,6 +30,7 @@ from translate import HERE, install
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.processors import cores
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch, TrainingBatches
 from nmt_cli.training.devices import parts_of_batch, strategy_for
@@ -79,16 +80,16 @@ def theirs(process: subprocess.Popen[str]) -> Seconds:
 
 
 def gigaflops(dtype: tf.DType) -> float:
-    """Of one product of two square matrices, the best of five."""
-    left, right = (tf.cast(tf.random.normal((SIZE, SIZE)), dtype) for _ in range(2))
-    product = tf.function(lambda: tf.reduce_sum(tf.matmul(left, right)))
-    product().numpy()
+    """Of products of two square matrices, one for each core side by side, the best of five."""
+    right, *lefts = (tf.cast(tf.random.normal((SIZE, SIZE)), dtype) for _ in range(1 + cores()))
+    products = tf.function(lambda: tf.add_n([tf.reduce_sum(tf.matmul(left, right)) for left in lefts]))
+    products().numpy()
     times = []
     for _ in range(5):
         started = time.perf_counter()
-        product().numpy()
+        products().numpy()
         times.append(time.perf_counter() - started)
-    return 2 * SIZE**3 / min(times) / 1e9
+    return 2 * SIZE**3 * len(lefts) / min(times) / 1e9
 
 
 def main() -> None:
