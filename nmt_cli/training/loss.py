@@ -60,8 +60,9 @@ class SmoothedCrossEntropy:
     Its gradient is written out, from the logits back through that product: (N, V) is by far the largest tensor of a
     training step, and what TensorFlow does by itself goes over it a dozen times (what that costs stands in
     benchmarks/RESULTS.md, "Training speed"). Here it is made (the product and its bias), put through the softmax,
-    corrected at N places, and read by the two products of the gradient. What an error has in common with all others, the even share of the smoothed
-    target, and what weighs a position, `upstream`, are taken into account on the small side of those products.
+    corrected at N places, and read by the two products of the gradient. What an error has in common with all others,
+    the even share of the smoothed target, and what weighs a position, `upstream`, are taken into account on the small
+    side of those products.
     Products are computed in the type of `read`, all that is small in float32.
     """
 
