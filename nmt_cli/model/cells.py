@@ -79,7 +79,7 @@ def run_cell(
     input_bias, recurrent_bias = biases(cell)
     return states_over_time(
         gates_of(cell),
-        projected(inputs, cell.kernel, input_bias),
+        projected(inputs, cell.kernel) + input_bias,
         [ops.cast(start, "float32") for start in starts],
         ops.cast(cell.recurrent_kernel, "float32"),
         recurrent_bias,
@@ -89,6 +89,6 @@ def run_cell(
     )
 
 
-def projected(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """`inputs` (T, N, I) of all steps times `kernel` (I, G U), in the type of the inputs, with the bias in float32."""
-    return ops.cast(ops.matmul(inputs, ops.cast(kernel, inputs.dtype)), "float32") + bias
+def projected(inputs: Tensor, kernel: Tensor) -> Tensor:
+    """`inputs` (T, N, I) of all steps times `kernel` (I, G U): made in the type of the inputs, given in float32."""
+    return ops.cast(ops.matmul(inputs, ops.cast(kernel, inputs.dtype)), "float32")

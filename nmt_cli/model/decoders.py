@@ -22,6 +22,7 @@ from nmt_cli.model.attention import (
 )
 from nmt_cli.model.cells import CELLS, STATES, biases, gates_of, projected, run_cell
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.deferred import Affine, states_with_maps
 from nmt_cli.model.encoders import Encoded
 from nmt_cli.model.recurrence import Attended, attentive_states_over_time
 
@@ -103,6 +104,45 @@ class RecurrentDecoder(keras.layers.Layer):
             values = values + output if index else output
         return states
 
+    def maps(self, embedded: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
+        """Kernel and bias of all that `recur_mapped` applies, by its names.
+
+        What the first layer makes of tokens is made beforehand: here are the rows for what it sees beside them.
+        """
+        maps = {}
+        for index, cell in enumerate(self.cells):
+            input_bias, recurrent_bias = biases(cell)
+            maps[f"input_{index}"] = (cell.kernel, input_bias)
+            maps[f"recurrent_{index}"] = (cell.recurrent_kernel, recurrent_bias)
+        return {**maps, "input_0": (self.split_kernel(embedded)[1], biases(self.cells[0])[0])}
+
+    def project(self, embedded: Tensor) -> Tensor:
+        """What the first layer makes of the tokens (T, N, E) alone (T, N, G U)."""
+        return projected(embedded, self.split_kernel(embedded)[0])
+
+    def split_kernel(self, embedded: Tensor) -> tuple[Tensor, Tensor]:
+        """Of the first layer: the rows for tokens, and those for what it sees beside them."""
+        token, beside = ops.split(self.cells[0].kernel, [embedded.shape[-1]], axis=0)
+        return token, beside
+
+    def recur_mapped(self, affine: Affine, token: Tensor, beside: Tensor, state: State) -> State:
+        """`recur` for training: on a token that is projected already, and on what the first layer sees beside it."""
+        changed: State = {}
+        value = beside
+        for index, (cell, names) in enumerate(zip(self.cells, self.names, strict=True)):
+            gates = gates_of(cell)
+            from_input = affine(f"input_{index}", value)
+            from_hidden = affine(f"recurrent_{index}", state[names[0]])
+            before = {kind: state[name] for kind, name in zip(gates.states, names, strict=True)}
+            notes = gates.step(from_input if index else from_input + token, from_hidden, before)
+            changed |= {name: notes[kind] for kind, name in zip(gates.states, names, strict=True)}
+            value = value + notes["hidden"] if index else notes["hidden"]
+        return changed
+
+    def started(self, state: State) -> State:
+        """The decoder's own entries of `state` alone."""
+        return {name: ops.cast(state[name], "float32") for names in self.names for name in names}
+
     def advance(self, embedded: Tensor, state: State) -> Advance:
         """One step; `embedded` (N, E) is the previous token, `state` has the source's entries and the decoder's."""
         raise NotImplementedError
@@ -141,26 +181,25 @@ class BahdanauDecoder(RecurrentDecoder):
 
     def run_steps(self, embedded: Tensor, state: State) -> tuple[Tensor, Tensor]:
         """States (T, N, U) of the top layer and contexts (T, N, M), step after step."""
-        own = {name: state[name] for names in self.names for name in names}
 
-        def step(carry: State, token: Tensor) -> tuple[State, State]:
-            changed, context, _ = self.attend_and_recur(token, {**state, **carry})
-            carry = {**changed, "context": context}
-            return carry, carry
+        def step(affine: Affine, carry: State, token: Tensor) -> State:
+            context = ops.cast(self.attention(carry[self.top], state)[0], "float32")
+            return {**self.recur_mapped(affine, token, context, carry), "context": context}
 
         # Keras' scan gives back what it carries, no more: so the context is carried, though nothing reads it.
-        start = {**own, "context": ops.zeros_like(self.attention(own[self.top], state)[0])}
-        _, states = ops.scan(step, start, embedded)
+        start = self.started(state)
+        start["context"] = ops.zeros_like(self.attention(start[self.top], state)[0], dtype="float32")
+        states = states_with_maps(step, start, self.project(embedded), self.maps(embedded), dtype=self.compute_dtype)
         return states[self.top], states["context"]
 
     def run_attentive(self, embedded: Tensor, state: State, attended: Attended) -> tuple[Tensor, Tensor]:
         """The same, of one layer with additive attention, with the gradient written out: several times as fast."""
         (cell,), (names,) = self.cells, self.names
         input_bias, recurrent_bias = biases(cell)
-        from_token, from_context = ops.split(cell.kernel, [embedded.shape[-1]], axis=0)
+        from_token, from_context = self.split_kernel(embedded)
         return attentive_states_over_time(
             gates_of(cell),
-            projected(embedded, from_token, input_bias),
+            projected(embedded, from_token) + input_bias,
             [ops.cast(state[name], "float32") for name in names],
             ops.cast(cell.recurrent_kernel, "float32"),
             recurrent_bias,
@@ -213,14 +252,18 @@ class LuongDecoder(RecurrentDecoder):
         return self.dropout(read, training=training)
 
     def run_fed(self, embedded: Tensor, state: State) -> Tensor:
-        """What is read out (T, N, E), step after step, since each step sees what the one before read."""
-        own = {name: state[name] for names in (*self.names, ["fed"]) for name in names}
+        """What is read out (T, N, R), step after step, since each step sees what the one before read."""
 
-        def step(carry: State, token: Tensor) -> tuple[State, State]:
-            carry = self.advance(token, {**state, **carry}).changed
-            return carry, carry
+        def step(affine: Affine, carry: State, token: Tensor) -> State:
+            changed = self.recur_mapped(affine, token, carry["fed"], carry)
+            context = ops.cast(self.attention(changed[self.top], state)[0], "float32")
+            read = affine("readout", ops.concatenate([context, changed[self.top]], axis=-1))
+            return {**changed, "fed": self.readout.activation(read)}
 
-        return ops.scan(step, own, embedded)[1]["fed"]
+        start = {**self.started(state), "fed": ops.cast(state["fed"], "float32")}
+        maps = {**self.maps(embedded), "readout": (self.readout.kernel, self.readout.bias)}
+        states = states_with_maps(step, start, self.project(embedded), maps, dtype=self.compute_dtype)
+        return ops.cast(states["fed"], embedded.dtype)
 
     def read(self, hidden: Tensor, state: State) -> tuple[Tensor, Tensor]:
         context, weights = self.attention(hidden, state)

@@ -80,18 +80,35 @@ class TimedPlan(Plan):
 
 
 class ReplicaAdam(keras.optimizers.Adam):
-    """Adam that clips the gradient of the whole batch.
+    """Adam that clips the gradient of the whole batch, and reads and writes each weight once.
 
     Keras 3 clips what each replica has of the gradient and sums what is left: with two replicas another update than
-    with one. Here the sum comes first, so that Keras must not take it again.
+    with one. Here the sum comes first, so that Keras must not take it again. And Keras' update is a dozen operations,
+    each a pass over weights or moments; TensorFlow has one for all of it, three times as fast.
     """
 
     def _clip_gradients(self, grads: list[tf.Tensor]) -> list[tf.Tensor]:
         context = tf.distribute.get_replica_context()
         if context is not None and context.num_replicas_in_sync > 1:
             grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
-        clipped: list[tf.Tensor] = super()._clip_gradients(grads)
+        clipped: list[tf.Tensor] = tf.clip_by_global_norm(grads, self.global_clipnorm)[0]
         return clipped
+
+    def update_step(self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor) -> None:
+        index = self._get_variable_index(variable)
+        steps = tf.cast(self.iterations.value + 1, variable.dtype)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self._momentums[index].value.handle,
+            v=self._velocities[index].value.handle,
+            beta1_power=tf.pow(tf.cast(self.beta_1, variable.dtype), steps),
+            beta2_power=tf.pow(tf.cast(self.beta_2, variable.dtype), steps),
+            lr=tf.cast(learning_rate, variable.dtype),
+            beta1=self.beta_1,
+            beta2=self.beta_2,
+            epsilon=self.epsilon,
+            grad=gradient,
+        )
 
     def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
         return grads_and_vars

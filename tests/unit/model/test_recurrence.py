@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.model.attention import AdditiveAttention, NoAttention
 from nmt_cli.model.cells import CELLS, GRU, LAYERS, LSTM, STATES, run_cell
 from nmt_cli.model.config import ModelConfig, Vocabularies
-from nmt_cli.model.decoders import BahdanauDecoder, RecurrentDecoder
+from nmt_cli.model.decoders import BahdanauDecoder, LuongDecoder, RecurrentDecoder
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.step import teacher_forced
 
@@ -33,24 +32,25 @@ def network_of(config: ModelConfig) -> Seq2Seq:
     return network
 
 
-def step_by_step(decoder: RecurrentDecoder, values: Any, state: dict[str, Any]) -> dict[str, Any]:
-    """`recur_over_time` by the decoder's own step."""
+def read_step_by_step(decoder: RecurrentDecoder, embedded: Any, state: dict[str, Any], training: bool) -> Any:
+    """`force` by the decoder's own `advance`."""
 
-    def step(carry: dict[str, Any], value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        carry = decoder.recur(value, carry)
+    def step(carry: dict[str, Any], token: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        advance = decoder.advance(token, {**state, **{name: carry[name] for name in own}})
+        carry = {**advance.changed, "read": advance.read}
         return carry, carry
 
-    own = {name: state[name] for names in decoder.names for name in names}
-    return dict(keras.ops.scan(step, own, values)[1])
+    own = {name: state[name] for name in decoder.advance(embedded[0], state).changed}
+    nothing = decoder.advance(embedded[0], state).read * 0.0
+    return keras.ops.scan(step, {**own, "read": nothing}, embedded)[1]["read"]
 
 
 def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     if not written_out:
         monkeypatch.setattr(GRU, "call", keras.layers.GRU.call)
         monkeypatch.setattr(LSTM, "call", keras.layers.LSTM.call)
-        monkeypatch.setattr(RecurrentDecoder, "recur_over_time", step_by_step)
-        monkeypatch.setattr(NoAttention, "asks", True)
-        monkeypatch.setattr(AdditiveAttention, "written_out", lambda self, state: None)
+        for decoder in (BahdanauDecoder, LuongDecoder):
+            monkeypatch.setattr(decoder, "force", read_step_by_step)
 
     @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)] * 3)
     def run(source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> list[tf.Tensor]:
@@ -75,8 +75,14 @@ def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pyte
         replace(CONFIG, cell="lstm"),
         replace(CONFIG, cell="lstm", bidirectional=False, layers=2),
         replace(CONFIG, cell="lstm", attention="dot", layers=2),
+        replace(CONFIG, cell="lstm", layers=2),
+        replace(CONFIG, attention="general", input_feeding=True, layers=2),
+        replace(CONFIG, attention="concat", input_feeding=True, cell="lstm", readout_units=7, tied=False),
+        replace(CONFIG, attention="scaled-dot", input_feeding=True, cell="lstm", layers=3, bidirectional=False),
     ],
-    ids=lambda config: f"{config.cell} {config.attention} {config.layers} {config.bidirectional}",
+    ids=lambda config: " ".join(
+        f"{part}" for part in (config.cell, config.attention, config.input_feeding, config.layers, config.bidirectional)
+    ),
 )
 def test_written_out_gradients_are_those_of_tensorflow(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     network = network_of(config)

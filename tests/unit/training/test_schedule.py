@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import keras
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import Joint, Plan
+from nmt_cli.training.schedule import Joint, Plan, optimizer
 
 
 def rate(config: TrainConfig, steps: int, step: int, joint: Joint | None = None) -> float:
@@ -48,3 +51,17 @@ def test_the_peak_suits_the_architecture_and_fine_tuning_unless_it_is_given() ->
     assert TrainConfig(init_from="model").suited_to("rnn").learning_rate == 5e-4
     given = TrainConfig(learning_rate=0.0, init_from="model")
     assert given.suited_to("rnn") == given and given.peak_rate == 0.0
+
+
+@pytest.mark.parametrize("clip", [0.5, 1e6])
+def test_an_update_is_that_of_adam_as_keras_has_it(clip: float) -> None:
+    config = TrainConfig(learning_rate=1e-2, warmup=0.5, clip=clip)
+    ours, theirs = ([keras.Variable([[1.0, -2.0], [3.0, 0.5]]), keras.Variable([0.3])] for _ in range(2))
+    adam = keras.optimizers.Adam(Plan(config, 10), beta_2=0.98, epsilon=1e-8, global_clipnorm=clip)
+    for optimizer_, variables in ((optimizer(config, Plan(config, 10)), ours), (adam, theirs)):
+        for step in range(1, 8):
+            gradients = [tf.constant([[0.1, -2.0], [0.0, 1e-3]]) * step, tf.constant([1.0]) / step]
+            optimizer_.apply(gradients, variables)
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)
+    assert ours[0].numpy()[0, 1] > -2.0  # it has moved
