@@ -94,28 +94,24 @@ class Trail:
     parents: list[IntArray]  # a step: (N,), the row of the step before
     attention: list[FloatArray]  # a step: (rows of the step before, S)
 
-    def read(self, length: int, row: int) -> tuple[list[int], list[float], list[int]]:
-        """Tokens, their log-probabilities and the rows that they were chosen from, of the `length` steps to `row`."""
-        tokens, log_probabilities, parents = [], [], []
+    def read(self, length: int, rows: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
+        """(R, T) each, of the `length` steps to R rows: tokens, log-probabilities, and the rows that chose them."""
+        tokens, parents = (np.empty((len(rows), length), dtype=np.int64) for _ in range(2))
+        log_probabilities = np.empty((len(rows), length))
         for step in reversed(range(length)):
-            tokens.append(int(self.tokens[step][row]))
-            log_probabilities.append(float(self.log_probabilities[step][row]))
-            row = int(self.parents[step][row])
-            parents.append(row)
-        return tokens[::-1], log_probabilities[::-1], parents[::-1]
+            tokens[:, step] = self.tokens[step][rows]
+            log_probabilities[:, step] = self.log_probabilities[step][rows]
+            rows = self.parents[step][rows]
+            parents[:, step] = rows
+        return tokens, log_probabilities, parents
 
-    def attention_of(self, parents: list[int]) -> FloatArray:
-        """(T, S): what the rows `parents` looked at, one a step from the first on."""
-        return np.stack([self.attention[step][row] for step, row in enumerate(parents)])
+    def attention_of(self, parents: IntArray) -> FloatArray:
+        """(R, T, S): what the rows `parents` (R, T) looked at, one a step from the first on."""
+        return np.stack([self.attention[step][rows] for step, rows in enumerate(parents.T)], axis=1)
 
     def history(self, rows: int) -> IntArray:
         """(N, T): the tokens of each of the `rows` open rows."""
-        found = np.zeros((rows, len(self.tokens)), dtype=np.int64)
-        here: IntArray = np.arange(rows)
-        for step in reversed(range(len(self.tokens))):
-            found[:, step] = self.tokens[step][here]
-            here = self.parents[step][here]
-        return found
+        return self.read(len(self.tokens), np.arange(rows))[0]
 
     def looked(self, latest: FloatArray) -> FloatArray:
         """(N, S): the attention of each row, summed over its steps and the one under way, whose own is `latest`."""
@@ -253,8 +249,10 @@ class BeamSearch(Generic[StateT]):
         """Writes down the results of sentences that no open row can improve, and goes on with the others."""
         reachable = self.ranking.reachable(self.scores[:, 0], self.limits)
         over = (self.pool.score[:, -1] >= reachable) | (self.limits <= self.length)
-        for index in np.flatnonzero(over).tolist():
-            self.results[self.sentences[index]] = self.ended(index) or self.cut(index)
+        closing: IntArray = np.flatnonzero(over)
+        without = closing[~np.isfinite(self.pool.score[closing, 0])]
+        for index, found in (*self.ended(closing), *self.cut(without)):
+            self.results[self.sentences[index]].append(found)
         keep = np.flatnonzero(~over)
         beam = self.scores.shape[1]
         rows = (keep[:, None] * beam + np.arange(beam)).ravel()
@@ -262,41 +260,58 @@ class BeamSearch(Generic[StateT]):
         self.sentences, self.limits, self.scores = self.sentences[keep], self.limits[keep], self.scores[keep]
         self.pool = self.pool.keep(keep)
 
-    def ended(self, index: int) -> list[Found]:
-        """The hypotheses in the pool of the sentence at `index`, best first."""
-        found = []
-        for place in np.flatnonzero(np.isfinite(self.pool.score[index])):
-            length, row = int(self.pool.length[index, place]), int(self.pool.row[index, place])
-            tokens, log_probabilities, parents = self.trail.read(length - 1, row)
-            found.append(
-                Found(
-                    tokens=(*tokens, Tokenizer.END),
-                    log_probability=float(self.pool.log_probability[index, place]),
-                    score=float(self.pool.score[index, place]),
-                    token_log_probabilities=(*log_probabilities, float(self.pool.end_log_probability[index, place])),
-                    attention=self.trail.attention_of([*parents, row]),
+    def ended(self, closing: IntArray) -> list[tuple[int, Found]]:
+        """The hypotheses in the pools of the sentences at these places, each with its place, best first."""
+        sentences, ranks = np.nonzero(np.isfinite(self.pool.score[closing]))
+        own = (closing[sentences], ranks)
+        lengths, rows = self.pool.length[own], self.pool.row[own]
+        scores, totals = self.pool.score[own].tolist(), self.pool.log_probability[own].tolist()
+        ends = self.pool.end_log_probability[own].tolist()
+        found: dict[int, Found] = {}
+        for length in np.unique(lengths).tolist():  # those of one length are read together
+            group = np.flatnonzero(lengths == length)
+            tokens, log_probabilities, parents = self.trail.read(length - 1, rows[group])
+            attention = self.trail.attention_of(np.column_stack([parents, rows[group]]))
+            for row, place in enumerate(group.tolist()):
+                found[place] = Found(
+                    tokens=(*tokens[row].tolist(), Tokenizer.END),
+                    log_probability=totals[place],
+                    score=scores[place],
+                    token_log_probabilities=(*log_probabilities[row].tolist(), ends[place]),
+                    attention=attention[row],
                     finished=True,
                 )
-            )
-        return found
+        return [(sentence, found[place]) for place, sentence in enumerate(own[0].tolist())]
 
-    def cut(self, index: int) -> list[Found]:
-        """The open hypotheses of a sentence that reached its limit before any ended, best first."""
-        true = true_positions(self.source[self.sentences[index], None])
-        found = []
-        for place in np.flatnonzero(np.isfinite(self.scores[index])):
-            tokens, log_probabilities, parents = self.trail.read(self.length, index * self.scores.shape[1] + int(place))
-            attention = self.trail.attention_of(parents)
-            coverage = self.ranking.coverage(attention.sum(axis=0, keepdims=True), true)
-            total = self.scores[index, place]
-            found.append(
+    def cut(self, closing: IntArray) -> list[tuple[int, Found]]:
+        """The open hypotheses of sentences that reached their limits before any ended, as `ended` gives those."""
+        sentences, places = np.nonzero(np.isfinite(self.scores[closing]))
+        own = (closing[sentences], places)
+        tokens, log_probabilities, parents = self.trail.read(self.length, own[0] * self.scores.shape[1] + places)
+        attention = self.trail.attention_of(parents)
+        true = true_positions(self.source[self.sentences[own[0]]])
+        totals = self.scores[own]
+        scores = self.ranking.score(totals, self.length, self.ranking.coverage(attention.sum(axis=1), true))
+        order = [
+            row for index in range(len(closing)) for row in self.best_of(scores, np.flatnonzero(sentences == index))
+        ]
+        return [
+            (
+                int(own[0][row]),
                 Found(
-                    tokens=tuple(tokens),
-                    log_probability=float(total),
-                    score=float(self.ranking.score(total, self.length, coverage)[0]),
-                    token_log_probabilities=tuple(log_probabilities),
-                    attention=attention,
+                    tokens=tuple(tokens[row].tolist()),
+                    log_probability=float(totals[row]),
+                    score=float(scores[row]),
+                    token_log_probabilities=tuple(log_probabilities[row].tolist()),
+                    attention=attention[row],
                     finished=False,
-                )
+                ),
             )
-        return sorted(found, key=lambda one: -one.score)[: self.pool.score.shape[1]]
+            for row in order
+        ]
+
+    def best_of(self, scores: FloatArray, rows: IntArray) -> list[int]:
+        """Of `rows` those with the best of `scores`, best first, as many as are wanted of a sentence."""
+        order = np.argsort(-scores[rows], kind="stable")[: self.pool.score.shape[1]]
+        best: list[int] = rows[order].tolist()
+        return best
