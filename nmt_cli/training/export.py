@@ -13,11 +13,11 @@ import tensorflow as tf
 from onnx import ModelProto, save
 
 from nmt_cli.inference.bundle import FLOAT, graph_files
-from nmt_cli.inference.onnx_engine import MEMORY, NEXT, SHARED
-from nmt_cli.model.attention import Attention
+from nmt_cli.inference.onnx_engine import NEXT, SHARED
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine, source_spec
 from nmt_cli.training.rewrite import rewrite
+from nmt_cli.training.tracing import lean_recurrences, rows_share_sentences
 
 OPSET = 17
 
@@ -33,7 +33,8 @@ def export(network: Seq2Seq, directory: Path) -> None:
 def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
     """Encoder and decoder as they stand in Keras."""
     engine = KerasEngine(network)
-    encoder = convert(network.encode, [source_spec(network)])
+    with lean_recurrences(network):
+        encoder = convert(network.encode, [source_spec(network)])
 
     def step(tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         best = engine.best(tokens, candidates, state)
@@ -46,37 +47,6 @@ def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
         decoder = convert(step, [tokens, candidates, state_signature(network)])
     decoder.metadata_props.add(key=SHARED, value=str(int(shared)))
     return encoder, decoder
-
-
-@contextmanager
-def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
-    """Within the block attention reads the entries of A sentences for N = A * K rows, K of each sentence in turn.
-
-    So beam search need not repeat them. Yields false, and changes nothing, for a network without such an attention.
-    """
-    attention = getattr(network.decoder, "attention", None)
-    if not isinstance(attention, Attention):
-        yield False
-        return
-    own = attention.call
-
-    def call(query: tf.Tensor, state: dict[str, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
-        sentences = tf.shape(state["bias"])[0]
-        by_sentence = tf.reshape(query, tf.stack([sentences, -1, query.shape[-1]]))  # (A, K, U)
-        context, weights = own(tf.transpose(by_sentence, (1, 0, 2)), state)  # an attention takes axes before its rows
-        weights = tf.transpose(weights, (1, 0, 2))  # (A, K, S)
-        if MEMORY in state and attention.heads == 1:  # mixed for all rows of a sentence in one product
-            context = tf.matmul(weights, state[MEMORY])
-        else:
-            context = tf.transpose(context, (1, 0, 2))
-        rows = tf.stack([tf.shape(query)[0], -1])
-        return tf.reshape(context, (-1, context.shape[-1])), tf.reshape(weights, rows)
-
-    attention.call = call  # type: ignore[method-assign]
-    try:
-        yield True
-    finally:
-        del attention.call
 
 
 def state_signature(network: Seq2Seq) -> dict[str, tf.TensorSpec]:

@@ -3,7 +3,8 @@
 Weights get a scale for each column, embeddings one for each row. For what they are multiplied by there are two ways,
 neither of which lets a sentence see its neighbours (as one scale for the whole tensor, found while running, would):
 
-- a constant scale, where the range of the value was measured (`Ranges`); what lies beyond is cut off,
+- a constant scale, where the range of the value was measured (`Ranges`) or the graph itself clips it; what lies beyond
+  is cut off,
 - a scale for each row, computed in the graph, for the rest: what is inside of loops.
 
 Letters: N rows, K width of a value, M columns of the weights.
@@ -40,13 +41,15 @@ def quantised(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
 
 
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
+    unclipped = clipped(graph)
     inputs: dict[str, Sequence[str]] = {}  # of each value that was quantised already: bytes, scale and zero
     for linear in graph.linears(narrowest=NARROWEST):
         new: list[NodeProto] = []
-        if linear.value in ranges:
-            if linear.value not in inputs:
-                new, inputs[linear.value] = by_constant(graph, linear.value, ranges[linear.value])
-            new = [*new, integer_product(graph, linear, inputs[linear.value], linear.output)]
+        value, highest = unclipped.get(linear.value, (linear.value, ranges.get(linear.value)))
+        if highest is not None:
+            if value not in inputs:
+                new, inputs[value] = by_constant(graph, value, highest)
+            new = [*new, integer_product(graph, linear, inputs[value], linear.output)]
         else:
             new = by_row(graph, linear)
         graph.exchange(linear.nodes, new)
@@ -57,8 +60,21 @@ def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
             inner.prune()
 
 
+def clipped(graph: Graph) -> dict[str, tuple[str, float]]:
+    """The values that are clipped to [-c, c], each with what it was before, and c. Bytes end there too, within one step."""
+    found = {}
+    for highest in [one for one in graph.proto.node if one.op_type == "Max"]:
+        lowest = graph.producer(highest.input[0])
+        upper, lower = (None if one is None else graph.array(one.input[-1]) for one in (lowest, highest))
+        if lowest is None or lowest.op_type != "Min" or upper is None or lower is None:
+            continue
+        if upper.size == 1 and upper == -lower:
+            found[highest.output[0]] = (lowest.input[0], float(upper))
+    return found
+
+
 def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProto], Sequence[str]]:
-    """A value in bytes, with the scale that was measured for it."""
+    """A value in bytes, with the scale of its range: what was measured, or what it is clipped to."""
     scale = graph.constant(np.float32(max(highest, SMALLEST) / LARGEST), "scale")
     middle = graph.constant(np.uint8(MIDDLE), "middle")
     quantised = graph.name("bytes")

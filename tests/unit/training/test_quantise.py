@@ -18,7 +18,7 @@ from nmt_cli.inference.onnx_engine import OnnxEngine
 from nmt_cli.inference.search import search
 from nmt_cli.inference.translator import padded
 from nmt_cli.training.graph import Graph
-from nmt_cli.training.quantise import by_constant, by_row, in_bytes, integer_product
+from nmt_cli.training.quantise import by_constant, by_row, in_bytes, integer_product, quantise_products
 from support.models import KINDS, export_untrained, prepare_toy
 
 VOCABULARY = 330  # of `prepare_toy`
@@ -104,3 +104,21 @@ def test_products_of_both_ways_are_near_the_true_one(way: str, tmp_path: Path) -
     error = np.abs(run(graph, value, tmp_path) - (value @ weights + bias)).max(axis=1)
     # Half a step of 1/127 in each of 32 factors, of either side, at most.
     assert np.all(error <= 32 * np.abs(weights).max() * np.abs(value).max(axis=1) / 127 + 1e-5)
+
+
+def test_what_the_graph_clips_has_the_scale_of_its_limit_and_needs_no_clipping(tmp_path: Path) -> None:
+    weights, bias = np.array([[1.0], [-2.0], [0.5], [1.0]]).astype(np.float32), np.array([0.25], dtype=np.float32)
+    weights = np.tile(weights, (1, 4))  # wide enough to be quantised
+    graph = product_graph(weights, np.tile(bias, 4))
+    high, low = graph.constant(np.float32(1), "high"), graph.constant(np.float32(-1), "low")
+    clip = [helper.make_node("Min", ["x", high], ["below"]), helper.make_node("Max", ["below", low], ["within"])]
+    product, add = list(graph.proto.node)
+    product.input[0] = "within"
+    del graph.proto.node[:]
+    graph.proto.node.extend([*clip, product, add])
+    quantise_products(graph, {})
+    graph.prune()
+    assert [one.op_type for one in graph.proto.node] == ["QuantizeLinear", "MatMulIntegerToFloat"]
+    found = run(graph, np.array([[1, 0, 0, 0], [5, -1, 0, 0]], dtype=np.float32), tmp_path)
+    # 5 becomes 1; the weight 1 is 63.5 of the 127 steps of 2, to the even 64.
+    np.testing.assert_allclose(found[:, 0], [64 * 2 / 127 + 0.25, 64 * 2 / 127 + 2 + 0.25], rtol=1e-5)
