@@ -111,9 +111,7 @@ def forced_translations(translator: Translator, sources: Sequence[str], targets:
     """The given targets in the form in which the model's own translations come, with probabilities and attention."""
     rows = translator.source.rows([source for source, _ in as_learnt(translator, sources, targets)])
     forced = force_lines(translator, sources, targets)
-    return [
-        translator.translation(line, row, [as_found(one)]) for line, row, one in zip(sources, rows, forced, strict=True)
-    ]
+    return translator.translations(sources, rows, [[as_found(one)] for one in forced])
 
 
 def as_found(forced: Forced) -> Found:

@@ -199,7 +199,7 @@ class Translator:
             done += len(batch)
             if progress is not None:
                 progress(done)
-        return [self.translation(*one) for one in zip(lines, rows, found, strict=True)]
+        return self.translations(lines, rows, found)
 
     def in_parallel(
         self, groups: Sequence[list[int]], function: Callable[[list[int]], list[list[Found]]]
@@ -266,22 +266,32 @@ class Translator:
         text = self.target.decode_replaced(hypothesis.tokens, [surfaces[place] for place in looked])
         return replace(hypothesis, text=text)
 
-    def translation(self, line: str, row: Row, found: list[Found]) -> Translation:
+    def translations(
+        self, lines: Sequence[str], rows: Sequence[Row], found: Sequence[Sequence[Found]]
+    ) -> list[Translation]:
+        """What was `found` of each line, as text."""
+        texts = iter(self.target.decode_all([one.tokens for hypotheses in found for one in hypotheses]))
+        return [
+            self.translation(line, row, [self.hypothesis(one, next(texts), len(row)) for one in hypotheses])
+            for line, row, hypotheses in zip(lines, rows, found, strict=True)
+        ]
+
+    def translation(self, line: str, row: Row, hypotheses: Sequence[Hypothesis]) -> Translation:
         if row.is_blank:
             return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
         return Translation(
             source=line,
             source_pieces=self.source.labels(row),
-            hypotheses=tuple(self.hypothesis(one, len(row)) for one in found),
+            hypotheses=tuple(hypotheses),
             unseen=self.source.unseen(line),
             source_cut_from=row.cut_from,
         )
 
-    def hypothesis(self, found: Found, source_length: int) -> Hypothesis:
+    def hypothesis(self, found: Found, text: str, source_length: int) -> Hypothesis:
         return Hypothesis(
-            text=self.target.decode(list(found.tokens)),
+            text=text,
             tokens=found.tokens,
-            pieces=tuple(self.target.pieces(list(found.tokens))),
+            pieces=tuple(self.target.pieces(found.tokens)),
             log_probability=found.log_probability,
             score=found.score,
             token_log_probabilities=found.token_log_probabilities,

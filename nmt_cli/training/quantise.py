@@ -61,7 +61,7 @@ def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
 
 
 def clipped(graph: Graph) -> dict[str, tuple[str, float]]:
-    """The values that are clipped to [-c, c], each with what it was before, and c. Bytes end there too, within one step."""
+    """The values that are clipped to [-c, c], each with what it was before, and c. Bytes end there too, to a step."""
     found = {}
     for highest in [one for one in graph.proto.node if one.op_type == "Max"]:
         lowest = graph.producer(highest.input[0])
