@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int], None]
 
 ROWS = 256  # rows of a step at most: what is computed of more does not stay in the cache of a core
-POSITIONS = 60_000  # rows x source positions at most, which bounds memory whatever the length of a line
+POSITIONS = 30_000  # rows x source positions at most, which bounds memory whatever the length of a line
 SUBWORD_BAN, CHARACTER_BAN = 3, 10  # tokens of which none but a loop has the same run twice
 CELLS = 2_000_000  # rows x tokens of the vocabulary at most, where a step is asked for every token
 

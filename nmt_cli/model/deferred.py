@@ -68,11 +68,11 @@ class DeferredMap:
     def __init__(self, kernel: Tensor, bias: Tensor, inputs: Tensor, dtype: str) -> None:
         kernel, bias = ops.cast(kernel, "float32"), ops.cast(bias, "float32")
         self.product = Product(ops.stop_gradient(kernel), dtype)
-        self.additions = ops.custom_gradient(self.made)(kernel, bias, ops.zeros_like(inputs[..., :1], dtype="float32"))
+        self.nothing = ops.zeros_like(inputs[..., :1], dtype="float32")
+        self.additions = ops.custom_gradient(self.added)(kernel, bias)
 
-    def made(self, kernel: Tensor, bias: Tensor, nothing: Tensor) -> tuple[Tensor, Any]:
-        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            of_kernel = self.product.kernel_gradient(self.seen, upstream)
-            return of_kernel, ops.sum(upstream, axis=(0, 1)), ops.zeros_like(nothing)
+    def added(self, kernel: Tensor, bias: Tensor) -> tuple[Tensor, Any]:
+        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+            return self.product.kernel_gradient(self.seen, upstream), ops.sum(upstream, axis=(0, 1))
 
-        return nothing + bias, gradient
+        return self.nothing + bias, gradient

@@ -46,6 +46,13 @@ class RecurrentEncoder(keras.layers.Layer):
             width = self.units
         self.built = True
 
+    @property
+    def directions(self) -> list[keras.layers.Layer]:
+        """The recurrences themselves: of each layer one, or one of each direction."""
+        if not self.bidirectional:
+            return list(self.layers)
+        return [one for layer in self.layers for one in (layer.forward_layer, layer.backward_layer)]
+
     def call(self, embedded: Tensor, mask: Tensor, training: bool = False) -> Encoded:
         """`embedded` (B, S, E); `mask` (B, S) is true where there is a token. Padding never reaches a state."""
         final = []

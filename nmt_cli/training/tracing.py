@@ -14,7 +14,8 @@ import tensorflow as tf
 
 from nmt_cli.inference.onnx_engine import MEMORY
 from nmt_cli.model.attention import Attention
-from nmt_cli.model.cells import WrittenOut, biases, gates_of
+from nmt_cli.model.cells import biases, gates_of
+from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 
 
@@ -53,18 +54,9 @@ def lean_recurrences(network: Seq2Seq) -> Iterator[None]:
     Keras multiplies in the loop, and masks outputs apart from states.
     """
     with ExitStack() as stack:
-        for layer in recurrent_layers(network.encoder):
+        for layer in network.encoder.directions if isinstance(network.encoder, RecurrentEncoder) else ():
             stack.enter_context(instead(layer, lean(layer)))
         yield
-
-
-def recurrent_layers(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
-    """Those of one direction in `layer`."""
-    if isinstance(layer, WrittenOut):
-        yield layer
-        return
-    for inner in layer._flatten_layers(include_self=False, recursive=False):
-        yield from recurrent_layers(inner)
 
 
 def lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
