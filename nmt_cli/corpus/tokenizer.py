@@ -62,7 +62,6 @@ class Tokenizer:
     def __init__(self, model: bytes, settings: TokenizerSettings) -> None:
         self.settings = settings
         self._pieces: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
-        self._shown: dict[int, str] = {}  # by `pieces`, so far
 
     @classmethod
     def load(cls, path: Path, settings: TokenizerSettings) -> Tokenizer:
@@ -163,11 +162,8 @@ class Tokenizer:
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Each id as text, for showing: `▁` stands for a blank before, or `￭` for none where pieces are words."""
-        ids = list(map(int, ids))
-        for i in [one for one in ids if one not in self._shown]:  # SentencePiece takes ten times as long as this
-            piece: str = self._pieces.id_to_piece(i)
-            self._shown[i] = piece.removeprefix(BLANK) if self.settings.kind == "word" else piece
-        return [self._shown[i] for i in ids]
+        found: list[str] = self._pieces.id_to_piece(list(map(int, ids)))
+        return [piece.removeprefix(BLANK) for piece in found] if self.settings.kind == "word" else found
 
     def unseen(self, text: str) -> set[str]:
         """The characters of `text` that are in no piece: they become byte pieces, or unknown."""

@@ -250,9 +250,10 @@ class BeamSearch(Generic[StateT]):
         reachable = self.ranking.reachable(self.scores[:, 0], self.limits)
         over = (self.pool.score[:, -1] >= reachable) | (self.limits <= self.length)
         closing: IntArray = np.flatnonzero(over)
-        without = closing[~np.isfinite(self.pool.score[closing, 0])]
-        for index, found in (*self.ended(closing), *self.cut(without)):
+        for index, found in self.ended(closing):
             self.results[self.sentences[index]].append(found)
+        for index in closing[~np.isfinite(self.pool.score[closing, 0])].tolist():  # none ended
+            self.results[self.sentences[index]] = self.cut(index)
         keep = np.flatnonzero(~over)
         beam = self.scores.shape[1]
         rows = (keep[:, None] * beam + np.arange(beam)).ravel()
@@ -283,35 +284,24 @@ class BeamSearch(Generic[StateT]):
                 )
         return [(sentence, found[place]) for place, sentence in enumerate(own[0].tolist())]
 
-    def cut(self, closing: IntArray) -> list[tuple[int, Found]]:
-        """The open hypotheses of sentences that reached their limits before any ended, as `ended` gives those."""
-        sentences, places = np.nonzero(np.isfinite(self.scores[closing]))
-        own = (closing[sentences], places)
-        tokens, log_probabilities, parents = self.trail.read(self.length, own[0] * self.scores.shape[1] + places)
+    def cut(self, index: int) -> list[Found]:
+        """The open hypotheses of a sentence that reached its limit before any ended, best first."""
+        places = np.flatnonzero(np.isfinite(self.scores[index]))
+        tokens, log_probabilities, parents = self.trail.read(self.length, index * self.scores.shape[1] + places)
         attention = self.trail.attention_of(parents)
-        true = true_positions(self.source[self.sentences[own[0]]])
-        totals = self.scores[own]
-        scores = self.ranking.score(totals, self.length, self.ranking.coverage(attention.sum(axis=1), true))
-        order = [
-            row for index in range(len(closing)) for row in self.best_of(scores, np.flatnonzero(sentences == index))
-        ]
+        coverage = self.ranking.coverage(
+            attention.sum(axis=1), true_positions(self.source[self.sentences[index], None])
+        )
+        totals = self.scores[index, places]
+        scores = self.ranking.score(totals, self.length, coverage)
         return [
-            (
-                int(own[0][row]),
-                Found(
-                    tokens=tuple(tokens[row].tolist()),
-                    log_probability=float(totals[row]),
-                    score=float(scores[row]),
-                    token_log_probabilities=tuple(log_probabilities[row].tolist()),
-                    attention=attention[row],
-                    finished=False,
-                ),
+            Found(
+                tokens=tuple(tokens[row].tolist()),
+                log_probability=float(totals[row]),
+                score=float(scores[row]),
+                token_log_probabilities=tuple(log_probabilities[row].tolist()),
+                attention=attention[row],
+                finished=False,
             )
-            for row in order
+            for row in np.argsort(-scores, kind="stable")[: self.pool.score.shape[1]]
         ]
-
-    def best_of(self, scores: FloatArray, rows: IntArray) -> list[int]:
-        """Of `rows` those with the best of `scores`, best first, as many as are wanted of a sentence."""
-        order = np.argsort(-scores[rows], kind="stable")[: self.pool.score.shape[1]]
-        best: list[int] = rows[order].tolist()
-        return best

@@ -139,7 +139,7 @@ class RecurrentDecoder(keras.layers.Layer):
             value = value + notes["hidden"] if index else notes["hidden"]
         return changed
 
-    def started(self, state: State) -> State:
+    def own_entries(self, state: State) -> State:
         """The decoder's own entries of `state` alone."""
         return {name: ops.cast(state[name], "float32") for names in self.names for name in names}
 
@@ -187,7 +187,7 @@ class BahdanauDecoder(RecurrentDecoder):
             return {**self.recur_mapped(affine, token, context, carry), "context": context}
 
         # Keras' scan gives back what it carries, no more: so the context is carried, though nothing reads it.
-        start = self.started(state)
+        start = self.own_entries(state)
         start["context"] = ops.zeros_like(self.attention(start[self.top], state)[0], dtype="float32")
         states = states_with_maps(step, start, self.project(embedded), self.maps(embedded), dtype=self.compute_dtype)
         return states[self.top], states["context"]
@@ -260,7 +260,7 @@ class LuongDecoder(RecurrentDecoder):
             read = affine("readout", ops.concatenate([context, changed[self.top]], axis=-1))
             return {**changed, "fed": self.readout.activation(read)}
 
-        start = {**self.started(state), "fed": ops.cast(state["fed"], "float32")}
+        start = {**self.own_entries(state), "fed": ops.cast(state["fed"], "float32")}
         maps = {**self.maps(embedded), "readout": (self.readout.kernel, self.readout.bias)}
         states = states_with_maps(step, start, self.project(embedded), maps, dtype=self.compute_dtype)
         return ops.cast(states["fed"], embedded.dtype)

@@ -1,13 +1,8 @@
 """Weights in 8 bits: graphs that multiply whole numbers, and whose results do not depend on the batch.
 
-Weights get a scale for each column, embeddings one for each row. For what they are multiplied by there are two ways,
-neither of which lets a sentence see its neighbours (as one scale for the whole tensor, found while running, would):
-
-- a constant scale, where the range of the value was measured (`Ranges`) or the graph itself clips it; what lies beyond
-  is cut off,
-- a scale for each row, computed in the graph, for the rest: what is inside of loops.
-
-Letters: N rows, K width of a value, M columns of the weights.
+Weights get a scale for each column, embeddings one for each row. What they are multiplied by has a constant scale: one
+for the whole tensor, found while running, would let a sentence see its neighbours. Its range was measured (`Ranges`)
+or, inside of loops, is what the graph itself clips it to; what lies beyond is cut off.
 """
 
 from __future__ import annotations
@@ -41,18 +36,16 @@ def quantised(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
 
 
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
-    unclipped = clipped(graph)
+    """Of values whose range is known; the products of others stay as they are."""
+    known = {**{value: (value, highest) for value, highest in ranges.items()}, **clipped(graph)}
     inputs: dict[str, Sequence[str]] = {}  # of each value that was quantised already: bytes, scale and zero
     for linear in graph.linears(narrowest=NARROWEST):
+        if linear.value not in known:
+            continue
         new: list[NodeProto] = []
-        value, highest = unclipped.get(linear.value, (linear.value, ranges.get(linear.value)))
-        if highest is not None:
-            if value not in inputs:
-                new, inputs[value] = by_constant(graph, value, highest)
-            new = [*new, integer_product(graph, linear, inputs[value], linear.output)]
-        else:
-            new = by_row(graph, linear)
-        graph.exchange(linear.nodes, new)
+        if linear.value not in inputs:
+            new, inputs[linear.value] = by_constant(graph, *known[linear.value])
+        graph.exchange(linear.nodes, [*new, integer_product(graph, linear, inputs[linear.value])])
     for one in graph.proto.node:
         for body in bodies(one):
             inner = Graph(body, outer=graph)
@@ -65,10 +58,10 @@ def clipped(graph: Graph) -> dict[str, tuple[str, float]]:
     found = {}
     for highest in [one for one in graph.proto.node if one.op_type == "Max"]:
         lowest = graph.producer(highest.input[0])
-        upper, lower = (None if one is None else graph.array(one.input[-1]) for one in (lowest, highest))
-        if lowest is None or lowest.op_type != "Min" or upper is None or lower is None:
+        if lowest is None or lowest.op_type != "Min":
             continue
-        if upper.size == 1 and upper == -lower:
+        upper, lower = graph.array(lowest.input[1]), graph.array(highest.input[1])
+        if upper is not None and lower is not None and upper.size == 1 and upper == -lower:
             found[highest.output[0]] = (lowest.input[0], float(upper))
     return found
 
@@ -81,39 +74,14 @@ def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProt
     return [node("QuantizeLinear", [value, scale, middle], [quantised])], (quantised, scale, middle)
 
 
-def by_row(graph: Graph, linear: Linear) -> list[NodeProto]:
-    """The product of a value whose rows (..., K) each have the scale of their own largest magnitude."""
-    names = {
-        name: graph.name(name) for name in ("magnitude", "largest", "bounded", "scale", "scaled", "bytes", "whole")
-    }
-    one, middle = graph.constant(np.float32(1), "one"), graph.constant(np.uint8(MIDDLE), "middle")
-    smallest, largest = graph.constant(np.float32(SMALLEST), "least"), graph.constant(np.float32(LARGEST), "most")
-    output = linear.output if linear.bias is None else graph.name("product")
-    nodes = [
-        node("Abs", [linear.value], [names["magnitude"]]),
-        node("ReduceMax", [names["magnitude"]], [names["largest"]], axes=[-1], keepdims=1),
-        node("Max", [names["largest"], smallest], [names["bounded"]]),
-        node("Div", [names["bounded"], largest], [names["scale"]]),
-        node("Div", [linear.value, names["scale"]], [names["scaled"]]),
-        node("QuantizeLinear", [names["scaled"], one, middle], [names["bytes"]]),
-        integer_product(graph, linear, (names["bytes"], one, middle), names["whole"], biased=False),
-        node("Mul", [names["whole"], names["scale"]], [output]),
-    ]
-    if linear.bias is not None:
-        nodes.append(node("Add", [output, graph.constant(linear.bias, "bias")], [linear.output]))
-    return nodes
-
-
-def integer_product(
-    graph: Graph, linear: Linear, value: Sequence[str], output: str, *, biased: bool = True
-) -> NodeProto:
+def integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeProto:
     """Bytes times bytes, out of which come numbers again, with the bias; `value` is bytes, scale and zero."""
     weights, scales = in_bytes(linear.weights, axis=0)
     quantised, scale, middle = value
     names = [quantised, graph.constant(weights, "weights"), scale, graph.constant(scales[0], "scales"), middle]
-    if biased and linear.bias is not None:
+    if linear.bias is not None:
         names += ["", graph.constant(linear.bias, "bias")]
-    return node("MatMulIntegerToFloat", names, [output], domain=MICROSOFT)
+    return node("MatMulIntegerToFloat", names, [linear.output], domain=MICROSOFT)
 
 
 def quantise_embeddings(graph: Graph) -> None:

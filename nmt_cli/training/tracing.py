@@ -1,6 +1,6 @@
 """How parts of the network are traced for export, where tracing them as Keras runs them makes slower graphs.
 
-Letters: A sentences, K rows of each, N = A * K rows, S source positions, U units, G gates, I width of an input.
+Letters: A sentences, K rows of each, N = A * K rows, S source positions, U units, I width of an input.
 """
 
 from __future__ import annotations

@@ -13,12 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+from nmt_cli.inference.bundle import graph_files
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.onnx_engine import OnnxEngine
 from nmt_cli.inference.search import search
 from nmt_cli.inference.translator import padded
-from nmt_cli.training.graph import Graph
-from nmt_cli.training.quantise import by_constant, by_row, in_bytes, integer_product, quantise_products
+from nmt_cli.training.graph import Graph, bodies
+from nmt_cli.training.quantise import NARROWEST, in_bytes, quantise_products
 from support.models import KINDS, export_untrained, prepare_toy
 
 VOCABULARY = 330  # of `prepare_toy`
@@ -88,22 +89,22 @@ def run(graph: Graph, value: np.ndarray, tmp_path: Path) -> np.ndarray:
     return np.asarray(session(tmp_path / "one.onnx").run(None, {"x": value})[0])
 
 
-@pytest.mark.parametrize("way", ["constant", "row"])
-def test_products_of_both_ways_are_near_the_true_one(way: str, tmp_path: Path) -> None:
+def test_a_product_of_bytes_is_near_the_true_one(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     weights, bias = random.normal(size=(32, 16)).astype(np.float32), random.normal(size=16).astype(np.float32)
     value = random.uniform(-1, 1, (5, 32)).astype(np.float32)
     graph = product_graph(weights, bias)
-    (linear,) = graph.linears()
-    if way == "row":
-        graph.exchange(linear.nodes, by_row(graph, linear))
-        value *= np.array([[1], [100], [0], [1e-3], [1]], dtype=np.float32)  # each row has its own scale
-    else:
-        new, quantised = by_constant(graph, "x", 1.0)
-        graph.exchange(linear.nodes, [*new, integer_product(graph, linear, quantised, linear.output)])
+    quantise_products(graph, {"x": 1.0})
     error = np.abs(run(graph, value, tmp_path) - (value @ weights + bias)).max(axis=1)
     # Half a step of 1/127 in each of 32 factors, of either side, at most.
     assert np.all(error <= 32 * np.abs(weights).max() * np.abs(value).max(axis=1) / 127 + 1e-5)
+
+
+def test_every_product_with_weights_is_one_of_bytes(directory: Path) -> None:
+    for name in graph_files("int8"):
+        graph = Graph(onnx.load(directory / name).graph)
+        within = [Graph(body, outer=graph) for one in graph.proto.node for body in bodies(one)]
+        assert not [linear.value for one in (graph, *within) for linear in one.linears(narrowest=NARROWEST)]
 
 
 def test_what_the_graph_clips_has_the_scale_of_its_limit_and_needs_no_clipping(tmp_path: Path) -> None:
