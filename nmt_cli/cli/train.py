@@ -153,11 +153,18 @@ class Stop:
 
 @contextmanager
 def stop_signals() -> Iterator[Stop]:
-    """Within the block SIGINT and SIGTERM ask for an end instead of forcing it."""
+    """Within the block SIGINT and SIGTERM ask for an end instead of forcing it.
+
+    A block that such a signal ends before there is anything to keep exits as the signal wants it.
+    """
     stop = Stop()
     before = {number: signal.signal(number, stop.request) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
+    except KeyboardInterrupt:
+        if stop.signal == signal.SIGTERM:
+            raise typer.Exit(128 + stop.signal) from None
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

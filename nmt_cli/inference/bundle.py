@@ -30,6 +30,7 @@ FLOAT, INT8 = "float", "int8"  # precisions of the weights
 WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"  # what training keeps for itself
+STAGED = ".publishing."  # begins the name of what is not yet complete
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +148,7 @@ def publishing(directory: Path) -> Iterator[Path]:
     The card goes last, so that a process killed before it leaves either the old model or one that is told damaged.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=".publishing.", dir=directory))
+    staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=directory))
     try:
         yield staged
         for path in sorted(staged.iterdir(), key=lambda path: path.name == CARD):

@@ -54,11 +54,14 @@ class RecurrentEncoder(keras.layers.Layer):
         return [one for layer in self.layers for one in (layer.forward_layer, layer.backward_layer)]
 
     def call(self, embedded: Tensor, mask: Tensor, training: bool = False) -> Encoded:
-        """`embedded` (B, S, E); `mask` (B, S) is true where there is a token. Padding never reaches a state."""
+        """`embedded` (B, S, E), what `inputs` makes of a source, with its dropout; `mask` (B, S) is true where there
+        is a token. Padding never reaches a state.
+        """
         final = []
         memory = embedded
         for index, layer in enumerate(self.layers):
-            output, *states = layer(self.dropout(memory, training=training), mask=mask, training=training)
+            given = self.dropout(memory, training=training) if index else memory
+            output, *states = layer(given, mask=mask, training=training)
             memory = memory + output if index else output
             final.append(beside_each_other(states) if self.bidirectional else tuple(states))
         return Encoded(memory=self.dropout(memory, training=training), final=tuple(final))

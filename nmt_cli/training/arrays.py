@@ -5,7 +5,6 @@ Not Keras' HDF5: on a full disk its library ends the process (h5py 3.14). What t
 
 from __future__ import annotations
 
-import io
 import os
 import zipfile
 from collections.abc import Iterable
@@ -35,8 +34,8 @@ def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
 def read_arrays(path: Path, names: Iterable[str] | None = None) -> Arrays:
     """All arrays of the file, or those with these names. Raises DamagedError if it cannot be read."""
     try:
-        # From memory, since np.load leaves a file open that it cannot read.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+        # Of an open file, since np.load leaves one open that it opened and cannot read.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             return {name: file[name] for name in (file.files if names is None else names)}
     except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
         raise DamagedError(f"{path} cannot be read: {error}") from error

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt_cli.training.arrays import Arrays, read_arrays
-from nmt_cli.training.checkpoint import Checkpoints, assign_weights
+from nmt_cli.training.checkpoint import Checkpoints, Kept, assign_weights
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import Validation
 
@@ -23,11 +23,16 @@ class Chosen:
     validation: Validation
 
 
-def choose_weights(checkpoints: Checkpoints, validator: Validator) -> Chosen:
-    """Gives the validator's network the best weights there are, and says which they are."""
+def choose_weights(checkpoints: Checkpoints, validator: Validator, latest: Kept | None) -> Chosen:
+    """Gives the validator's network the best weights there are, and says which they are.
+
+    Where none could be written, those are its own, of which `latest` tells.
+    """
     best = checkpoints.best
     if best is None:
-        raise ValueError("nothing was validated, so nothing can be chosen")
+        if latest is None:
+            raise ValueError("nothing was validated, so nothing can be chosen")
+        return Chosen((latest.epoch,), latest.validation)
     if len(checkpoints.kept) > 1:
         epochs = tuple(one.epoch for one in checkpoints.kept)
         paths = [checkpoints.path(epoch) for epoch in epochs]

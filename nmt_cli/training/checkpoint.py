@@ -84,12 +84,8 @@ class Checkpoints:
         if self.best is not None:
             load_weights(network, self.path(self.best.epoch))
 
-    def record(self, record: EpochRecord) -> None:
-        """Adds a line to `history.jsonl`."""
-        self.records.append(record)
-        self.write_history()
-
     def write_history(self) -> None:
+        """Writes `history.jsonl`."""
         with atomic_path(self.directory / HISTORY) as temporary:
             lines = [json.dumps(one.to_mapping()) + "\n" for one in self.records]
             temporary.write_text("".join(lines), encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import socket
 import tempfile
 import threading
@@ -15,7 +16,7 @@ from typing import IO
 
 from nmt_cli.errors import OutputError
 from nmt_cli.files import refuse_to_overwrite
-from nmt_cli.inference.bundle import CARD, CHECKPOINTS
+from nmt_cli.inference.bundle import CARD, CHECKPOINTS, STAGED
 from nmt_cli.training.checkpoint import read_facts
 
 LOCK = "lock"
@@ -31,13 +32,14 @@ def claimed(directory: Path, *, replace: bool, resume: bool = False) -> Iterator
     never is. Raises OutputError.
     """
     checkpoints = directory / CHECKPOINTS
-    ours = checkpoints.is_dir()
+    ours = checkpoints.is_dir() or (directory / CARD).is_file()
     if not ours:
         refuse_to_overwrite(directory, replace=False)
-        checkpoints.mkdir(parents=True, exist_ok=True)
+    checkpoints.mkdir(parents=True, exist_ok=True)
     with locked(checkpoints / LOCK, directory):
         if ours:
             refuse_to_lose(directory, replace=replace, resume=resume)
+            remove_halves(directory)
         require_writable(directory)
         yield
 
@@ -57,6 +59,14 @@ def refuse_to_lose(directory: Path, *, replace: bool, resume: bool) -> None:
         raise OutputError(
             f"{directory}/ is there already", hint=f"{more}replace it with --force, or name another directory"
         )
+
+
+def remove_halves(directory: Path) -> None:
+    """Removes what a process was writing when it was killed: a state may be three times as large as the weights."""
+    for path in (*directory.glob(".*.partial"), *(directory / CHECKPOINTS).glob(".*.partial")):
+        path.unlink(missing_ok=True)
+    for staged in directory.glob(f"{STAGED}*"):
+        shutil.rmtree(staged, ignore_errors=True)
 
 
 def require_writable(directory: Path) -> None:

@@ -26,8 +26,6 @@ UNSEEN = Validation(0.0, 0.0, 0.0, 0.0, "", "", "", "")
 class Alone:
     """A process that need ask nobody."""
 
-    is_chief = True
-
     def anyone(self, flag: bool) -> bool:
         """Whether any process says so."""
         return flag

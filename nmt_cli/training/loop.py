@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nmt_cli.errors import TrainingError, from_os_error
-from nmt_cli.training.checkpoint import Checkpoints
+from nmt_cli.training.checkpoint import Checkpoints, Kept
 from nmt_cli.training.cluster import Alone
 from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.deadline import Deadline
@@ -39,6 +39,7 @@ class TrainingRun:
     progress: Progress = field(default_factory=Progress)
     stopped: bool = False
     saved_at: float = 0.0
+    latest: Kept | None = None  # what was validated last; the weights are those of the validator's network
 
     def fit(self) -> None:
         """Runs the epochs that are left; keeps the best weights and the history in `checkpoints`.
@@ -69,9 +70,17 @@ class TrainingRun:
 
     @property
     def is_time_up(self) -> bool:
-        """Whether the deadline allows no further update; never before there is something to keep."""
-        learned = self.checkpoints.best is not None or self.progress.meter.timed_steps > 0
-        return self.deadline is not None and self.deadline.over and learned
+        """Whether the deadline allows no further update; never before there is something to keep, nor in a run that
+        was killed before its last updates were validated: one more leads it there.
+        """
+        kept = self.checkpoints.best is not None and not self.is_ahead_of_history
+        return self.deadline is not None and self.deadline.over and (kept or self.progress.meter.timed_steps > 0)
+
+    @property
+    def is_ahead_of_history(self) -> bool:
+        """Whether there are updates that no validation has seen."""
+        records = self.checkpoints.records
+        return self.updates > (records[-1].steps if records else 0)
 
     @property
     def epochs(self) -> int:
@@ -117,15 +126,16 @@ class TrainingRun:
         """Ends the run within an epoch: a checkpoint to go on from, then a validation of what was learned.
 
         The checkpoint comes first, for whoever asks a process to stop may soon make it stop; and it knows nothing of
-        the validation, which a run that is not stopped would not make.
+        the validation, which a run that is not stopped would not make. At a deadline every run makes it.
         """
+        if self.progress.meter.timed_steps > 0:
+            self.save()
+            self.finish_epoch(complete=False)
+            if self.is_time_up:
+                self.save()
+        elif self.checkpoints.best is None:
+            raise KeyboardInterrupt
         self.stopped = True
-        if self.progress.meter.timed_steps == 0:
-            if self.checkpoints.best is None:
-                raise KeyboardInterrupt
-            return
-        self.save()
-        self.finish_epoch(complete=False)
 
     def finish_epoch(self, *, complete: bool) -> None:
         """Validates, keeps the weights if they are among the best, and the record of the epoch in any case."""
@@ -133,6 +143,7 @@ class TrainingRun:
         validation = self.validated()
         if not math.isfinite(validation.loss):
             raise Diverged("the loss of the development set is no number")
+        self.latest = Kept(epoch, validation)
         best = self.keep(epoch, validation)
         record = self.record(validation, best=best, complete=complete)
         self.checkpoints.records.append(record)
@@ -206,6 +217,7 @@ class TrainingRun:
         """Brings everything to where the checkpoint was written."""
         facts = self.checkpoints.load_state(self.trainer.state)
         self.progress = Progress.from_mapping(facts["progress"])
+        self.progress.joint = self.plan.joint  # a checkpoint of the shorter run that this one goes on from has another
         self.plan.factor.assign(self.progress.factor)
 
     def roll_back(self, problem: Diverged) -> None:
@@ -215,6 +227,7 @@ class TrainingRun:
             raise self.given_up(problem)
         where, factor = f"epoch {self.progress.epoch}, step {self.progress.meter.steps + 1}", self.progress.factor / 2
         self.restore()
+        self.cluster.check_same({"updates": self.updates})  # one of them may have found no room for its last checkpoint
         self.progress.rollbacks, self.progress.factor = tried + 1, factor
         self.plan.factor.assign(factor)
         back = f"epoch {self.progress.epoch}, step {self.progress.meter.steps}"

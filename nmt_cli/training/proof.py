@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,12 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.bleu import bleu
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.inference.bundle import FLOAT, INT8, graph_files
-from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.onnx_engine import OnnxEngine, optimise
 from nmt_cli.inference.translator import Translator
 from nmt_cli.processors import cores
 from nmt_cli.training.quantise import RANGES, Ranges, quantised, with_ranges
+from nmt_cli.training.validation import GREEDY
 
-GREEDY = SearchConfig(beam_size=1)
 TOLERATED = 0.2  # BLEU that int8 may cost to be the default
 MEASURED = 1000  # sentences at most from which ranges are learnt
 
@@ -49,23 +48,27 @@ class Proof:
         return {"default": self.default, "decoding": "greedy", "bleu": scores, "signature": self.signature}
 
 
-def quantise_and_prove(corpus: PreparedCorpus, directory: Path) -> Proof:
-    """Writes the graphs in 8 bits beside the exported ones in `directory`, and measures both."""
+def quantise_and_prove(corpus: PreparedCorpus, directory: Path, *, carries: bool) -> Proof:
+    """Writes the graphs in 8 bits beside the exported ones in `directory`, and measures both.
+
+    `carries`: whether the network has learnt to carry placeholders over.
+    """
     sentences = corpus.referenced("dev")
     sources, references = [each.source for each in sentences], [each.references for each in sentences]
-    quantise(corpus, directory, sources[:MEASURED])
+    quantise(directory, lambda engine: translations(corpus, engine, sources[:MEASURED], carries=carries))
     for name in (*graph_files(FLOAT), *graph_files(INT8)):
         optimise(directory / name)
     scores, scoring = {}, ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
     for precision in (FLOAT, INT8):
-        hypotheses = translations(corpus, OnnxEngine(directory, precision=precision), sources)
+        engine = OnnxEngine(directory, precision=precision)
+        hypotheses = translations(corpus, engine, sources, carries=carries)
         scores[precision] = bleu(hypotheses, references, scoring)
     size = sum((directory / name).stat().st_size for name in graph_files(INT8))
     return Proof(scores[FLOAT].value, scores[INT8].value, scores[FLOAT].signature, size)
 
 
-def quantise(corpus: PreparedCorpus, directory: Path, sources: Sequence[str]) -> None:
-    """Writes the graphs in 8 bits; translating `sources` shows the ranges of their values."""
+def quantise(directory: Path, translate: Callable[[OnnxEngine], object]) -> None:
+    """Writes the graphs in 8 bits; what `translate` does with an engine shows the ranges of their values."""
     models = [load(directory / name) for name in graph_files(FLOAT)]
     with tempfile.TemporaryDirectory() as place:
         for name, model in zip(graph_files(FLOAT), models, strict=True):
@@ -74,11 +77,11 @@ def quantise(corpus: PreparedCorpus, directory: Path, sources: Sequence[str]) ->
         engine.step_names.remove(RANGES)
         seen = [Ranges(session, model) for session, model in zip((engine.encoder, engine.decoder), models, strict=True)]
         engine.encoder, engine.decoder = seen
-        translations(corpus, engine, sources)
+        translate(engine)
     for name, model, ranges in zip(graph_files(INT8), models, seen, strict=True):
         save(quantised(model, ranges.mapping()), directory / name)
 
 
-def translations(corpus: PreparedCorpus, engine: OnnxEngine, sources: Sequence[str]) -> list[str]:
-    translator = Translator(engine, corpus.source, corpus.target_tokenizer, threads=cores())
+def translations(corpus: PreparedCorpus, engine: OnnxEngine, sources: Sequence[str], *, carries: bool) -> list[str]:
+    translator = Translator(engine, corpus.source, corpus.target_tokenizer, carries=carries, threads=cores())
     return [translation.text for translation in translator.translate(sources, GREEDY)]

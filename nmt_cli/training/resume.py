@@ -25,19 +25,26 @@ class Identity:
     data: str  # fingerprint
     network: ModelConfig
     training: TrainConfig
+    replay: str | None = None  # fingerprint of the old pairs
 
     def to_mapping(self) -> dict[str, Any]:
         settings = {"network": self.network.to_mapping(), "training": self.training.to_mapping()}
-        return {"data": self.data, **settings}
+        return {"data": self.data, "replay": self.replay, **settings}
+
+
+def is_unbegun(facts: dict[str, Any]) -> bool:
+    """Whether the run with these `facts` was killed before it made or undid an update: it may as well begin anew."""
+    return bool(facts["updates"] == 0 and facts["progress"]["rollbacks"] == 0)
 
 
 def check_same(saved: dict[str, Any], now: Identity, directory: Path) -> None:
     """Raises DataError or OptionError that says what differs between the run of the checkpoint and this one."""
-    if saved["data"] != now.data:
-        raise DataError(
-            f"{directory}/ was begun with other data: fingerprint {saved['data'][:16]}, now {now.data[:16]}",
-            hint="name the corpus that it was begun with by --data, or begin anew with --force",
-        )
+    for option, before, after in (("data", saved["data"], now.data), ("replay", saved.get("replay"), now.replay)):
+        if before != after:
+            raise DataError(
+                f"{directory}/ was begun with other data: --{option} was {short(before)}, now it is {short(after)}",
+                hint=f"give --{option} as it was, or begin anew with --force",
+            )
     changed = [*changes(saved["network"], now.network), *changes(saved["training"], now.training)]
     if changed:
         before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
@@ -45,6 +52,10 @@ def check_same(saved: dict[str, Any], now: Identity, directory: Path) -> None:
             f"{directory}/ was begun with {before}; asked for now: {after}",
             hint=f"go on with --resume and {before}, or begin anew with --force",
         )
+
+
+def short(fingerprint: str | None) -> str:
+    return "not given" if fingerprint is None else f"of fingerprint {fingerprint[:16]}"
 
 
 def changes(saved: dict[str, Any], now: Settings, free: Collection[str] = FREE) -> Iterator[tuple[str, str]]:

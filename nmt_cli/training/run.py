@@ -33,7 +33,7 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.place import ALONE, Place
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.proof import Proof, quantise_and_prove
-from nmt_cli.training.resume import Identity, check_same, joint_of
+from nmt_cli.training.resume import Identity, check_same, is_unbegun, joint_of
 from nmt_cli.training.schedule import Plan, TimedPlan
 from nmt_cli.training.sizing import ENOUGH, first_size, is_open
 from nmt_cli.training.step import Trainer
@@ -51,10 +51,6 @@ class TrainReport:
     validation: Validation  # of the weights that are exported
     records: tuple[EpochRecord, ...]
     proof: Proof  # of the weights in 8 bits
-
-    @property
-    def best_epoch(self) -> int:
-        return self.epochs[0]
 
 
 def train(
@@ -122,12 +118,14 @@ def begin(
     check_splits(corpus)
     check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
     facts = read_facts(directory) if resume else None
+    if facts is not None and is_unbegun(facts):
+        facts = None
     chosen = network_to_begin_with(corpus, network_config, config)
     config = config.suited_to(chosen.architecture)
     open_size = is_open(network_config, config)
     old = replayed_corpus(corpus, config)
-    fingerprint = corpus.fingerprint + (old.fingerprint if old else "")
-    identity = Identity(fingerprint, first_size(facts) if open_size else chosen, config)
+    network = first_size(facts) if open_size else chosen
+    identity = Identity(corpus.fingerprint, network, config, old.fingerprint if old else None)
     if facts is not None:
         check_same(facts["identity"], identity, directory)
     elif resume:
@@ -149,9 +147,12 @@ def begin(
 
 
 def fit(run: TrainingRun) -> None:
-    """Raises TrainingError also if another process of the training ends before its time."""
+    """Raises TrainingError also if memory does not suffice, or another process of the training ends before its time."""
     try:
         run.fit()
+    except tf.errors.ResourceExhaustedError as error:
+        hint = "give a smaller --batch, or --batch-tokens; with --accumulate the update stays as large"
+        raise TrainingError("a batch needs more memory than there is", hint=hint) from error
     except tf.errors.OpError as error:
         if isinstance(run.cluster, Cluster):
             hint = "start all of them again, with --resume"
@@ -201,7 +202,6 @@ def start(
     )
     if facts is not None:
         run.restore()
-        run.progress.joint = joint
     return run
 
 
@@ -237,12 +237,12 @@ def run_info(run: TrainingRun, policy: str, devices: str) -> RunInfo:
 
 def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
     """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
-    chosen = choose_weights(run.checkpoints, run.validate)
+    chosen = choose_weights(run.checkpoints, run.validate, run.latest)
     network = run.validate.network
     with publishing(run.checkpoints.directory) as staged:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
-        proof = quantise_and_prove(corpus, staged)
+        proof = quantise_and_prove(corpus, staged, carries=run.trainer.config.placeholders > 0)
         names = [path.name for path in corpus.tokenizer_files.values()]
         for path in corpus.model_files:
             copyfile(path, staged / path.name)

@@ -78,6 +78,8 @@ def copy_weights(trainer: Trainer, target: Seq2Seq) -> None:
 
 def length_sorted_batches(corpus: PreparedCorpus, size: BatchSize) -> list[Batch]:
     split = corpus.encoded("dev")
-    order = np.argsort(split.target.lengths, kind="stable")
-    edges = batch_edges(split.target.lengths[order] + 1, size)
+    target = split.target.lengths
+    widths = 1 + (target if corpus.has_pictures else np.maximum(split.source.lengths, target))
+    order = np.lexsort((target, widths))
+    edges = batch_edges(widths[order], size)
     return [batch_of(split, order[start:end]) for start, end in pairwise(edges)]

@@ -4,6 +4,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from nmt_cli.cli import backend
@@ -42,6 +43,16 @@ def test_signals_are_given_back_after_training() -> None:
         signal.raise_signal(signal.SIGINT)
         assert stop()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_training_ended_before_its_first_update_exits_as_the_signal_wants_it() -> None:
+    with pytest.raises(typer.Exit) as caught, stop_signals():
+        signal.raise_signal(signal.SIGTERM)
+        raise KeyboardInterrupt
+    assert caught.value.exit_code == 128 + signal.SIGTERM
+    with pytest.raises(KeyboardInterrupt), stop_signals():
+        signal.raise_signal(signal.SIGINT)
+        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0, "0:00"), (59.6, "1:00"), (161, "2:41"), (3 * 3600 + 61, "3:01:01")])

@@ -45,3 +45,10 @@ def test_padding_changes_no_last_state(options: dict) -> None:
     for layer, layer_alone in zip(together, alone, strict=True):
         for state, state_alone in zip(layer, layer_alone, strict=True):
             np.testing.assert_allclose(np.asarray(state)[1], np.asarray(state_alone)[0], atol=1e-6)
+
+
+def test_embeddings_are_not_dropped_out_a_second_time() -> None:
+    made = encoder(dropout=0.5)
+    learning, reading = (made(EMBEDDED, mask=MASK, training=training) for training in (True, False))
+    np.testing.assert_allclose(np.asarray(learning.final[0][0]), np.asarray(reading.final[0][0]), atol=1e-6)
+    assert np.mean(np.asarray(learning.memory)[0] == 0) > 0.2

@@ -9,8 +9,8 @@ import pytest
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.averaging import choose_weights
-from nmt_cli.training.checkpoint import Checkpoints
+from nmt_cli.training.averaging import Chosen, choose_weights
+from nmt_cli.training.checkpoint import Checkpoints, Kept
 from nmt_cli.training.watch import Validation
 
 
@@ -43,8 +43,16 @@ def test_the_mean_of_the_best_epochs_is_taken_where_it_is_better(
     for epoch, score in ((1, 4.0), (2, 3.0), (3, 5.0)):
         checkpoints.keep(models[epoch], epoch, validation(score))
     validator = Measured(network(9), bleu)
-    chosen = choose_weights(checkpoints, validator)  # type: ignore[arg-type]
+    chosen = choose_weights(checkpoints, validator, None)  # type: ignore[arg-type]
     assert (chosen.epochs, chosen.validation.bleu) == (epochs, bleu)
     for number, weight in enumerate(validator.network.weights):
         expected = np.mean([models[epoch].weights[number].numpy() for epoch in epochs], axis=0)
         np.testing.assert_allclose(weight.numpy(), expected, rtol=1e-6)
+
+
+def test_weights_that_could_not_be_written_are_exported_as_they_are(tmp_path: Path) -> None:
+    validator, latest = Measured(network(9), 1.0), Kept(2, validation(4.0))
+    before = [weight.numpy() for weight in validator.network.weights]
+    assert choose_weights(Checkpoints(tmp_path), validator, latest) == Chosen((2,), latest.validation)  # type: ignore[arg-type]
+    for weight, expected in zip(validator.network.weights, before, strict=True):
+        np.testing.assert_array_equal(weight.numpy(), expected)

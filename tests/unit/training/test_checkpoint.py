@@ -110,7 +110,7 @@ def test_as_many_epochs_are_kept_as_were_asked_for_and_others_leave_with_the_nex
 def test_a_state_gives_back_variables_facts_and_history(tmp_path: Path) -> None:
     checkpoints, model = Checkpoints(tmp_path), network(dropout=0.5)
     checkpoints.keep(model, 1, validation(4.0))
-    checkpoints.record(record(1))
+    checkpoints.records.append(record(1))
     checkpoints.save_state(model.variables, {"updates": 7})
     other, again = network(seed=9, dropout=0.5), Checkpoints(tmp_path)
     assert again.load_state(other.variables)["updates"] == 7
@@ -127,8 +127,8 @@ def test_a_state_of_another_network_is_refused(tmp_path: Path) -> None:
 
 def test_the_history_has_a_line_an_epoch(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path)
-    checkpoints.record(record(1))
-    checkpoints.record(record(2))
+    checkpoints.records += [record(1), record(2)]
+    checkpoints.write_history()
     lines = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2]
     assert lines[0]["perplexity"] == 8.2

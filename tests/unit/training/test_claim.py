@@ -53,6 +53,22 @@ def test_a_directory_is_claimed_only_if_nothing_in_it_is_lost(tmp_path: Path) ->
     assert [entry.name for entry in (tmp_path / "letters").iterdir()] == ["dear.txt"]
 
 
+def test_a_model_without_checkpoints_can_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "model.json").touch()
+    with pytest.raises(OutputError):
+        claim(tmp_path)
+    claim(tmp_path, replace=True)
+
+
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    leave_state(tmp_path, updates=1)
+    for name in ("checkpoints/.state.npz.77.partial", ".history.jsonl.77.partial", ".publishing.ab/weights.npz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    claim(tmp_path, resume=True)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["checkpoints", "lock", "state.npz"]
+
+
 def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None:
     leave_state(tmp_path / "m", updates=0)
     claim(tmp_path / "m")  # the state before the first update is no loss

@@ -11,15 +11,18 @@ from pathlib import Path
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import TrainingError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import checkpoint
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.resume import Identity
-from nmt_cli.training.run import start
+from nmt_cli.training.run import fit, start
+from nmt_cli.training.schedule import Joint
 from nmt_cli.training.watch import Validation, Watcher
 from support.models import prepare_toy
 
@@ -183,3 +186,60 @@ def test_checkpoints_are_written_as_often_as_was_asked_for(
     run.fit()
     assert written[0] == 0 and written[-1] == run.batches.updates
     assert written[1:-1] == list(range(2, run.batches.updates, 2))
+
+
+def test_where_nothing_can_be_written_the_last_weights_are_still_known(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _ = run_with(corpus, tmp_path, sometimes({}), replace(CONFIG, epochs=2, checkpoint_minutes=100))
+    run.write_checkpoint()
+    run.trainer.optimizer.iterations.assign(1)
+
+    def refuse(path: Path, arrays: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(checkpoint, "write_arrays", refuse)
+    run.fit()
+    assert run.checkpoints.best is None
+    assert run.latest is not None and run.latest.epoch == 2
+
+
+def test_weights_that_a_stop_finds_to_be_no_numbers_are_not_the_end(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run, listener = run_with(corpus, tmp_path, sometimes({}))
+    update, stopped = run.trainer.update, []
+
+    def poisonous(batches: Sequence[object]) -> tuple[float, float]:
+        result = update(batches)  # type: ignore[arg-type]
+        if run.progress.epoch == 2:
+            run.trainer.variables[1].assign(run.trainer.variables[1] * math.nan)
+            stopped.append(True)
+        return result
+
+    run.trainer.update = poisonous  # type: ignore[method-assign, assignment]
+    listener.should_stop = lambda: bool(stopped)  # type: ignore[method-assign]
+    monkey = run.is_checkpoint_due
+    run.is_checkpoint_due = lambda: not stopped and monkey()  # type: ignore[method-assign]
+    run.fit()
+    assert "weights are no longer numbers; back to epoch 2, step 0" in listener.warnings[0]
+    assert run.checkpoints.best is not None and run.checkpoints.best.epoch == 1
+
+
+def test_a_way_back_keeps_to_the_plan_of_the_longer_run(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run, _ = run_with(corpus, tmp_path, sometimes({}))
+    run.write_checkpoint()  # as of a shorter run, which had no joint
+    run.plan.joint = Joint(step=0, rate=0.005)
+    run.roll_back(Diverged("for a test"))
+    facts = checkpoint.read_facts(tmp_path)
+    assert facts is not None and facts["progress"]["joint"] == {"step": 0, "rate": 0.005}
+
+
+def test_too_little_memory_is_told_with_advice(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run, _ = run_with(corpus, tmp_path, sometimes({}))
+
+    def exhausted(batches: Sequence[object]) -> tuple[float, float]:
+        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+
+    run.trainer.update = exhausted  # type: ignore[method-assign, assignment]
+    with pytest.raises(TrainingError, match="memory") as caught:
+        fit(run)
+    assert "--batch" in caught.value.hint

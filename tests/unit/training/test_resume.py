@@ -245,6 +245,8 @@ def test_other_data_are_refused() -> None:
     saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
     with pytest.raises(DataError, match="other data"):
         check_same(saved, Identity("b" * 64, SMALL, QUICK), Path("model"))
+    with pytest.raises(DataError, match="--replay was not given, now it is of fingerprint cccc"):
+        check_same(saved, Identity("a" * 64, SMALL, QUICK, replay="c" * 64), Path("model"))
 
 
 def test_a_longer_run_and_what_nothing_depends_on_are_accepted() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,9 @@ from nmt_cli.inference.bundle import Bundle
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.training import run as running
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.proof import Proof, quantise_and_prove
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
@@ -78,7 +80,7 @@ def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: Prepared
     assert report.records[1].loss < report.records[0].loss
     card = Bundle.load(trained.directory).card
     assert card.dataset_fingerprint == corpus.fingerprint
-    assert card.epochs == report.best_epoch
+    assert card.epochs == report.epochs[0]
     assert (card.network["units"], card.training["batch"]) == (8, 64)
 
 
@@ -95,6 +97,20 @@ def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, tr
     found = Translator.load(trained.directory).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
     score = chrf([one.text for one in found], [[pair.target] for pair in pairs])
     assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
+
+
+def test_the_proof_of_int8_reads_sentences_as_the_model_will(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+
+    def prove(corpus: PreparedCorpus, directory: Path, *, carries: bool) -> Proof:
+        seen.append(carries)
+        return quantise_and_prove(corpus, directory, carries=carries)
+
+    monkeypatch.setattr(running, "quantise_and_prove", prove)
+    train(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0))
+    assert seen == [Translator.load(tmp_path / "model").carries] == [False]
 
 
 def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -122,7 +138,7 @@ def test_patience_ends_a_training_that_no_longer_improves(
     report = train(corpus, tmp_path / "model", SMALL, config)
     assert [one.bleu for one in report.records] == [1.0, 3.0, 2.0, 2.5]
     assert [one.best for one in report.records] == [True, True, False, False]
-    assert report.best_epoch == 2
+    assert report.epochs[0] == 2
 
 
 def test_history_on_disk_is_what_was_told(trained: Trained) -> None:

@@ -159,6 +159,45 @@ def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: Prepare
     Bundle.load(place)
 
 
+@pytest.mark.parametrize("killed", ["never", "while it validates"])
+def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: str
+) -> None:
+    class Killed(BaseException): ...
+
+    class Killer(Machine):
+        def validating(self, epoch: int) -> None:
+            if (
+                killed != "never" and self.now > 500.0 + 252
+            ):  # the time is up 1.1 * (4 * VALIDATION + EXPORT) before 300
+                raise Killed
+            super().validating(epoch)
+
+    scores = iter(range(1, 100))  # better and better
+
+    def validate(validator: Validator, trainer: Trainer) -> Validation:
+        return Validation(1.0, 50.0, float(next(scores)), 4.0, "b", "c", "a source", "a hypothesis")
+
+    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
+        assert run.checkpoints.best is not None
+        published.append((run.checkpoints.best.epoch, run.checkpoints.best.validation.bleu))
+        return Chosen((1,), run.checkpoints.best.validation), Proof(3.0, 3.0, "b", 1)
+
+    monkeypatch.setattr(Validator, "__call__", validate)
+    monkeypatch.setattr(running, "publish", publish)
+    published: list[tuple[int, float]] = []
+    first, place = Killer((0, 1.0)), tmp_path / "model"
+    try:
+        timed(corpus, place, first)
+    except Killed:
+        assert not published
+    second = Machine((0, 1.0))
+    train(corpus, place, SMALL, TIMED, watcher=second, resume=True, deadline=Deadline(300.0, second))
+    records = [*first.records, *second.records]
+    assert published[-1] == (records[-1].epoch, records[-1].bleu)
+    assert len(second.statuses) == (killed != "never")  # no update that is not needed
+
+
 def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
     import numpy as np
 
@@ -226,3 +265,10 @@ def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
     assert sizing.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig()
     assert not sizing.is_open(ModelConfig(), replace(TIMED, init_from="model"))
     assert not sizing.is_open(ModelConfig(), TrainConfig())
+
+
+def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == sizing.SMALL  # and no update followed
+    machine = Machine((0, 0.02))
+    run = running.begin(corpus, tmp_path, ModelConfig(), TIMED, machine, True, ALONE, Deadline(300, clock=machine))
+    assert run.trainer.network.config == ModelConfig()
