@@ -88,7 +88,7 @@ def settings(work: Path, subwords: Path) -> dict[str, Any]:
             "learning_rate_warmup": WARMUP,
             "learning_rate_min": 0.0001,
             "epochs": 1000,
-            "validation_freq": 500,
+            "validation_freq": 200,
             "logging_freq": 100,
             "early_stopping_metric": "bleu",
             "keep_best_ckpts": 1,

@@ -1,0 +1,158 @@
+"""`nmt`'s commands beside Joey NMT 2.3's: whole processes, as their users start them, in turn, in one run.
+
+    python benchmarks/commands.py train --data prepared --work DIR [--peers DIRECTORY] [--rounds 3] [--updates 200]
+    python benchmarks/commands.py translate --data prepared --work DIR --model MODEL --joeynmt JOEY [--rounds 3]
+
+`train.py` and `translate.py` compare the networks: they give the peer our batches, sorted by length, and no text to
+read or write. Here each makes its batches itself: ours are of sentences of like length, the peer's are as they come, so
+that most of what it computes may be padding.
+
+`train`: the same network on the same pairs, 128 a batch, of as many joint unigram subwords. Target tokens a second as
+each command tells them, of real tokens, without start and validation: ours of an epoch, the peer's of some updates.
+`translate`: sentences of the test split through standard input, with MODEL and with JOEY, what `joeynmt_hour.py` left.
+Start is the process that translates one sentence; speed is that of all other sentences, in the time beyond that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joeynmt_hour import settings, write_texts
+from translate import install
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+
+BATCH = 128
+LOGGED = 20  # updates between two lines of the peer's log
+SPEED = re.compile(r"Tokens per Sec: +([\d,]+)")
+NMT = [sys.executable, "-m", "nmt_cli"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("train", "translate"))
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="directory for texts, logs and models")
+    parser.add_argument("--peers", type=Path, help="the peer's virtual environment, made where there is none")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--updates", type=int, default=200, help="train: of the peer in each round")
+    parser.add_argument("--model", type=Path, help="translate: ours")
+    parser.add_argument("--joeynmt", type=Path, help="translate: the peer's")
+    parser.add_argument("--sentences", type=int, default=1000, help="translate: how many")
+    given = parser.parse_args()
+    given.work = given.work.resolve()
+    given.work.mkdir(parents=True, exist_ok=True)
+    joey = [install((given.peers or given.work / "peers").absolute()), "-m", "joeynmt"]
+    corpus = PreparedCorpus.load(given.data)
+    if given.command == "train":
+        compare_training(given, corpus, joey)
+    else:
+        compare_translation(given, corpus, joey)
+
+
+def compare_training(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
+    train = corpus.encoded("train")
+    wasted = padding(train.source.lengths), padding(train.target.lengths)
+    print("padding of batches as they come: {:.0%} of source positions, {:.0%} of target positions".format(*wasted))
+    told = settings(given.work, write_texts(corpus, given.work))
+    often = {"updates": given.updates, "logging_freq": LOGGED, "validation_freq": LOGGED * given.updates}
+    config = configuration(given.work / "train.yaml", told | {"training": told["training"] | often})
+    ratios = []
+    for number in range(1, given.rounds + 1):
+        ours, theirs = our_training(given.data, given.work), their_training(joey, config, given.work)
+        ratios.append(ours / theirs)
+        speeds = f"nmt {ours:,.0f}   joeynmt {theirs:,.0f} target tokens/s"
+        print(f"round {number}   {speeds}   x{ratios[-1]:.1f}", flush=True)
+    print(f"median x{statistics.median(ratios):.1f}")
+
+
+def our_training(data: Path, work: Path) -> float:
+    model = work / "nmt"
+    with (work / "nmt.out").open("w") as log:
+        places = ["--data", str(data), "--model", str(model), "--force"]
+        subprocess.run([*NMT, "train", "--epochs", "1", *places], stdout=log, stderr=log, check=True)
+    first, *_ = (model / "history.jsonl").read_text().splitlines()
+    speed: float = json.loads(first)["tokens_per_second"]
+    return speed
+
+
+def their_training(joey: list[str], config: Path, work: Path) -> float:
+    with (work / "joeynmt.out").open("w") as log:
+        subprocess.run([*joey, "train", str(config), "--skip-test"], stdout=log, stderr=log, check=True)
+    told = SPEED.findall((work / "model" / "train.log").read_text())
+    # Each is of as many updates; the first, of those in which memory is claimed.
+    return statistics.harmonic_mean([float(one.replace(",", "")) for one in told[1:]])
+
+
+def padding(lengths: np.ndarray) -> float:
+    """Of all positions, in batches of sentences of these `lengths` in a random order."""
+    shuffled = np.random.default_rng(1).permutation(lengths)
+    batches = [shuffled[start : start + BATCH] for start in range(0, len(shuffled), BATCH)]
+    return float(1 - shuffled.sum() / sum(len(batch) * batch.max() for batch in batches))
+
+
+@dataclass(frozen=True)
+class Run:
+    """Of a command that translates a file."""
+
+    start: float  # seconds with one sentence
+    speed: float  # further sentences a second
+
+
+def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
+    sources = [pair.source for pair in corpus.pairs("test")][: given.sentences]
+    told = json.loads((given.joeynmt / "config.yaml").read_text())
+    for beam in (1, 5):
+        told["testing"]["beam_size"] = beam
+        config = configuration(given.work / f"translate-{beam}.yaml", told)
+        commands = {
+            "nmt": [*NMT, "translate", "--model", str(given.model), "--beam-size", str(beam)],
+            "joeynmt": [*joey, "translate", str(config)],
+        }
+        runs: dict[str, list[Run]] = {name: [] for name in commands}
+        for _ in range(given.rounds):
+            for name, command in commands.items():
+                runs[name].append(translation(command, sources))
+        print(f"beam {beam}, {len(sources)} sentences")
+        speeds = {name: statistics.median(run.speed for run in own) for name, own in runs.items()}
+        for name, own in runs.items():
+            start = statistics.median(run.start for run in own)
+            ratio = speeds["nmt"] / speeds[name]
+            print(
+                f"  {name:8} start {start:5.2f} s   {speeds[name]:6,.0f} sentences/s   nmt is x{ratio:.1f}", flush=True
+            )
+
+
+def translation(command: list[str], sources: list[str]) -> Run:
+    start, whole = seconds(command, sources[:1]), seconds(command, sources)
+    return Run(start, (len(sources) - 1) / (whole - start))
+
+
+def seconds(command: list[str], sources: list[str]) -> float:
+    text = "".join(f"{source}\n" for source in sources)
+    started = time.perf_counter()
+    done = subprocess.run(command, input=text, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    taken = time.perf_counter() - started
+    if len(done.stdout.splitlines()) < len(sources):
+        raise RuntimeError(f"{command} left lines out")
+    return taken
+
+
+def configuration(path: Path, settings: dict[str, Any]) -> Path:
+    """A file of settings for Joey NMT, which reads YAML, of which JSON is a part."""
+    path.write_text(json.dumps(settings, indent=1))
+    return path
+
+
+if __name__ == "__main__":
+    main()
