@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def quantise_and_prove(corpus: PreparedCorpus, directory: Path, *, carries: bool
     """
     sentences = corpus.referenced("dev")
     sources, references = [each.source for each in sentences], [each.references for each in sentences]
-    quantise(directory, lambda engine: translations(corpus, engine, sources[:MEASURED], carries=carries))
+    quantise(corpus, directory, sources[:MEASURED], carries=carries)
     for name in (*graph_files(FLOAT), *graph_files(INT8)):
         optimise(directory / name)
     scores, scoring = {}, ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
@@ -67,8 +67,8 @@ def quantise_and_prove(corpus: PreparedCorpus, directory: Path, *, carries: bool
     return Proof(scores[FLOAT].value, scores[INT8].value, scores[FLOAT].signature, size)
 
 
-def quantise(directory: Path, translate: Callable[[OnnxEngine], object]) -> None:
-    """Writes the graphs in 8 bits; what `translate` does with an engine shows the ranges of their values."""
+def quantise(corpus: PreparedCorpus, directory: Path, sources: Sequence[str], *, carries: bool) -> None:
+    """Writes the graphs in 8 bits; translating `sources` shows the ranges of their values."""
     models = [load(directory / name) for name in graph_files(FLOAT)]
     with tempfile.TemporaryDirectory() as place:
         for name, model in zip(graph_files(FLOAT), models, strict=True):
@@ -77,7 +77,7 @@ def quantise(directory: Path, translate: Callable[[OnnxEngine], object]) -> None
         engine.step_names.remove(RANGES)
         seen = [Ranges(session, model) for session, model in zip((engine.encoder, engine.decoder), models, strict=True)]
         engine.encoder, engine.decoder = seen
-        translate(engine)
+        translations(corpus, engine, sources, carries=carries)
     for name, model, ranges in zip(graph_files(INT8), models, seen, strict=True):
         save(quantised(model, ranges.mapping()), directory / name)
 

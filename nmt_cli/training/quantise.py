@@ -76,7 +76,7 @@ def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProt
 
 def integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeProto:
     """Bytes times bytes, out of which come numbers again, with the bias; `value` is bytes, scale and zero."""
-    weights, scales = in_bytes(linear.weights, axis=0)
+    weights, scales = in_bytes(linear.weights, largest_sums(linear.weights))
     quantised, scale, middle = value
     names = [quantised, graph.constant(weights, "weights"), scale, graph.constant(scales[0], "scales"), middle]
     if linear.bias is not None:
@@ -90,7 +90,7 @@ def quantise_embeddings(graph: Graph) -> None:
         table = graph.array(lookup.input[0])
         if table is None or table.ndim != 2 or table.dtype != np.float32 or min(table.shape) < NARROWEST:
             continue
-        weights, scales = in_bytes(table, axis=1)
+        weights, scales = in_bytes(table, np.abs(table).max(axis=1, keepdims=True))
         found, numbers, scale = (graph.name(name) for name in ("row", "numbers", "scale"))
         ids = lookup.input[1]
         new = [
@@ -102,9 +102,20 @@ def quantise_embeddings(graph: Graph) -> None:
         graph.exchange([lookup], new)
 
 
-def in_bytes(weights: Array, axis: int) -> tuple[Array, Array]:
-    """Weights as signed bytes, and their scales: the largest magnitude along `axis` is 127."""
-    scales = np.maximum(np.abs(weights).max(axis=axis, keepdims=True), SMALLEST) / LARGEST
+def largest_sums(weights: Array) -> Array:
+    """(1, J), of weights (I, J): the largest magnitude of a weight, or of the sum of two of one sign that meet.
+
+    Processors without instructions for sums of four products (VNNI) add the products of two neighbours in 16 bits, and
+    cut off what is beyond. Of bytes up to 255 and weights that add up to 128 at most, nothing is.
+    """
+    even = np.pad(weights, [(0, len(weights) % 2), (0, 0)])
+    of_sign = [np.maximum(sign * even, 0).reshape(-1, 2, even.shape[1]).sum(axis=1) for sign in (1, -1)]
+    return np.asarray(np.max(of_sign, axis=(0, 1))[np.newaxis])
+
+
+def in_bytes(weights: Array, highest: Array) -> tuple[Array, Array]:
+    """Weights as signed bytes, and their scales, by which `highest`, which magnitudes do not exceed, is 127."""
+    scales = np.maximum(highest, SMALLEST) / LARGEST
     return np.round(weights / scales).astype(np.int8), scales.astype(np.float32)
 
 

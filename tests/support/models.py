@@ -85,7 +85,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     network = Seq2Seq(tiny_config(**options), vocabularies)
     with publishing(directory) as staged:
         export(network, staged)
-        quantise(corpus, staged, [each.source for each in corpus.referenced("dev")])
+        quantise(corpus, staged, [each.source for each in corpus.referenced("dev")], carries=True)
         for path in corpus.tokenizer_files.values():
             copyfile(path, staged / path.name)
         card = ModelCard(
