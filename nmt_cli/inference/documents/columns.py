@@ -31,7 +31,8 @@ def has_header(source: Source) -> bool:
 
 def column_index(source: Source, first: Sequence[str]) -> int:
     """The column of the text, from 0, in a table whose first line is `first`. Raises DataError for one it has not."""
-    return column_number(required_column(source), list(first), 0, source.name)
+    names = list(first) if has_header(source) else None  # a cell that reads "1" is no name
+    return column_number(required_column(source), names, 0, source.name)
 
 
 def new_name(source: Source, taken: Sequence[str]) -> str:
