@@ -6,9 +6,11 @@ Knows text only: the terms of a line become spans, and take the way of all prote
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from nmt_cli.corpus.clean import UNSPACED, normalise
@@ -18,7 +20,7 @@ from nmt_cli.errors import DataError
 
 @dataclass(frozen=True)
 class Glossary:
-    """Target terms by source term, and by lower-cased source term."""
+    """Target terms by source term, both normalised."""
 
     terms: Mapping[str, str]
 
@@ -47,36 +49,59 @@ class Glossary:
         return cls(terms)
 
     @cached_property
-    def folded(self) -> dict[str, str]:
-        """The first target by lower-cased source, for a term that is written in another case."""
-        return {source.lower(): target for source, target in reversed(list(self.terms.items()))}
+    def longest_first(self) -> list[str]:
+        return sorted(self.terms, key=len, reverse=True)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Any of the terms as whole words, the longest first; any blanks stand for the blanks in a term."""
-        longest_first = sorted(self.folded, key=len, reverse=True)
-        return re.compile("|".join(map(whole_words, longest_first)), re.IGNORECASE)
+        """Any of the terms as whole words, a group each, the longest first; any blanks stand for the blanks in a term.
+
+        The group says which term it is: what is equal without regard to case here (ı and i, ſ and s) need not be so
+        to `str.lower`.
+        """
+        return re.compile("|".join(f"({whole_words(term)})" for term in self.longest_first), re.IGNORECASE)
 
     def find(self, text: str, spans: list[Span]) -> list[Span]:
         """`spans` and the terms in `text` that overlap none of them, in order."""
         taken = iter([*spans, Span(len(text) + 1, len(text) + 1, "", lifted=False)])
         following, found = next(taken), []
-        for match in self.pattern.finditer(text):
-            while following.end <= match.start():
+        whole, places = composed(text)
+        for match in self.pattern.finditer(whole):
+            start, end = places[match.start()], places[match.end()]
+            while following.end <= start:
                 following = next(taken)
-            if match.end() <= following.start:
-                found.append(Span(match.start(), match.end(), self.target(match[0]), lifted=False))
+            if end <= following.start:
+                found.append(Span(start, end, self.target(match), lifted=False))
         return sorted([*spans, *found], key=lambda span: span.start)
 
-    def target(self, term: str) -> str:
+    def target(self, found: re.Match[str]) -> str:
         """What a term as it stands in a text becomes; all in capitals, or capitalised, if only the term is so."""
-        written = normalise(term)
+        written = normalise(found[0])
         if written in self.terms:
             return self.terms[written]
-        target = self.folded[written.lower()]
+        target = self.terms[self.longest_first[(found.lastindex or 1) - 1]]
         if written.isupper() and len(written) > 1:
             return target.upper()
         return target[:1].upper() + target[1:] if written[:1].isupper() else target
+
+
+def composed(text: str) -> tuple[str, Sequence[int]]:
+    """`text` in NFC, as terms are, and for each of its places the one in `text`."""
+    if unicodedata.is_normalized("NFC", text):
+        return text, range(len(text) + 1)
+    parts: list[str] = []  # of `text`, each with all that a character of NFC is composed of
+    for character in text:
+        if parts and nfc(parts[-1] + character) != nfc(parts[-1]) + character:
+            parts[-1] += character
+        else:
+            parts.append(character)
+    starts = accumulate(map(len, parts), initial=0)
+    places = [start for start, part in zip(starts, parts, strict=False) for _ in nfc(part)]
+    return "".join(map(nfc, parts)), [*places, len(text)]
+
+
+def nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 def decoded(raw: bytes, where: str) -> str:
