@@ -43,8 +43,8 @@ def require_file(path: Path) -> Path:
 def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     """A temporary path beside `path` to write to; it takes the name `path` when the block ends well.
 
-    Of a link, its target is replaced. What is there and is no regular file (a device, a pipe) is itself to be written
-    to. `suffix` ends the temporary name, for writers that look at the suffix. What the system refuses is told of `path`.
+    Of a link, the target is replaced; a device or a pipe is yielded itself, to be written to. `suffix` ends the
+    temporary name, for writers that look at the suffix. What the system refuses is told of `path`.
     """
     if path.exists() and not path.is_file():
         yield path

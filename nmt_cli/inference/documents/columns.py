@@ -5,12 +5,14 @@ Columns are named by the first line, or counted from 1 where there is no such li
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from nmt_cli.corpus.formats.reader import column_number, is_name
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.inference.documents.document import Source
 
+LINE_BREAKS = re.compile(r"[\r\n]+")
 SHORT_ROW = "every row needs that column, if only an empty one; blank lines may stay"
 
 
@@ -53,5 +55,5 @@ def parted(line: str) -> tuple[str, str]:
 
 
 def cell(text: str) -> str:
-    """`text` as it stands in a cell: of several lines, one."""
-    return " ".join(text.split())
+    """`text` as it stands in a cell: of several lines, one. Other blanks stay: what is protected may hold them."""
+    return LINE_BREAKS.sub(" ", text)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, OptionError
-from support.translations import converted
+from nmt_cli.inference.translation import Translation
+from support.translations import converted, louder
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\t"), max_size=12)
 
@@ -42,6 +43,21 @@ def test_csv_keeps_quotes_and_line_breaks_in_fields() -> None:
     text = 'id;"te""xt"\r\n1;"two\nlines; ""quoted"""\r\n2;plain'
     written = converted("csv", text, column='te"xt', new_column="new")[0]
     assert written == 'id;"te""xt";new\r\n1;"two\nlines; ""quoted""";"TWO LINES; ""QUOTED"""\r\n2;plain;PLAIN'
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("csv", 'a\n"pay 10\u00a0€ <a  href=x>\r\nnow"\n'), ("jsonl", '{"a": "pay 10\\u00a0€ <a  href=x>\\nnow"}\n')],
+)
+def test_blanks_reach_the_translator_as_they_are_but_for_line_breaks(name: str, text: str) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return louder(text)
+
+    converted(name, text, noted, column="a")
+    assert seen == ["pay 10\u00a0€ <a  href=x> now"]
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
