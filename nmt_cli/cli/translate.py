@@ -29,7 +29,7 @@ from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
 from nmt_cli.inference.documents.document import Document, Piece, Source
-from nmt_cli.inference.job import Crew, Job
+from nmt_cli.inference.job import Crew, Job, pair
 from nmt_cli.inference.stream import arriving, blocks
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def translate(
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
     writer = Writer(layout, n_best, indent="  " if talk else "")
     documents = opened(paths, document, bundle.card.target_language, writer)
-    batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths)
+    batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths, pairs_wanted=score)
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
     tally = Tally()
     with (
@@ -257,11 +257,19 @@ def file_lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-def batched(documents: list[Document], paths: list[Path]) -> Iterator[list[Piece]]:
+def batched(documents: list[Document], paths: list[Path], *, pairs_wanted: bool) -> Iterator[list[Piece]]:
     """The pieces to be translated together: of files a full batch, else what has arrived."""
-    pieces = chain.from_iterable(document.pieces() for document in documents)
+    pieces: Iterator[Piece] = chain.from_iterable(document.pieces() for document in documents)
+    pieces = pairs(pieces) if pairs_wanted else pieces
     whole = bool(paths) and all(path.is_file() for path in paths)
     return blocks(pieces, READ_AHEAD) if whole else arriving(pieces, READ_AHEAD)
+
+
+def pairs(lines: Iterator[Piece]) -> Iterator[Piece]:
+    """The lines as they are. Raises DataError at one that is no pair, so that those before it are scored."""
+    for number, line in enumerate(lines, start=1):
+        pair(line.texts[0], number)
+        yield line
 
 
 def typed(card: ModelCard, screen: Screen, line: Callable[[Translation], str]) -> Iterator[list[Piece]]:
