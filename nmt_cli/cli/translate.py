@@ -108,7 +108,8 @@ def translate(
     layout = dataclasses.replace(layout, scores=layout.scores or score)
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
     writer = Writer(layout, n_best, indent="  " if talk else "")
-    documents = opened(paths, document, bundle.card.target_language, writer)
+    source = Source((), "standard input", document, bundle.card.target_language, text.split_sentences)
+    documents = opened(paths, source, writer)
     batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths, pairs_wanted=score)
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
     tally = Tally()
@@ -233,16 +234,20 @@ def counted(lines: int) -> str:
     return "1 line was" if lines == 1 else f"{lines:,} lines were"
 
 
-def opened(paths: list[Path], config: DocumentConfig, target_language: str, writer: Writer) -> list[Document]:
-    """The documents of the files, or of standard input. Raises OptionError for what the format cannot hold."""
-    names = [format_of(path, config.format) for path in paths] or [format_of(None, config.format)]
+def opened(paths: list[Path], source: Source, writer: Writer) -> list[Document]:
+    """The documents of the files, or of standard input, otherwise as `source` says.
+
+    Raises OptionError for what the format cannot hold.
+    """
+    given = source.config.format
+    names = [format_of(path, given) for path in paths] or [format_of(None, given)]
     for name in names:
         if name != "text" and not writer.is_bare:
             raise OptionError(f"--format {name} has room for one translation and nothing beside it")
         if name != "text" and len(names) > 1:
             raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
-    sources = [Source(file_lines(path), str(path), config, target_language) for path in paths]
-    sources = sources or [Source(standard_input(), "standard input", config, target_language)]
+    sources = [dataclasses.replace(source, lines=file_lines(path), name=str(path)) for path in paths]
+    sources = sources or [dataclasses.replace(source, lines=standard_input())]
     return [open_document(name, source, writer) for name, source in zip(names, sources, strict=True)]
 
 

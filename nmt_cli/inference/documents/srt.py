@@ -48,13 +48,13 @@ class SubtitleDocument(Document):
         yield verbatim(text[written:].replace("\n", line_end))
 
     def cue(self, text: str, line_end: str) -> Piece:
-        lines = text.split("\n")
+        lines, apart = text.split("\n"), self.source.split_sentences
         spoken = [SPEAKER.match(TAG.sub("", line)) for line in lines]
         if len(lines) > 1 and all(spoken):
             parts = [without_tags(line) for line in lines]
-            split = [speaker(part) for part in parts]
+            split = [speaker(part, apart=apart) for part in parts]
         else:
-            split = [Line("", sentences(without_tags(" ".join(lines))))]
+            split = [Line("", sentences(without_tags(" ".join(lines)), apart=apart))]
 
         def written(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
@@ -119,14 +119,14 @@ def closes(tag: str, opening: str) -> bool:
     return name is not None and tag == f"</{name[1]}>"
 
 
-def speaker(marked: MarkedText) -> Line:
+def speaker(marked: MarkedText, *, apart: bool) -> Line:
     """The text without the dash before it."""
     found = SPEAKER.match(marked.text)
     length = found.end() if found else 0
     moved = tuple(
         replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
     )
-    return Line(marked.text[:length], sentences(MarkedText(marked.text[length:], moved)))
+    return Line(marked.text[:length], sentences(MarkedText(marked.text[length:], moved), apart=apart))
 
 
 def wrapped(text: str, count: int) -> list[str]:
