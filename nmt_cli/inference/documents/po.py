@@ -123,8 +123,9 @@ class CatalogueDocument(Document):
 
     def needs_eye(self, entry: Any, sources: Sequence[str], found: Sequence[str]) -> bool:
         """Whether the translations must not be used unseen; counts why."""
-        formatted = any(flag.endswith("-format") and not flag.startswith("no-") for flag in entry.flags)
-        lost = formatted and any(map(differs, sources, found))
+        formats = [flag for flag in entry.flags if flag.endswith("-format")]
+        plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
+        lost = not plain and any(map(differs, sources, found))
         several = len(found) > 2
         self.notes += Counter({LOST: int(lost), FORMS: int(several and not lost)})
         return lost or several
