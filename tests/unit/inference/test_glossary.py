@@ -7,7 +7,7 @@ import pytest
 
 from nmt_cli.corpus.spans import find_spans
 from nmt_cli.errors import DataError
-from nmt_cli.inference.glossary import Glossary
+from nmt_cli.inference.glossary import Glossary, folded
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -69,6 +69,11 @@ def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
 )
 def test_letters_are_matched_that_only_some_take_for_one_letter_in_two_cases(term: str, text: str) -> None:
     assert found(Glossary({term: "x"}), text) == [(text, "x")]
+
+
+def test_whatever_re_takes_for_one_letter_in_two_cases_is_one_to_the_glossary_too() -> None:
+    assert all(folded(first) == folded(second) for first, second in ("iI", "iİ", "ıI", "sſ", "kK", "åÅ", "σς", "ßẞ"))
+    assert folded("Maße") != folded("Masse")
 
 
 @pytest.mark.parametrize("text", ["über Qualität", "Việt", "한국", "\u212bngström"])
