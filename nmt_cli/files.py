@@ -43,13 +43,18 @@ def require_file(path: Path) -> Path:
 def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     """A temporary path beside `path` to write to; it takes the name `path` when the block ends well.
 
-    `suffix` ends the temporary name, for writers that look at the suffix. What the system refuses is told of `path`.
+    Of a link, the target is replaced; a device or a pipe is yielded itself, to be written to. `suffix` ends the
+    temporary name, for writers that look at the suffix. What the system refuses is told of `path`.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial{suffix}")
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial{suffix}")
     try:
         yield temporary
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:
         if error.filename is None or str(error.filename) == str(temporary):
             error.filename = str(path)

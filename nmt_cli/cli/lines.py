@@ -13,6 +13,8 @@ from nmt_cli.settings import Settings, setting
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Hypothesis, Translation
 
+ESCAPES = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}  # ends of lines that JSON allows in a text
+
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutConfig(Settings):
@@ -31,7 +33,7 @@ class LayoutConfig(Settings):
     def lines(self, translation: Translation, n_best: int, indent: str = "") -> str:
         """The lines of one translation with their ends: always `n_best`, or one of JSON."""
         if self.json:
-            return dumps(as_mapping(translation, n_best), ensure_ascii=False) + "\n"
+            return dumps(as_mapping(translation, n_best), ensure_ascii=False).translate(ESCAPES) + "\n"
         found = [self.columns(translation, one) for one in translation.hypotheses[:n_best]]
         found += [self.blank] * (n_best - len(found))  # so that lines can be counted
         return "".join(f"{indent}{line}\n" for line in found)

@@ -29,7 +29,7 @@ from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
 from nmt_cli.inference.documents.document import Document, Piece, Source
-from nmt_cli.inference.job import Crew, Job
+from nmt_cli.inference.job import Crew, Job, pair
 from nmt_cli.inference.stream import arriving, blocks
 
 if TYPE_CHECKING:
@@ -108,8 +108,9 @@ def translate(
     layout = dataclasses.replace(layout, scores=layout.scores or score)
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
     writer = Writer(layout, n_best, indent="  " if talk else "")
-    documents = opened(paths, document, bundle.card.target_language, writer)
-    batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths)
+    source = Source((), "standard input", document, bundle.card.target_language, text.split_sentences)
+    documents = opened(paths, source, writer)
+    batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths, pairs_wanted=score)
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
     tally = Tally()
     with (
@@ -233,16 +234,20 @@ def counted(lines: int) -> str:
     return "1 line was" if lines == 1 else f"{lines:,} lines were"
 
 
-def opened(paths: list[Path], config: DocumentConfig, target_language: str, writer: Writer) -> list[Document]:
-    """The documents of the files, or of standard input. Raises OptionError for what the format cannot hold."""
-    names = [format_of(path, config.format) for path in paths] or [format_of(None, config.format)]
+def opened(paths: list[Path], source: Source, writer: Writer) -> list[Document]:
+    """The documents of the files, or of standard input, otherwise as `source` says.
+
+    Raises OptionError for what the format cannot hold.
+    """
+    given = source.config.format
+    names = [format_of(path, given) for path in paths] or [format_of(None, given)]
     for name in names:
         if name != "text" and not writer.is_bare:
             raise OptionError(f"--format {name} has room for one translation and nothing beside it")
         if name != "text" and len(names) > 1:
             raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
-    sources = [Source(file_lines(path), str(path), config, target_language) for path in paths]
-    sources = sources or [Source(standard_input(), "standard input", config, target_language)]
+    sources = [dataclasses.replace(source, lines=file_lines(path), name=str(path)) for path in paths]
+    sources = sources or [dataclasses.replace(source, lines=standard_input())]
     return [open_document(name, source, writer) for name, source in zip(names, sources, strict=True)]
 
 
@@ -257,11 +262,19 @@ def file_lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-def batched(documents: list[Document], paths: list[Path]) -> Iterator[list[Piece]]:
+def batched(documents: list[Document], paths: list[Path], *, pairs_wanted: bool) -> Iterator[list[Piece]]:
     """The pieces to be translated together: of files a full batch, else what has arrived."""
-    pieces = chain.from_iterable(document.pieces() for document in documents)
+    pieces: Iterator[Piece] = chain.from_iterable(document.pieces() for document in documents)
+    pieces = pairs(pieces) if pairs_wanted else pieces
     whole = bool(paths) and all(path.is_file() for path in paths)
     return blocks(pieces, READ_AHEAD) if whole else arriving(pieces, READ_AHEAD)
+
+
+def pairs(lines: Iterator[Piece]) -> Iterator[Piece]:
+    """The lines as they are. Raises DataError at one that is no pair, so that those before it are scored."""
+    for number, line in enumerate(lines, start=1):
+        pair(line.texts[0], number)
+        yield line
 
 
 def typed(card: ModelCard, screen: Screen, line: Callable[[Translation], str]) -> Iterator[list[Piece]]:

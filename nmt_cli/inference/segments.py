@@ -70,16 +70,25 @@ def cut(text: str, spans: Sequence[Span], most_words: int, *, by_sentence: bool 
 
     A sentence that does not fit is cut behind clauses, then words, then characters, into as few segments as may be.
     """
-    covered = list(text)
-    for number, span in enumerate(spans):
-        covered[span.start : span.end] = COVERS[number % 2] * (span.end - span.start)
-    line = Line(text, "".join(covered), tuple(spans))
+    line = Line(text, covered(text, spans), tuple(spans))
     ranges = list(fitting(line, 0, len(text), most_words, 0, apart=by_sentence))
     return [
         segment
         for before, (start, end) in zip([(0, 0), *ranges], ranges, strict=False)
         if (segment := segment_of(line, start, end, before[1])) is not None
     ]
+
+
+def sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:
+    """The places at which the sentences of `text` begin; the first is 0."""
+    return [0, *(end for _, end in divided(covered(text, spans), 0, len(text), 0) if end < len(text))]
+
+
+def covered(text: str, spans: Sequence[Span]) -> str:
+    characters = list(text)
+    for number, span in enumerate(spans):
+        characters[span.start : span.end] = COVERS[number % 2] * (span.end - span.start)
+    return "".join(characters)
 
 
 def fitting(

@@ -9,7 +9,6 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import TypeVar
 
 from nmt_cli.errors import DataError
@@ -34,9 +33,22 @@ def decoded(lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: 
 
 
 def blocks(items: Iterable[Item], limit: int) -> Iterator[list[Item]]:
-    """The items in lists of `limit`, the last of which may be shorter."""
-    remaining = iter(items)
-    while block := list(islice(remaining, limit)):
+    """The items in lists of `limit`, the last of which may be shorter.
+
+    An exception of `items` is raised here after the items before it were given out.
+    """
+    block: list[Item] = []
+    try:
+        for item in items:
+            block.append(item)
+            if len(block) == limit:
+                yield block
+                block = []
+    except Exception:
+        if block:
+            yield block
+        raise
+    if block:
         yield block
 
 

@@ -50,6 +50,17 @@ def test_bytes_that_are_no_utf8_are_replaced_where_asked(place: Path) -> None:
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
 
 
+@pytest.mark.parametrize(
+    ("options", "data"), [([], b"bade.\nlu.\ncaf\xe9\n"), (["--score"], b"bade.\tlu.\nlu.\tko.\nno pair\n")]
+)
+def test_the_lines_of_a_file_before_one_that_will_not_do_are_answered(
+    place: Path, options: list[str], data: bytes
+) -> None:
+    (place / "bad.txt").write_bytes(data)
+    done = translated(place, *options, "bad.txt")
+    assert (done.returncode, done.stdout.count(b"\n")) == (65, 2), done.stderr
+
+
 def test_workers_write_what_one_process_writes(place: Path) -> None:
     one, two = translated(place, "lines.txt"), translated(place, "lines.txt", "--workers", "2")
     assert (two.returncode, two.stdout.count(b"\n")) == (0, 3000)

@@ -54,9 +54,11 @@ def backwards(text: str) -> Translation:
     return aligned(text, words[::-1], range(len(words))[::-1])
 
 
-def converted(name: str, text: str, rule: Rule = louder, **options: object) -> tuple[str, dict[str, int]]:
+def converted(
+    name: str, text: str, rule: Rule = louder, *, split_sentences: bool = True, **options: object
+) -> tuple[str, dict[str, int]]:
     """A document of a format with every text in it translated by a rule, and what was noted."""
-    source = Source(io.BytesIO(text.encode()), f"x.{name}", DocumentConfig(**options), "de")
+    source = Source(io.BytesIO(text.encode()), f"x.{name}", DocumentConfig(**options), "de", split_sentences)
     document = open_document(name, source)
     written = "".join(piece.written([rule(one) for one in piece.texts]) for piece in document.pieces())
     return written, dict(document.notes)

@@ -30,6 +30,27 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
 
 
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    target, link = tmp_path / "there" / "a.txt", tmp_path / "link"
+    link.symlink_to(target)
+    for text in ("new", "newer"):  # at first the link leads nowhere
+        with atomic_path(link) as temporary:
+            temporary.write_text(text)
+        assert target.read_text() == text
+    assert link.is_symlink()
+
+
+def test_a_pipe_stays_a_pipe_and_is_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # before the writer, who would wait for one
+    with atomic_path(path) as given:
+        given.write_text("through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert path.is_fifo()
+
+
 def test_what_the_system_refuses_is_told_of_the_file_that_was_meant(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     with pytest.raises(OSError) as caught, atomic_path(path) as temporary:

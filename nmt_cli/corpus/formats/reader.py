@@ -79,10 +79,8 @@ def column_number(given: str | None, header: list[str] | None, default: int, whe
     if given.isascii() and given.isdigit() and 0 < int(given[:9]) < 10_000:
         return int(given) - 1
     like = nearest(given, names)
-    raise DataError(
-        f"{where}: there is no column {given!r}",
-        hint=f"did you mean {like!r}?" if like else f"the columns are {', '.join(names[:20])}",
-    )
+    known = f"the columns are {', '.join(names[:20])}" if names else "columns are counted from 1"
+    raise DataError(f"{where}: there is no column {given!r}", hint=f"did you mean {like!r}?" if like else known)
 
 
 def is_name(column: str | None) -> bool:

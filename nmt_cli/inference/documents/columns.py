@@ -5,12 +5,14 @@ Columns are named by the first line, or counted from 1 where there is no such li
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from nmt_cli.corpus.formats.reader import column_number, is_name
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.inference.documents.document import Source
 
+LINE_BREAKS = re.compile(r"[\r\n]+")
 SHORT_ROW = "every row needs that column, if only an empty one; blank lines may stay"
 
 
@@ -31,7 +33,8 @@ def has_header(source: Source) -> bool:
 
 def column_index(source: Source, first: Sequence[str]) -> int:
     """The column of the text, from 0, in a table whose first line is `first`. Raises DataError for one it has not."""
-    return column_number(required_column(source), list(first), 0, source.name)
+    names = list(first) if has_header(source) else None  # a cell that reads "1" is no name
+    return column_number(required_column(source), names, 0, source.name)
 
 
 def new_name(source: Source, taken: Sequence[str]) -> str:
@@ -52,5 +55,5 @@ def parted(line: str) -> tuple[str, str]:
 
 
 def cell(text: str) -> str:
-    """`text` as it stands in a cell: of several lines, one."""
-    return " ".join(text.split())
+    """`text` as it stands in a cell: of several lines, one. Other blanks stay: what is protected may hold them."""
+    return LINE_BREAKS.sub(" ", text)

@@ -39,6 +39,7 @@ class Source:
     name: str
     config: DocumentConfig
     target_language: str
+    split_sentences: bool = True  # of running text; else a paragraph, cue or message is a text
 
     def text_lines(self, *, ends: bool = False) -> Iterator[str]:
         """The lines as text, with their ends if `ends`. Raises DataError for what is not UTF-8."""

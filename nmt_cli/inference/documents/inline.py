@@ -62,17 +62,17 @@ def noting(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
     return noted
 
 
-def segments(token: Any) -> list[Segment]:
-    """The segments of an inline token."""
+def segments(token: Any, *, apart: bool) -> list[Segment]:
+    """The segments of an inline token, their sentences `apart` or in one."""
     found: list[Segment] = []
     builder = Builder()
     for child in token.children:
         if child.type == "hardbreak" and not builder.opened:
-            found.append(Segment(sentences(builder.finished()), written_break(child)))
+            found.append(Segment(sentences(builder.finished(), apart=apart), written_break(child)))
             builder = Builder()
         else:
             builder.add(child)
-    return [*found, Segment(sentences(builder.finished()), "")]
+    return [*found, Segment(sentences(builder.finished(), apart=apart), "")]
 
 
 @dataclass(frozen=True)

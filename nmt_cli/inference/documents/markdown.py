@@ -43,7 +43,7 @@ class MarkdownDocument(Document):
     def pieces(self) -> Iterator[Piece]:
         text = "".join(self.source.text_lines(ends=True))
         written = 0
-        for stretch in stretches(text, self.notes):
+        for stretch in stretches(text, self.notes, apart=self.source.split_sentences):
             yield verbatim(text[written : stretch.start])
             yield self.piece(stretch, "\r\n" if "\r\n" in text else "\n")
             written = stretch.end
@@ -90,12 +90,12 @@ def at_line_start(line: str) -> str:
     return f"{line[:place]}\\{line[place:]}"
 
 
-def stretches(text: str, notes: Counter[str]) -> Iterator[Stretch]:
+def stretches(text: str, notes: Counter[str], *, apart: bool) -> Iterator[Stretch]:
     """The running text of a document, in order of its place."""
     lines = Lines(text)
     cursor = 0
     for token, in_table in sorted(inline_tokens(text), key=lambda one: one[0].map[0]):
-        parts = segments(token)
+        parts = segments(token, apart=apart)
         if not any(has_words(sentence) for part in parts for sentence in part.sentences):
             continue
         found = lines.cell(token, cursor) if in_table else lines.paragraph(token)

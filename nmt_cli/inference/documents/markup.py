@@ -76,9 +76,9 @@ class Node:
 
 def with_marks(marked: MarkedText, translation: Translation, escape: Escape) -> Placed:
     """The best translation of `marked.text` with all its marks, each once; `escape` writes plain text in the format."""
-    words = translation.text.split()
     if not marked.marks:
-        return Placed(escape(" ".join(words)), 0)
+        return Placed(escape(translation.text), 0)
+    words = translation.text.split(" ") if translation.text else []  # other blanks are inside of what is protected
     links = linked(translation, words, len(normalise(marked.text).split()))
     projection = Projection(words, links, escape)
     return Placed(projection.written(nested(marked), 0, len(words)), projection.guessed)

@@ -29,15 +29,15 @@ PLURAL_FORMS = re.compile(r"nplurals\s*=\s*(\d+)")
 
 @dataclass(frozen=True)
 class Message:
-    """A text of several lines and sentences: each sentence is translated alone, blanks and line breaks stay."""
+    """A text of several lines and sentences; each is translated alone, if `apart`. Blanks and line breaks stay."""
 
     parts: tuple[str, ...]  # sentences at odd places, what stands between them at even ones
 
     @classmethod
-    def of(cls, text: str) -> Message:
+    def of(cls, text: str, *, apart: bool) -> Message:
         parts = [""]
         for line in re.split(r"(\s*\n\s*)", text):
-            starts = sentence_starts(line)
+            starts = sentence_starts(line, apart=apart)
             for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
                 sentence = line[start:end]
                 bare = sentence.strip() if has_letters(PLACEHOLDER.sub("", sentence)) else ""
@@ -106,7 +106,8 @@ class CatalogueDocument(Document):
         if entry.msgid_plural:
             count = self.forms or len(entry.msgstr_plural) or 2
             sources = [entry.msgid, *[entry.msgid_plural] * (count - 1)] if count > 1 else [entry.msgid_plural]
-        distinct = {text: Message.of(text) for text in dict.fromkeys(sources)}
+        apart = self.source.split_sentences
+        distinct = {text: Message.of(text, apart=apart) for text in dict.fromkeys(sources)}
 
         def written(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
@@ -122,8 +123,9 @@ class CatalogueDocument(Document):
 
     def needs_eye(self, entry: Any, sources: Sequence[str], found: Sequence[str]) -> bool:
         """Whether the translations must not be used unseen; counts why."""
-        formatted = any(flag.endswith("-format") and not flag.startswith("no-") for flag in entry.flags)
-        lost = formatted and any(map(differs, sources, found))
+        formats = [flag for flag in entry.flags if flag.endswith("-format")]
+        plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
+        lost = not plain and any(map(differs, sources, found))
         several = len(found) > 2
         self.notes += Counter({LOST: int(lost), FORMS: int(several and not lost)})
         return lost or several

@@ -1,29 +1,18 @@
-"""Where sentences end inside a text of several, so that each is translated by itself."""
+"""The sentences of a text of several, so that each is translated by itself."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nmt_cli.corpus.spans import find_spans
+from nmt_cli.inference import segments
 from nmt_cli.inference.documents.markup import Mark, MarkedText
 
-# A mark of the end, perhaps quotes and brackets, a blank; or a mark of scripts that put no blank after it.
-END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’」』）]*\s*")
-# Before a point that ends no sentence: a single letter, or a short form.
-SHORT = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d_]|[Mm]rs?|[Dd]r|[Pp]rof|[Ss]t|vs|etc|[Nn]o|[Ff]ig|e\.g|i\.e|z\.B|d\.h|bzw|ca|Nr)$"
-)
 
-
-def sentence_starts(text: str) -> list[int]:
-    """The places at which the sentences of `text` begin; the first is 0. A sentence does not begin in lower case."""
-    starts = [0]
-    for found in END.finditer(text):
-        following = text[found.end() : found.end() + 1]
-        if following and not following.islower() and not (found[0][0] == "." and SHORT.search(text[: found.start()])):
-            starts.append(found.end())
-    return starts
+def sentence_starts(text: str, *, apart: bool) -> list[int]:
+    """The places at which the sentences of `text` begin, if they are wanted `apart`; the first is 0."""
+    return segments.sentence_starts(text, find_spans(text)) if apart else [0]
 
 
 def has_letters(text: str) -> bool:
@@ -31,11 +20,11 @@ def has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-def sentences(whole: MarkedText) -> list[MarkedText]:
-    """The sentences of a text with their marks; none ends inside a mark."""
+def sentences(whole: MarkedText, *, apart: bool) -> list[MarkedText]:
+    """The sentences of a text with their marks, none of which ends inside a mark; one, if not wanted `apart`."""
     text = whole.text.rstrip()
     inside = [range(mark.start + 1, mark.end) for mark in whole.marks]
-    starts = [start for start in sentence_starts(text) if not any(start in one for one in inside)]
+    starts = [start for start in sentence_starts(text, apart=apart) if not any(start in one for one in inside)]
     ends = [*starts[1:], len(text) + 1]
     found = []
     for start, end in zip(starts, ends, strict=True):

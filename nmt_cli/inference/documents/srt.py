@@ -11,9 +11,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from nmt_cli.inference.documents.document import Document, Piece, library, verbatim
+from nmt_cli.inference.documents.document import Document, Piece, Source, library, verbatim
 from nmt_cli.inference.documents.markup import Mark, MarkedText, with_marks
 from nmt_cli.inference.documents.sentences import has_letters, sentences
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
 OPENING = re.compile(r"<([A-Za-z][\w-]*)")
 SPEAKER = re.compile(r"\s*(?:[-–—]\s*)(?=\S)")
+LINE = re.compile(r"[^\n]*\n?")
 GUESSED = "tags that were placed by guess"
+NOT_FOUND = "cues that were left as they are, since the parser reads them differently from how they stand"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class SubtitleDocument(Document):
         line_end = "\r\n" if "\r\n" in text else "\n"
         text = text.replace("\r\n", "\n")
         written = 0
-        for start, end in cues(text, self.source):
+        for start, end in cues(text, self.source, self.notes):
             yield verbatim(text[written:start].replace("\n", line_end))
             cue = text[start:end]
             yield self.cue(cue, line_end) if has_letters(TAG.sub("", cue)) else verbatim(cue.replace("\n", line_end))
@@ -48,13 +50,13 @@ class SubtitleDocument(Document):
         yield verbatim(text[written:].replace("\n", line_end))
 
     def cue(self, text: str, line_end: str) -> Piece:
-        lines = text.split("\n")
+        lines, apart = text.split("\n"), self.source.split_sentences
         spoken = [SPEAKER.match(TAG.sub("", line)) for line in lines]
         if len(lines) > 1 and all(spoken):
             parts = [without_tags(line) for line in lines]
-            split = [speaker(part) for part in parts]
+            split = [speaker(part, apart=apart) for part in parts]
         else:
-            split = [Line("", sentences(without_tags(" ".join(lines))))]
+            split = [Line("", sentences(without_tags(" ".join(lines)), apart=apart))]
 
         def written(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
@@ -69,28 +71,24 @@ class SubtitleDocument(Document):
         return line.before + " ".join(one.text for one in placed)
 
 
-def cues(text: str, source: Any) -> Iterator[tuple[int, int]]:
+def cues(text: str, source: Source, notes: Counter[str]) -> Iterator[tuple[int, int]]:
     """Where the texts of the cues stand, in the order of the file. Raises DataError for what holds no cue at all."""
     pysubs2 = library("pysubs2", "pysubs2", "Subtitles")
+    if not text.strip():
+        return
     stamp = pysubs2.time.TIMESTAMP
-    events = list(pysubs2.SSAFile.from_string(text, format_="srt", keep_html_tags=True)) if text.strip() else []
-    if text.strip() and not events:
+    events = list(pysubs2.SSAFile.from_string(text, format_="srt", keep_html_tags=True))
+    if not events:
         source.refuse(1, "no cue of a subtitle", "a cue has a line of two times: 00:00:01,000 --> 00:00:02,000")
-    place = 0
-    for event in events:
-        while place < len(text) and len(stamp.findall(text[place : line_end_after(text, place)])) != 2:
-            place = line_end_after(text, place) + 1
-        place = line_end_after(text, place) + 1
-        content = event.text.replace("\\N", "\n")
-        start = text.find(content, place) if content else -1
-        if start >= 0:
-            yield start, start + len(content)
-            place = start + len(content)
-
-
-def line_end_after(text: str, place: int) -> int:
-    end = text.find("\n", place)
-    return len(text) if end < 0 else end
+    times = [line for line in LINE.finditer(text) if len(stamp.findall(line[0])) == 2]
+    ends = [*(line.start() for line in times[1:]), len(text)]
+    for event, line, end in zip(events, times, ends, strict=True):
+        content = event.text.replace("\\N", "\n")  # which is how the parser writes the end of a line
+        place = text.find(content, line.end(), end)
+        if place < 0:
+            notes[NOT_FOUND] += 1
+        elif content:
+            yield place, place + len(content)
 
 
 def without_tags(text: str) -> MarkedText:
@@ -119,14 +117,14 @@ def closes(tag: str, opening: str) -> bool:
     return name is not None and tag == f"</{name[1]}>"
 
 
-def speaker(marked: MarkedText) -> Line:
+def speaker(marked: MarkedText, *, apart: bool) -> Line:
     """The text without the dash before it."""
     found = SPEAKER.match(marked.text)
     length = found.end() if found else 0
     moved = tuple(
         replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
     )
-    return Line(marked.text[:length], sentences(MarkedText(marked.text[length:], moved)))
+    return Line(marked.text[:length], sentences(MarkedText(marked.text[length:], moved), apart=apart))
 
 
 def wrapped(text: str, count: int) -> list[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,6 +52,12 @@ def test_json_is_one_line_with_all_of_it() -> None:
         "spans": [{"text": "b", "placed_by": "network"}],
     }
     assert [one["finished"] for one in told["hypotheses"]] == [True, False]
+
+
+def test_json_has_no_other_end_of_a_line_in_it() -> None:
+    line = LayoutConfig(json=True).lines(replace(TRANSLATION, source="a\u2028b\u2029c\x85d\x1ce"), 1)
+    assert len(line.splitlines()) == 1
+    assert json.loads(line)["source"] == "a\u2028b\u2029c\x85d\x1ce"
 
 
 def test_json_of_a_blank_line_has_no_hypothesis() -> None:

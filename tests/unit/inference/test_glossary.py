@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.corpus.spans import find_spans
 from nmt_cli.errors import DataError
-from nmt_cli.inference.glossary import Glossary
+from nmt_cli.inference.glossary import Glossary, folded
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -60,6 +61,31 @@ def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
     terms = glossary(dog="Hund", apple="apfel", IT="EDV")
     assert found(terms, "Dog DOG dog Apple") == [("Dog", "Hund"), ("DOG", "HUND"), ("dog", "Hund"), ("Apple", "Apfel")]
     assert found(terms, "IT works") == [("IT", "EDV")]
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [("sinir", "sınır"), ("gas", "gaſ"), ("\u00b5m", "\u03bcM"), ("σας", "σασ"), ("İstanbul", "İstanbul")],
+)
+def test_letters_are_matched_that_only_some_take_for_one_letter_in_two_cases(term: str, text: str) -> None:
+    assert found(Glossary({term: "x"}), text) == [(text, "x")]
+
+
+def test_whatever_re_takes_for_one_letter_in_two_cases_is_one_to_the_glossary_too() -> None:
+    assert all(folded(first) == folded(second) for first, second in ("iI", "iİ", "ıI", "sſ", "kK", "åÅ", "σς", "ßẞ"))
+    assert folded("Maße") != folded("Masse")
+
+
+@pytest.mark.parametrize("text", ["über Qualität", "Việt", "한국", "\u212bngström"])
+def test_terms_are_found_in_decomposed_text_and_only_whole_letters(text: str) -> None:
+    terms = Glossary(
+        {"Qualität": "quality", "Việt": "Viet", "한국": "Korea", "Ångström": "angstrom", "u": "no", "하": "no"}
+    )
+    for form in ("NFC", "NFD"):
+        written = unicodedata.normalize(form, text)
+        [(term, _)] = found(terms, f"{written}.")
+        assert term and written.endswith(term)
+    assert found(terms, "Viê\u0323t") == [("Viê\u0323t", "Viet")]
 
 
 def test_protected_spans_come_first() -> None:

@@ -3,14 +3,14 @@ from __future__ import annotations
 import io
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError
-from nmt_cli.inference.stream import arriving, decoded
+from nmt_cli.inference.stream import arriving, blocks, decoded
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), max_size=20))
@@ -55,8 +55,16 @@ def test_what_is_there_together_is_given_out_together_up_to_the_limit() -> None:
     assert all(1 <= len(batch) <= 3 for batch in [first, *rest])
 
 
-def test_an_error_comes_after_the_lines_before_it() -> None:
-    batches = arriving(decoded([b"a\n", b"b\n", b"\xff\n"], "x"), limit=10)
+def test_blocks_are_full_but_for_the_last() -> None:
+    assert list(blocks("abcde", 2)) == [["a", "b"], ["c", "d"], ["e"]]
+    assert list(blocks("abcd", 2)) == [["a", "b"], ["c", "d"]]
+
+
+@pytest.mark.parametrize("together", [arriving, blocks])
+def test_an_error_comes_after_the_lines_before_it(
+    together: Callable[[Iterator[str], int], Iterator[list[str]]],
+) -> None:
+    batches = together(decoded([b"a\n", b"b\n", b"\xff\n"], "x"), 10)
     seen: list[str] = []
     with pytest.raises(DataError, match="line 3"):
         for batch in batches:

@@ -29,6 +29,15 @@ def test_punctuation_outside_a_mark_stays_outside() -> None:
     assert with_marks(marked, louder(marked.text), str).text == "SEE ([THE DOCS](x))."
 
 
+def test_blanks_inside_a_word_stay_as_they_are() -> None:
+    amount = "10\u00a0000\u00a0€"
+    for marks, expected in (((), f"zahlt {amount}"), ((Mark(5, 13, "*", "*"),), f"zahlt *{amount}*")):
+        marked = MarkedText(f"pays {amount}", marks)
+        assert with_marks(marked, aligned(marked.text, ["zahlt", amount], [0, 1]), str).text == expected
+    spaced = aligned("{a  b}", ["{a  b}"], [0])
+    assert with_marks(MarkedText("{a  b}"), spaced, str).text == "{a  b}"
+
+
 def test_code_is_written_as_it_was_whatever_its_translation() -> None:
     marked = MarkedText("run make now.", (Mark(4, 8, fixed="`make`"),))
     assert written(marked, "jetzt machen Sie laufen.", [2, 1, 1, 0]) == "jetzt `make` laufen."

@@ -59,6 +59,13 @@ def test_a_translation_that_keeps_its_placeholder_is_not_fuzzy() -> None:
     assert notes == {}
 
 
+@pytest.mark.parametrize(("flag", "fuzzy"), [("", True), ("#, no-c-format\n", False)])
+def test_a_lost_placeholder_makes_any_message_fuzzy_unless_it_is_said_to_have_none(flag: str, fuzzy: bool) -> None:
+    written, notes = converted("po", flag + 'msgid "hello {name}"\nmsgstr ""\n')
+    assert polib.pofile(written)[0].fuzzy == fuzzy
+    assert len(notes) == fuzzy
+
+
 @pytest.mark.parametrize(
     ("forms", "expected"), [(1, ["APPLES"]), (2, ["APPLE", "APPLES"]), (3, ["APPLE", "APPLES", "APPLES"])]
 )

@@ -50,6 +50,13 @@ def test_the_lines_of_a_cue_are_one_text() -> None:
     assert converted("srt", cue.format("one two\nthree four"), backwards)[0] == cue.format("FOUR THREE\nTWO ONE")
 
 
+def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> None:
+    times = "00:00:01,000 --> 00:00:02,000\n"
+    written, notes = converted("srt", f"1\n{times}one\\Ntwo\n\n2\n{times}one\ntwo\n")
+    assert written == f"1\n{times}one\\Ntwo\n\n2\n{times}ONE\nTWO\n"
+    assert list(notes.values()) == [1]
+
+
 def test_what_holds_no_cue_is_refused() -> None:
     with pytest.raises(DataError, match="no cue"):
         converted("srt", "just text\n")

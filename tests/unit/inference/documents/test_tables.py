@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, OptionError
-from support.translations import converted
+from nmt_cli.inference.translation import Translation
+from support.translations import converted, louder
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\t"), max_size=12)
 
@@ -23,6 +24,8 @@ def test_tsv_gets_a_column_and_keeps_every_byte_before_it() -> None:
 def test_a_column_by_number_means_that_there_is_no_header() -> None:
     assert converted("tsv", "a\tb\nc\td\n", column="2")[0] == "a\tb\tB\nc\td\tD\n"
     assert converted("csv", "a,b\nc,d\n", column="1")[0] == "a,b,A\nc,d,C\n"
+    assert converted("tsv", "b\t1\nd\t2\n", column="1")[0] == "b\t1\tB\nd\t2\tD\n"
+    assert converted("csv", "2,a\n1,b\n", column="2")[0] == "2,a,A\n1,b,B\n"
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
@@ -40,6 +43,21 @@ def test_csv_keeps_quotes_and_line_breaks_in_fields() -> None:
     text = 'id;"te""xt"\r\n1;"two\nlines; ""quoted"""\r\n2;plain'
     written = converted("csv", text, column='te"xt', new_column="new")[0]
     assert written == 'id;"te""xt";new\r\n1;"two\nlines; ""quoted""";"TWO LINES; ""QUOTED"""\r\n2;plain;PLAIN'
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("csv", 'a\n"pay 10\u00a0€ <a  href=x>\r\nnow"\n'), ("jsonl", '{"a": "pay 10\\u00a0€ <a  href=x>\\nnow"}\n')],
+)
+def test_blanks_reach_the_translator_as_they_are_but_for_line_breaks(name: str, text: str) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return louder(text)
+
+    converted(name, text, noted, column="a")
+    assert seen == ["pay 10\u00a0€ <a  href=x> now"]
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
@@ -78,6 +96,7 @@ def test_jsonl_as_it_is_read_again_has_one_entry_more(values: list[dict[str, obj
     [
         ("tsv", "a\tb\n", {"column": "c"}, "x.tsv: there is no column 'c'"),
         ("tsv", "a\tb\nx\n", {"column": "b"}, "x.tsv, line 2: 1 columns; column 2"),
+        ("tsv", "a\tb\n", {"column": "0"}, "x.tsv: there is no column '0'"),
         ("tsv", "a\ta_de\n", {"column": "a"}, "has a column 'a_de' already"),
         ("csv", 'a,b\n1,"2\n3,4\n', {"column": "a"}, "x.csv, line 2"),
         ("jsonl", '{"a": "x"}\n[1]\n', {"column": "a"}, "x.jsonl, line 2: no JSON object"),
