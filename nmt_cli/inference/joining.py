@@ -19,12 +19,20 @@ END_PIECE = "</s>"
 STRAY = re.compile(rf"\s*(?:{PLACEHOLDER.pattern})")
 
 
-def joined(line: str, pieces: Sequence[Piece], found: Sequence[Translation | None], sides: Sides | None) -> Translation:
+def joined(
+    line: str,
+    pieces: Sequence[Piece],
+    found: Sequence[Translation | None],
+    sides: Sides | None,
+    prefix: str = "",
+) -> Translation:
     """What the translations `found` of its `pieces` make of a line; a piece with nothing to translate has none.
 
-    `sides` are the tokenizers, where the source is text.
+    `sides` are the tokenizers, where the source is text. A first piece with nothing to translate is given the `prefix`
+    here, which search forces on others.
     """
-    own = [restored(piece, one, sides) for piece, one in zip(pieces, found, strict=True)]
+    prefixes = [prefix, *[""] * len(pieces)]
+    own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=False)]
     number = max((len(one.hypotheses) for one in own), default=0)
     ranks = [[one.hypotheses[min(rank, len(one.hypotheses) - 1)] for one in own] for rank in range(number)]
     cut = any(one.source_cut_from is not None for one in own)
@@ -39,10 +47,10 @@ def joined(line: str, pieces: Sequence[Piece], found: Sequence[Translation | Non
     )
 
 
-def restored(piece: Piece, found: Translation | None, sides: Sides | None) -> Translation:
-    """The translation of a piece with its protected spans; itself, where there is nothing to translate."""
+def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefix: str) -> Translation:
+    """The translation of a piece with its protected spans; `prefix` and itself, where there is nothing to translate."""
     if found is None:
-        return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece),), frozenset())
+        return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece, prefix),), frozenset())
     if sides is None:
         return found
     if not piece.masked.spans:
@@ -72,9 +80,9 @@ def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:
     return [texts.get(one, one) for one in pieces]
 
 
-def unchanged(piece: Piece) -> Hypothesis:
-    """What a piece with nothing to translate becomes: certainly itself."""
-    text = piece.unchanged
+def unchanged(piece: Piece, prefix: str) -> Hypothesis:
+    """What a piece with nothing to translate becomes: certainly itself, behind the `prefix`."""
+    text = f"{prefix} {piece.unchanged}".strip()
     return Hypothesis(
         text=text,
         tokens=(Tokenizer.UNKNOWN, Tokenizer.END),
