@@ -50,12 +50,11 @@ class LayoutConfig(Settings):
 
 
 def as_mapping(translation: Translation, n_best: int) -> dict[str, Any]:
-    repair = translation.repair
     return {
         "source": translation.source,
         "translation": translation.text,
         "hypotheses": [hypothesis_mapping(translation, one) for one in translation.hypotheses[:n_best]],
-        "repairs": [] if repair is None else [{"ailment": repair.ailment, "remedy": repair.remedy}],
+        "repairs": [{"ailment": one.ailment, "remedy": one.remedy} for one in translation.repairs],
         "unseen": sorted(translation.unseen),
     }
 

@@ -35,15 +35,16 @@ def joined(
     own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=False)]
     number = max((len(one.hypotheses) for one in own), default=0)
     ranks = [[one.hypotheses[min(rank, len(one.hypotheses) - 1)] for one in own] for rank in range(number)]
-    cut = any(one.source_cut_from is not None for one in own)
+    cut = next((one for one in own if one.source_cut_from is not None), None)
     words = (piece.masked.words for piece in pieces)
     return Translation(
         source=line,
         source_pieces=tuple(chain.from_iterable(one.source_pieces for one in own)),
         hypotheses=tuple(whole_hypothesis(pieces, parts) for parts in ranks),
         unseen=frozenset(chain.from_iterable(sides.source.unseen(text) for text in words)) if sides else frozenset(),
-        repair=next((one.repair for one in own if one.repair is not None), None),
-        source_cut_from=sum(one.source_cut_from or len(one.source_pieces) - 1 for one in own) if cut else None,
+        repairs=tuple(chain.from_iterable(one.repairs for one in own)),
+        source_cut_from=cut.source_cut_from if cut else None,
+        source_read=cut.source_read if cut else 0,
     )
 
 

@@ -42,8 +42,9 @@ class Translation:
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
-    repair: Repair | None = None  # what was found wrong with the translation at first, and what helped
-    source_cut_from: int | None = None  # positions of the line, where only the first of them were read
+    repairs: tuple[Repair, ...] = ()  # what was found wrong with its sentences at first, and what helped
+    source_cut_from: int | None = None  # positions of its first sentence of which only the first ones were read
+    source_read: int = 0  # and how many these were, its end aside
 
     @property
     def text(self) -> str:

@@ -15,6 +15,7 @@ from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
+from nmt_cli.inference.alignment import SENTENCE_END
 from nmt_cli.inference.bundle import Bundle, ModelCard
 from nmt_cli.inference.config import LineConfig, RepairConfig, SearchConfig
 from nmt_cli.inference.constraints import Guide
@@ -146,14 +147,13 @@ class Translator:
         `lines`, by which samples are drawn.
         """
         read = [self.pieces(line, config) for line in lines]
-        places = [
-            Place(first_line + number, place)
-            for number, pieces in enumerate(read)
+        texts = {
+            Place(number, place): piece.text
+            for number, pieces in enumerate(read, start=first_line)
             for place, piece in enumerate(pieces)
             if piece.is_translated
-        ]
-        told = None if progress is None else (lambda done: progress(done * len(lines) // max(1, len(places))))
-        texts = {place: read[place.line - first_line][place.piece].text for place in places}
+        }
+        told = None if progress is None else (lambda done: progress(done * len(lines) // max(1, len(texts))))
         found = self.translate_pieces(texts, config, told, repair)
         if progress is not None and not texts:
             progress(len(lines))
@@ -301,12 +301,14 @@ class Translator:
     def translation(self, line: str, row: Row, hypotheses: Sequence[Hypothesis]) -> Translation:
         if row.is_blank:
             return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
+        labels = self.source.labels(row)
         return Translation(
             source=line,
-            source_pieces=self.source.labels(row),
+            source_pieces=labels,
             hypotheses=tuple(hypotheses),
             unseen=self.source.unseen(line),
             source_cut_from=row.cut_from,
+            source_read=len(row) - (labels[-1] == SENTENCE_END),
         )
 
     def hypothesis(self, found: Found, text: str, source_length: int) -> Hypothesis:

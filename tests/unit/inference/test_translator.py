@@ -165,20 +165,20 @@ def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(trans
     config = SearchConfig(beam_size=2)
     plain = translator.translate(LINES, config)
     healed = translator.translate(LINES, config, repair=RepairConfig())
-    assert any(one.repair for one in healed)
+    assert any(one.repairs for one in healed)
     for one, other in zip(plain, healed, strict=True):
-        if other.repair is None or other.repair.remedy is None:
+        if not other.repairs or other.repairs[0].remedy is None:
             assert (one.text, one.hypotheses and one.hypotheses[0].score) == (
                 other.text,
                 other.hypotheses and other.hypotheses[0].score,
             )
-    assert translator.translate(LINES, config, repair=RepairConfig(heal=False))[0].repair is None
+    assert translator.translate(LINES, config, repair=RepairConfig(heal=False))[0].repairs == ()
 
 
 def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:
     config = SearchConfig(sampling=SamplingConfig(sample=True))
     drawn = translator.translate(LINES, config, repair=RepairConfig())
-    assert not any(one.repair for one in drawn)
+    assert not any(one.repairs for one in drawn)
 
 
 def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Path) -> None:
