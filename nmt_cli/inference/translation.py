@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nmt_cli.inference.alignment import Words
 from nmt_cli.inference.healing import Repair
 from nmt_cli.inference.placing import Placed
 from nmt_cli.inference.protocol import FloatArray
@@ -25,6 +26,7 @@ class Hypothesis:
     attentions: tuple[FloatArray, ...]  # of each piece that the line was cut into: (its tokens, its source positions)
     finished: bool  # false where the length limit cut it
     placed: tuple[Placed, ...] = ()  # the protected spans
+    words: tuple[Words, ...] = ()  # of each piece of the line; none where it is one piece without spans
 
     @property
     def attention(self) -> FloatArray:
