@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -19,23 +19,27 @@ from nmt_cli.inference.translation import Hypothesis, Translation
 
 END_PIECE = "</s>"
 
+Parts = tuple[Hypothesis, ...]  # of the pieces of a line, one each
+
 
 def joined(
     line: str,
     pieces: Sequence[Piece],
     found: Sequence[Translation | None],
     sides: Sides | None,
+    *,
     prefix: str = "",
+    drawn: bool = False,
 ) -> Translation:
     """What the translations `found` of its `pieces` make of a line; a piece with nothing to translate has none.
 
     `sides` are the tokenizers, where the source is text. A first piece with nothing to translate is given the `prefix`
-    here, which search forces on others.
+    here, which search forces on others. Hypotheses that were `drawn` are joined first with first, second with second:
+    the best that they could make together would be no samples.
     """
     prefixes = [prefix, *[""] * len(pieces)]
     own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=False)]
-    number = max((len(one.hypotheses) for one in own), default=0)
-    ranks = [[one.hypotheses[min(rank, len(one.hypotheses) - 1)] for one in own] for rank in range(number)]
+    ranks = (alike if drawn else best)([one.hypotheses for one in own])
     cut = next((one for one in own if one.source_cut_from is not None), None)
     words = (piece.masked.words for piece in pieces)
     ranges = list(word_ranges((" " if one.segment.blank_before else "") + one.source_text for one in pieces))
@@ -48,6 +52,30 @@ def joined(
         source_cut_from=cut.source_cut_from if cut else None,
         source_read=cut.source_read if cut else 0,
     )
+
+
+def alike(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """The hypotheses of one rank together; the last of a shorter list with all that follow."""
+    number = max(map(len, lists), default=0)
+    return [tuple(own[min(rank, len(own) - 1)] for own in lists) for rank in range(number)]
+
+
+def best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """The choices of one of each list with the highest sums of scores, as many as the longest list has, best first.
+
+    Repair may prefer a hypothesis to one of a higher score, which then counts for no more than it.
+    """
+    number = max(map(len, lists), default=0)
+    sums: list[tuple[float, Parts]] = [(0.0, ())] if lists else []
+    for own in lists:
+        scores = list(accumulate((one.score for one in own), min))
+        longer = [
+            (total + score, (*parts, one))
+            for rank, (total, parts) in enumerate(sums, start=1)
+            for score, one in zip(scores[: number // rank], own, strict=False)  # so many are better than what follows
+        ]
+        sums = sorted(longer, key=lambda pair: -pair[0])[:number]
+    return [parts for _, parts in sums]
 
 
 def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefix: str) -> Translation:

@@ -158,11 +158,12 @@ class Translator:
         if progress is not None and not texts:
             progress(len(lines))
         sides = Sides(self.subwords, self.target) if self.subwords is not None else None
-        prefix = normalise(config.prefix)
-        return [
-            joined(line, pieces, [found.get(Place(number, place)) for place in range(len(pieces))], sides, prefix)
-            for number, (line, pieces) in enumerate(zip(lines, read, strict=True), start=first_line)
-        ]
+        prefix, drawn = normalise(config.prefix), config.sampling.sample
+        result = []
+        for number, (line, pieces) in enumerate(zip(lines, read, strict=True), start=first_line):
+            own = [found.get(Place(number, place)) for place in range(len(pieces))]
+            result.append(joined(line, pieces, own, sides, prefix=prefix, drawn=drawn))
+        return result
 
     def pieces(self, line: str, config: SearchConfig) -> list[Piece]:
         """What of a line is translated on its own; none of a blank one."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt_cli.inference.config import LineConfig
 from nmt_cli.inference.healing import Repair
@@ -21,8 +23,34 @@ def sentence(*scored: tuple[str, float], **known: object) -> Translation:
     return Translation("", ("▁a", "▁b", "</s>"), tuple(found), frozenset(), **known)  # type: ignore[arg-type]
 
 
-def line(*sentences: Translation) -> Translation:
-    return joined(LINE, LineReader(LineConfig(), carries=False).pieces(LINE), sentences, None)
+def line(*sentences: Translation, drawn: bool = False) -> Translation:
+    return joined(LINE, LineReader(LineConfig(), carries=False).pieces(LINE), sentences, None, drawn=drawn)
+
+
+def ranked(one: Translation) -> list[tuple[str, float]]:
+    return [(found.text, found.score) for found in one.hypotheses]
+
+
+@given(
+    first=st.lists(st.integers(-30, 0), min_size=1, max_size=5),
+    second=st.lists(st.integers(-30, 0), min_size=1, max_size=5),
+)
+def test_hypotheses_of_a_line_are_the_best_that_those_of_its_sentences_make(
+    first: list[int], second: list[int]
+) -> None:
+    one = line(*(sentence(*(("A", score) for score in sorted(own, reverse=True))) for own in (first, second)))
+    sums = sorted((a + b for a in first for b in second), reverse=True)
+    assert [found.score for found in one.hypotheses] == sums[: max(len(first), len(second))]
+
+
+def test_samples_of_a_line_are_joined_as_they_were_drawn() -> None:
+    sentences = sentence(("A", -1), ("B", -5)), sentence(("C", -2), ("D", -3))
+    assert ranked(line(*sentences)) == [("A C", -3), ("A D", -4)]
+    assert ranked(line(*sentences, drawn=True)) == [("A C", -3), ("B D", -8)]
+
+
+def test_what_repair_preferred_stays_first_whatever_its_score() -> None:
+    assert ranked(line(sentence(("A", -9), ("B", -1)), sentence(("C", -1), ("D", -2))))[0] == ("A C", -10)
 
 
 def test_what_was_done_for_every_sentence_is_known_of_the_line() -> None:
