@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.inference.alignment import SENTENCE_END, Link, word_links
+from nmt_cli.inference.alignment import Link, links
 from nmt_cli.settings import Settings, setting
 
 if TYPE_CHECKING:
@@ -52,12 +52,11 @@ class LayoutConfig(Settings):
 
 
 def as_mapping(translation: Translation, n_best: int) -> dict[str, Any]:
-    repair = translation.repair
     return {
         "source": translation.source,
         "translation": translation.text,
         "hypotheses": [hypothesis_mapping(translation, one) for one in translation.hypotheses[:n_best]],
-        "repairs": [] if repair is None else [{"ailment": repair.ailment, "remedy": repair.remedy}],
+        "repairs": [{"ailment": one.ailment, "remedy": one.remedy} for one in translation.repairs],
         "unseen": sorted(translation.unseen),
     }
 
@@ -73,13 +72,6 @@ def hypothesis_mapping(translation: Translation, hypothesis: Hypothesis) -> dict
         "alignment": links(translation, hypothesis),
         "spans": [{"text": span.text, "placed_by": span.how} for span in hypothesis.placed],
     }
-
-
-def links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
-    """None for a network without attention, which looks at nothing, and where the source is no text."""
-    if not hypothesis.attention.any() or translation.source_pieces[-1:] != (SENTENCE_END,):
-        return ()
-    return word_links(translation.source_pieces, hypothesis.pieces, hypothesis.attention)
 
 
 def pharaoh(found: Iterable[Link]) -> str:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
 
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
+SHOWN = 5  # spans that are named of those that a person should look at
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -112,7 +113,7 @@ def translate(
     documents = opened(paths, source, writer)
     batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths, pairs_wanted=score)
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
-    tally = Tally()
+    tally = Tally(long=SourceCuts("line" if formats(paths, document) == ["text"] else "text"))
     with (
         translation_progress(screen, paths if output else []) as advance,
         destination(output) as stream,
@@ -121,7 +122,7 @@ def translate(
         for written in delivered(batches, crew, tally.add):
             stream.write(written.encode("utf-8"))
             stream.flush()
-            advance(tally.long.lines)
+            advance(tally.long.texts)
     tally.tell(screen, search)
     tell_notes(screen, documents, crew)
 
@@ -190,7 +191,8 @@ class Tally:
     unseen: set[str] = field(default_factory=set)
     cut: int = 0
     spans: int = 0
-    doubtful: list[Placed] = field(default_factory=list)
+    doubtful: int = 0  # of the spans
+    shown: list[Placed] = field(default_factory=list)  # the first of these
     mended: Counter[tuple[str, str]] = field(default_factory=Counter)  # ailment and remedy
     ill: Counter[str] = field(default_factory=Counter)  # ailments that nothing helped against
     long: SourceCuts = field(default_factory=SourceCuts)
@@ -199,20 +201,19 @@ class Tally:
         self.unseen |= translation.unseen
         self.cut += translation.cut
         self.spans += len(translation.placed)
-        self.doubtful += [placed for placed in translation.placed if placed.doubtful]
-        repair = translation.repair
-        if repair is not None and repair.remedy is not None:
-            self.mended[repair.ailment, repair.remedy] += 1
-        elif repair is not None:
-            self.ill[repair.ailment] += 1
+        doubtful = [placed for placed in translation.placed if placed.doubtful]
+        self.doubtful += len(doubtful)
+        self.shown += doubtful[: SHOWN - len(self.shown)]
+        self.mended.update((one.ailment, one.remedy) for one in translation.repairs if one.remedy is not None)
+        self.ill.update(one.ailment for one in translation.repairs if one.remedy is None)
         self.long.add(translation)
 
     def tell(self, screen: Screen, search: SearchConfig) -> None:
         if self.doubtful:
-            shown = " ".join(dict.fromkeys(placed.text for placed in self.doubtful[:5]))
+            shown = " ".join(dict.fromkeys(placed.text for placed in self.shown))
             screen.warn(
-                f"{len(self.doubtful):,} of {self.spans:,} protected spans were lost by the network and put back by "
-                f"attention or position; look where they stand: {shown}{' ...' if len(self.doubtful) > 5 else ''}"
+                f"{self.doubtful:,} of {self.spans:,} protected spans were lost by the network and put back by "
+                f"attention or position; look where they stand: {shown}{' ...' if self.doubtful > SHOWN else ''}"
             )
         if self.unseen:
             shown = " ".join(character for character in sorted(self.unseen)[:20])
@@ -220,18 +221,24 @@ class Tally:
             screen.warn(f"never seen in training, so translated by guess: {shown}{more}")
         if self.mended:
             found = ", ".join(f"{count:,} {ill} ({remedy})" for (ill, remedy), count in self.mended.most_common())
-            screen.say(f"  {counted(self.mended.total())} searched again and mended: {found}")
+            screen.say(f"  {counted(self.mended.total(), 'sentence')} searched again and mended: {found}")
         if self.ill:
             found = ", ".join(f"{count:,} {ill}" for ill, count in self.ill.most_common())
-            screen.warn(f"{counted(self.ill.total())} searched again in vain, look at them: {found}")
+            screen.warn(f"{counted(self.ill.total(), 'sentence')} searched again in vain, look at them: {found}")
         if self.long.count:
             screen.warn(self.long.told)
         if self.cut:
-            screen.warn(f"{counted(self.cut)} cut before the end of the translation (--max-length {search.max_length})")
+            limits = f"--max-length {search.max_length}, or the most that a source of its length becomes"
+            screen.warn(f"{counted(self.cut, self.long.thing)} cut before the end of the translation, at {limits}")
 
 
-def counted(lines: int) -> str:
-    return "1 line was" if lines == 1 else f"{lines:,} lines were"
+def counted(number: int, thing: str) -> str:
+    return f"1 {thing} was" if number == 1 else f"{number:,} {thing}s were"
+
+
+def formats(paths: list[Path], config: DocumentConfig) -> list[str]:
+    """That of each file, or of standard input."""
+    return [format_of(path, config.format) for path in paths] or [format_of(None, config.format)]
 
 
 def opened(paths: list[Path], source: Source, writer: Writer) -> list[Document]:
@@ -239,8 +246,7 @@ def opened(paths: list[Path], source: Source, writer: Writer) -> list[Document]:
 
     Raises OptionError for what the format cannot hold.
     """
-    given = source.config.format
-    names = [format_of(path, given) for path in paths] or [format_of(None, given)]
+    names = formats(paths, source.config)
     for name in names:
         if name != "text" and not writer.is_bare:
             raise OptionError(f"--format {name} has room for one translation and nothing beside it")

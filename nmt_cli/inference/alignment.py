@@ -1,4 +1,4 @@
-"""Attention of pieces as attention of words, and as the links that it means. Takes pieces and arrays, no tokenizer.
+"""Attention of pieces as attention of words, and as the links that it means. Knows no tokenizer.
 
 Words are what stands between blanks, as in the Pharaoh format. Letters: T target and S source pieces; L layers,
 H heads.
@@ -6,11 +6,15 @@ H heads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from nmt_cli.corpus.clean import normalise
 
 if TYPE_CHECKING:
     from nmt_cli.inference.protocol import FloatArray
+    from nmt_cli.inference.translation import Hypothesis, Translation
 
 # Those of `corpus.tokenizer`, which loads SentencePiece; the command line reads this module for `nmt --help`.
 BLANK = "▁"
@@ -19,6 +23,49 @@ SENTENCE_END = "</s>"
 
 Groups = list[list[int]]
 Link = tuple[int, int]  # source word, target word, from 0
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a line that were translated on their own, and those that they became."""
+
+    source: range
+    target: range
+    links: tuple[Link, ...] | None = None  # counted from the first of each; None: those that the pieces tell
+
+    @classmethod
+    def of(cls, source: str, target: str, links: tuple[Link, ...] | None = None) -> Words:
+        return cls(range(len(source.split())), range(len(target.split())), links)
+
+
+def word_ranges(parts: Iterable[str]) -> Iterator[range]:
+    """The words of each part among those of all; two that no blank parts share one."""
+    end = 0
+    for part in parts:
+        start = end - (end > 0 and bool(part) and not part[0].isspace())
+        end = start + len(part.split())
+        yield range(start, end)
+
+
+def links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
+    """The links of one of the hypotheses of a line, piece by piece of it: none looks at another.
+
+    None for a network without attention, which looks at nothing, and where the source is no text.
+    """
+    if translation.source_pieces[-1:] != (SENTENCE_END,):
+        return ()
+    found: dict[Link, None] = {}
+    row = column = 0
+    words = hypothesis.words or (Words.of(normalise(translation.source), hypothesis.text),)
+    for own, attention in zip(words, hypothesis.attentions, strict=True):
+        last_row, last_column = row + attention.shape[0], column + attention.shape[1]
+        source, target = translation.source_pieces[column:last_column], hypothesis.pieces[row:last_row]
+        near = word_links(source, target, attention) if own.links is None else own.links
+        if attention.any() and own.source:  # pieces can seem more words than they spell: what is unknown has no joiner
+            known = ((min(s, len(own.source) - 1), t) for s, t in near if t < len(own.target))
+            found |= dict.fromkeys((own.source[s], own.target[t]) for s, t in known)
+        row, column = last_row, last_column
+    return tuple(found)
 
 
 def word_links(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
@@ -34,8 +81,12 @@ def word_links(source: Sequence[str], target: Sequence[str], attention: FloatArr
 
 
 def spoken(pieces: Sequence[str], groups: Groups) -> Groups:
-    """The groups without those of the sentence's start and end."""
-    return [group for group in groups if not is_special(pieces[group[0]])]
+    """The groups without those of the sentence's start and end, and those that spell nothing but a blank."""
+    return [
+        group
+        for group in groups
+        if not is_special(pieces[group[0]]) and any(pieces[place].strip(BLANK) for place in group)
+    ]
 
 
 def merged(attention: FloatArray, source: Groups, target: Groups) -> FloatArray:

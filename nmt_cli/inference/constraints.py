@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.protocol import ALL, FloatArray, IntArray, StateT, Step
-from nmt_cli.inference.sampling import Sampler
+from nmt_cli.inference.sampling import Place, Sampler
 
 NEVER = -np.inf
 
@@ -94,13 +94,13 @@ class Guide:
         config: SearchConfig,
         *,
         prefix: Sequence[int] = (),
-        lines: Sequence[int] = (),
+        places: Sequence[Place] = (),
         steps: int = 0,
         vocabulary: int = ALL,
     ) -> Self:
         """What `config` asks for; `prefix` in ids.
 
-        For sampling, `lines` are the numbers of the sentences, by which they draw, and `steps` the most they take.
+        For sampling, `places` are those of the sentences, by which they draw, and `steps` the most they take.
         """
         constraints: list[Constraint] = []
         if prefix:
@@ -108,7 +108,7 @@ class Guide:
         if config.no_repeat_ngram:
             constraints.append(NgramBan(config.no_repeat_ngram, after=len(prefix)))
         if config.sampling.sample:
-            constraints.append(Sampler.of(config.sampling, lines, rows=config.rows, steps=steps))
+            constraints.append(Sampler.of(config.sampling, places, rows=config.rows, steps=steps))
         return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample)
 
     def candidates(self, wanted: int, length: int) -> int:

@@ -1,4 +1,4 @@
-"""Which lines were longer than what is read of a line: counted, so that it can be told. Standard library only."""
+"""Which texts were longer than what is read of a sentence: counted, so that it can be told. Standard library only."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class SourceCuts:
-    """Counts the lines of which only the beginning was read, so that it can be told."""
+    """Counts the texts in which only the beginning of a sentence was read, so that it can be told."""
 
+    thing: str = "line"  # what a text is called
     count: int = 0
-    lines: int = 0  # that were looked at
-    first: int = 0  # line, from 1
-    positions: int = 0  # that it has
+    texts: int = 0  # that were looked at
+    first: int = 0  # text, from 1
+    positions: int = 0  # that its sentence has
     read: int = 0
 
     @classmethod
@@ -28,22 +29,21 @@ class SourceCuts:
         return cuts
 
     def add(self, translation: Translation) -> None:
-        """The translation of the next line."""
-        self.lines += 1
+        """The translation of the next text."""
+        self.texts += 1
         if translation.source_cut_from is None:
             return
         if not self.count:
-            self.first, self.positions = self.lines, translation.source_cut_from
-            self.read = len(translation.source_pieces) - 1  # END aside
+            self.first, self.positions, self.read = self.texts, translation.source_cut_from, translation.source_read
         self.count += 1
 
     @property
     def told(self) -> str:
-        """One sentence; empty where no line was cut."""
+        """One sentence; empty where nothing was cut."""
         if not self.count:
             return ""
-        lines = "1 line was" if self.count == 1 else f"{self.count:,} lines were"
+        texts = f"1 {self.thing} has" if self.count == 1 else f"{self.count:,} {self.thing}s have"
         return (
-            f"{lines} longer than --max-source-length {self.read:,} and read to there; "
-            f"the first is line {self.first:,}, of {self.positions:,} source tokens"
+            f"{texts} a sentence longer than --max-source-length {self.read:,}, read to there; "
+            f"the first is {self.thing} {self.first:,}, with one of {self.positions:,} source tokens"
         )

@@ -26,7 +26,7 @@ Search = Callable[[Sequence[str], SearchConfig], "list[Translation]"]
 
 @dataclass(frozen=True)
 class Repair:
-    """What was found wrong with a line's translation, and the remedy that helped; None if none did."""
+    """What was found wrong with a translation, and the remedy that helped; None if none did."""
 
     ailment: Ailment
     remedy: str | None
@@ -76,7 +76,7 @@ class Healer:
     splits: bool = True  # whether a source is text, and can be parted
 
     def heal(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
-        """The translations, each ill one with what was found and what helped in `repair`.
+        """The translations, each ill one with what was found and what helped in `repairs`.
 
         A remedy that leaves something said twice on end stands back for a later one that does not.
         """
@@ -88,14 +88,14 @@ class Healer:
             for place, other in zip(tried, self.tried(remedy, [result[i] for i in tried], config), strict=True):
                 if other is None:
                     continue
-                mended = replace(other, repair=Repair(waiting[place], remedy.name))
+                mended = replace(other, repairs=(Repair(waiting[place], remedy.name),))
                 if stutters(other.source, other.text):
                     fair.setdefault(place, mended)
                 else:
                     result[place] = mended
                     del waiting[place]
         for place, found in waiting.items():
-            result[place] = fair.get(place) or replace(result[place], repair=Repair(found, None))
+            result[place] = fair.get(place) or replace(result[place], repairs=(Repair(found, None),))
         return result
 
     def ailment(self, translation: Translation, config: SearchConfig) -> Ailment | None:

@@ -2,68 +2,107 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
 from nmt_cli.corpus.spans import PLACEHOLDER
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer
-from nmt_cli.inference.lines import Piece, whole
+from nmt_cli.inference.alignment import Words, word_ranges
+from nmt_cli.inference.lines import Piece
+from nmt_cli.inference.linking import SourceWords, restored_links, source_words
 from nmt_cli.inference.placing import Placed, Sides, restore
+from nmt_cli.inference.segments import joints
 from nmt_cli.inference.translation import Hypothesis, Translation
 
 END_PIECE = "</s>"
-STRAY = re.compile(rf"\s*(?:{PLACEHOLDER.pattern})")
+
+Parts = tuple[Hypothesis, ...]  # of the pieces of a line, one each
 
 
-def joined(line: str, pieces: Sequence[Piece], found: Sequence[Translation | None], sides: Sides | None) -> Translation:
+def joined(
+    line: str,
+    pieces: Sequence[Piece],
+    found: Sequence[Translation | None],
+    sides: Sides | None,
+    *,
+    prefix: str = "",
+    drawn: bool = False,
+) -> Translation:
     """What the translations `found` of its `pieces` make of a line; a piece with nothing to translate has none.
 
-    `sides` are the tokenizers, where the source is text.
+    `sides` are the tokenizers, where the source is text. A first piece with nothing to translate is given the `prefix`
+    here, which search forces on others. Hypotheses that were `drawn` are joined first with first, second with second:
+    the best that they could make together would be no samples.
     """
-    own = [restored(piece, one, sides) for piece, one in zip(pieces, found, strict=True)]
-    number = max((len(one.hypotheses) for one in own), default=0)
-    ranks = [[one.hypotheses[min(rank, len(one.hypotheses) - 1)] for one in own] for rank in range(number)]
-    cut = any(one.source_cut_from is not None for one in own)
+    prefixes = [prefix, *[""] * len(pieces)]
+    own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=False)]
+    ranks = (alike if drawn else best)([one.hypotheses for one in own])
+    cut = next((one for one in own if one.source_cut_from is not None), None)
     words = (piece.masked.words for piece in pieces)
+    ranges = list(word_ranges((" " if one.segment.blank_before else "") + one.source_text for one in pieces))
     return Translation(
         source=line,
         source_pieces=tuple(chain.from_iterable(one.source_pieces for one in own)),
-        hypotheses=tuple(whole_hypothesis(pieces, parts) for parts in ranks),
+        hypotheses=tuple(whole_hypothesis(pieces, parts, ranges) for parts in ranks),
         unseen=frozenset(chain.from_iterable(sides.source.unseen(text) for text in words)) if sides else frozenset(),
-        repair=next((one.repair for one in own if one.repair is not None), None),
-        source_cut_from=sum(one.source_cut_from or len(one.source_pieces) - 1 for one in own) if cut else None,
+        repairs=tuple(chain.from_iterable(one.repairs for one in own)),
+        source_cut_from=cut.source_cut_from if cut else None,
+        source_read=cut.source_read if cut else 0,
     )
 
 
-def restored(piece: Piece, found: Translation | None, sides: Sides | None) -> Translation:
-    """The translation of a piece with its protected spans; itself, where there is nothing to translate."""
+def alike(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """The hypotheses of one rank together; the last of a shorter list with all that follow."""
+    number = max(map(len, lists), default=0)
+    return [tuple(own[min(rank, len(own) - 1)] for own in lists) for rank in range(number)]
+
+
+def best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """The choices of one of each list with the highest sums of scores, as many as the longest list has, best first.
+
+    Repair may prefer a hypothesis to one of a higher score, which then counts for no more than it.
+    """
+    number = max(map(len, lists), default=0)
+    sums: list[tuple[float, Parts]] = [(0.0, ())] if lists else []
+    for own in lists:
+        scores = list(accumulate((one.score for one in own), min))
+        longer = [
+            (total + score, (*parts, one))
+            for rank, (total, parts) in enumerate(sums, start=1)
+            for score, one in zip(scores[: number // rank], own, strict=False)  # so many are better than what follows
+        ]
+        sums = sorted(longer, key=lambda pair: -pair[0])[:number]
+    return [parts for _, parts in sums]
+
+
+def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefix: str) -> Translation:
+    """The translation of a piece with its protected spans; `prefix` and itself, where there is nothing to translate."""
     if found is None:
-        return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece),), frozenset())
-    if sides is None:
+        return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece, prefix),), frozenset())
+    if sides is None or needs_nothing(piece, found):
         return found
-    if not piece.masked.spans:
-        return found if PLACEHOLDER.search(piece.text) else without_placeholders(found)
+    source = source_words(piece, found.source_pieces, sides.source)
     labels = tuple(with_spans(found.source_pieces, piece))
-    own = (hypothesis_with_spans(one, piece, found.source_pieces, sides) for one in found.hypotheses)
+    own = (hypothesis_with_spans(one, piece, found.source_pieces, sides, source) for one in found.hypotheses)
     return replace(found, source_pieces=labels, hypotheses=tuple(own))
 
 
-def without_placeholders(found: Translation) -> Translation:
-    """A translation less the placeholders in it: there was nothing that they could stand for."""
-    if not any(STRAY.search(one.text) for one in found.hypotheses):
-        return found
-    own = (replace(one, text=STRAY.sub("", one.text).strip()) for one in found.hypotheses)
-    return replace(found, hypotheses=tuple(own))
+def needs_nothing(piece: Piece, found: Translation) -> bool:
+    """Whether no span is to be put into its hypotheses, and no placeholder, which stands for nothing, out of them."""
+    made = any(PLACEHOLDER.search(one.text) for one in found.hypotheses)
+    return not piece.masked.spans and (not made or bool(PLACEHOLDER.search(piece.text)))
 
 
-def hypothesis_with_spans(one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides) -> Hypothesis:
+def hypothesis_with_spans(
+    one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides, source: SourceWords
+) -> Hypothesis:
     restored = restore(piece.masked, one.text, labels, one.tokens, one.attention, sides)
+    words = Words.of(piece.source_text, restored.text, restored_links(restored, source))
     pieces = tuple(with_spans(one.pieces, piece))
-    return replace(one, text=restored.text, pieces=pieces, placed=restored.placed)
+    return replace(one, text=restored.text, pieces=pieces, placed=restored.placed, words=(words,))
 
 
 def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:
@@ -72,9 +111,12 @@ def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:
     return [texts.get(one, one) for one in pieces]
 
 
-def unchanged(piece: Piece) -> Hypothesis:
-    """What a piece with nothing to translate becomes: certainly itself."""
-    text = piece.unchanged
+def unchanged(piece: Piece, prefix: str) -> Hypothesis:
+    """What a piece with nothing to translate becomes: certainly itself, behind the `prefix`."""
+    own = piece.unchanged
+    text = f"{prefix} {own}".strip()
+    before, count, source = len(prefix.split()), len(own.split()), len(piece.source_text.split())
+    links = tuple((min(place, max(0, source - 1)), before + place) for place in range(count))
     return Hypothesis(
         text=text,
         tokens=(Tokenizer.UNKNOWN, Tokenizer.END),
@@ -85,15 +127,19 @@ def unchanged(piece: Piece) -> Hypothesis:
         attentions=(np.eye(2, dtype=np.float32),),
         finished=True,
         placed=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
+        words=(Words.of(piece.source_text, text, links),),
     )
 
 
-def whole_hypothesis(pieces: Sequence[Piece], parts: Sequence[Hypothesis]) -> Hypothesis:
+def whole_hypothesis(
+    pieces: Sequence[Piece], parts: Sequence[Hypothesis], source_ranges: Sequence[range]
+) -> Hypothesis:
     """The hypotheses of the pieces of a line as one; its score is the sum of theirs."""
     if len(parts) == 1:
         return parts[0]
+    texts = list(joints([piece.segment for piece in pieces], [part.text for part in parts]))
     return Hypothesis(
-        text=whole(pieces, [part.text for part in parts]),
+        text="".join(texts),
         tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
         pieces=tuple(chain.from_iterable(part.pieces for part in parts)),
         log_probability=sum(part.log_probability for part in parts),
@@ -102,4 +148,8 @@ def whole_hypothesis(pieces: Sequence[Piece], parts: Sequence[Hypothesis]) -> Hy
         attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
         finished=all(part.finished for part in parts),
         placed=tuple(chain.from_iterable(part.placed for part in parts)),
+        words=tuple(
+            Words(source, target, part.words[0].links if part.words else None)
+            for source, target, part in zip(source_ranges, word_ranges(texts), parts, strict=True)
+        ),
     )

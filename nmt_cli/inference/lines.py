@@ -5,14 +5,28 @@ Knows text, spans and segments, nothing of networks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.spans import Masked, Span, find_spans, mask
+from nmt_cli.corpus.tokenizer import PLACEHOLDERS
 from nmt_cli.inference.config import LineConfig
 from nmt_cli.inference.glossary import Glossary
-from nmt_cli.inference.segments import Segment, cut, join
+from nmt_cli.inference.segments import Segment, cut
+
+
+@dataclass(frozen=True)
+class Written:
+    """A segment with its spans, all in normal form."""
+
+    text: str
+    places: tuple[int, ...]  # in it, of each character of the masked text that is no blank
+    carried: tuple[range, ...]  # the characters of each carried span
+
+    def word_at(self, place: int) -> int:
+        """The number of the word that the character at `place` belongs to."""
+        return len(self.text[: place + 1].split()) - 1
 
 
 @dataclass(frozen=True)
@@ -30,6 +44,30 @@ class Piece:
     def is_translated(self) -> bool:
         """Whether the network has anything to do: what is nothing but spans and marks stays as it is."""
         return bool(self.masked.text) and (self.masked.has_words or not self.masked.spans)
+
+    @property
+    def source_text(self) -> str:
+        """The segment as it stands in the source, in normal form."""
+        return self.written.text if self.segment.spans else self.masked.text
+
+    @cached_property
+    def written(self) -> Written:
+        """What a segment with spans looks like, and where in it the masked text stands."""
+        text, place = "", 0
+        places: list[int] = []
+        carried: list[range] = []
+        for span in (*self.segment.spans, None):
+            between = between_spans(self.segment.text[place : span.start if span else None])
+            places += [len(text) + at for at, character in enumerate(between) if character != " "]
+            text += between
+            if span is None:
+                break
+            own = normalise(self.segment.text[span.start : span.end])
+            if not span.lifted:
+                places += [len(text)] * len(PLACEHOLDERS[len(carried)])
+                carried.append(range(len(text), len(text) + len(own)))
+            text, place = text + own, span.end
+        return Written(text, tuple(places), tuple(carried))
 
     @property
     def unchanged(self) -> str:
@@ -80,8 +118,3 @@ def unmasked(text: str) -> Piece:
 def verbatim(line: str) -> list[Piece]:
     """What names something else than text, like a picture: one piece, as it is; none of a blank line."""
     return [unmasked(line)] if line.strip() else []
-
-
-def whole(pieces: Sequence[Piece], translations: Sequence[str]) -> str:
-    """The line that the translations of its pieces make."""
-    return join([piece.segment for piece in pieces], translations)

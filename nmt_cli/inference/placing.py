@@ -47,6 +47,8 @@ class Placed:
 class Restored:
     text: str
     placed: tuple[Placed, ...]  # in the order of the source, carried before lifted
+    units: tuple[Unit, ...] = ()  # that the network said, with the carried spans
+    words: tuple[int, ...] = ()  # of the text, from 0: the one that each unit stands in, or begins in
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Unit:
     text: str
     blank_before: bool
     attention: FloatArray  # (S,)
+    carried: int | None = None  # the number of the span that it is
 
     @property
     def has_letters(self) -> bool:
@@ -79,8 +82,6 @@ def restore(
     masked: Masked, text: str, labels: Sequence[str], tokens: Sequence[int], attention: FloatArray, sides: Sides
 ) -> Restored:
     """`text`, which `tokens` spell, with every span of `masked` in it; `attention` (T, S) is over source `labels`."""
-    if not masked.spans:
-        return Restored(text, ())
     units = units_of(text, tokens, attention, sides.target)
     positions = carried_positions(masked, labels)
     trusted = spelled_by_placeholders(text, tokens, sides.target)
@@ -89,12 +90,12 @@ def restore(
     missing = [number for number in range(len(masked.carried)) if number not in chosen]
     items = items_of(masked, missing, positions, len(labels), sides.source)
     flat = float(np.ptp(attention, axis=0).max()) < FLAT
-    text = assembled(units, tree(items), len(labels) - 1, flat=flat)
+    text, words = assembled(units, tree(items), len(labels) - 1, flat=flat)
     how: How = "position" if flat else "attention"
     lost = set(missing)
     placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.carried)]
     placed += [Placed(one.span.text, how, dropped=False) for one in masked.lifted]
-    return verified(text, placed)
+    return replace(verified(text, placed), units=tuple(units), words=words)
 
 
 def verified(text: str, placed: Sequence[Placed]) -> Restored:
@@ -194,7 +195,7 @@ def named(units: Sequence[Unit], chosen: dict[int, int], masked: Masked, positio
             sure = np.zeros_like(unit.attention)
             sure[positions[number]] = 1
             glued = before in OPENING and f"{before}{PLACEHOLDERS[number]}" in masked.text if before else False
-            unit = Unit(masked.carried[number].text, blank and not glued, sure)
+            unit = Unit(masked.carried[number].text, blank and not glued, sure, number)
         yield replace(unit, blank_before=unit.blank_before if index in numbers else blank)
         blank, before = False, unit.text
 
@@ -221,16 +222,20 @@ def source_position(lifted: Lifted, text: str, length: int, source: Tokenizer) -
     return min(len(source.encode(text[: lifted.offset].rstrip())), length - 1) if lifted.offset else 0
 
 
-def assembled(units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat: bool) -> str:
-    """The text of `units` with the items of `nodes` in their gaps; `width` is the source's without its end."""
+def assembled(units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat: bool) -> tuple[str, tuple[int, ...]]:
+    """The text of `units` with the items of `nodes` in their gaps, and the number of the first word of each unit.
+
+    `width` is the source's without its end.
+    """
     gaps: list[list[Item]] = [[] for _ in range(len(units) + 1)]
     fill(gaps, Places(units, width, flat), nodes, 0, len(units), (0, width))
-    text = ""
-    for index, items in enumerate(gaps):
-        left = units[index - 1] if index else None
-        right = units[index] if index < len(units) else None
-        text += between(left, items, right) + (right.text if right else "")
-    return text
+    text, words = "", []
+    for left, items, right in zip((None, *units), gaps, (*units, None), strict=True):
+        text += between(left, items, right)
+        if right is not None:
+            text += right.text
+            words.append(len(text.split()) - len(right.text.split()))
+    return text, tuple(words)
 
 
 def fill(

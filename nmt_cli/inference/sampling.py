@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from nmt_cli.inference.constraints import Rows
 
 
+class Place(NamedTuple):
+    """Where in the whole input a text stands that is translated on its own; both count from 0."""
+
+    line: int
+    piece: int
+
+
 @dataclass(frozen=True)
 class Sampler:
     """Draws one candidate of each row. A sentence has its own random numbers, whatever stands beside it."""
@@ -27,9 +34,9 @@ class Sampler:
     draws: FloatArray  # (B, T, K), 0 to 1: one for every token of every sample
 
     @classmethod
-    def of(cls, config: SamplingConfig, lines: Sequence[int], *, rows: int, steps: int) -> Self:
-        """`lines` are the numbers of the sentences of the batch: the same number draws the same."""
-        draws = [np.random.default_rng([config.seed, line]).random((steps, rows)) for line in lines]
+    def of(cls, config: SamplingConfig, places: Sequence[Place], *, rows: int, steps: int) -> Self:
+        """`places` are those of the sentences of the batch: the same place draws the same."""
+        draws = [np.random.default_rng([config.seed, *place]).random((steps, rows)) for place in places]
         return cls(config, np.stack(draws))
 
     def candidates(self, wanted: int, length: int) -> int:

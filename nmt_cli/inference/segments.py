@@ -162,14 +162,14 @@ def segment_of(line: Line, start: int, end: int, previous_end: int) -> Segment |
     return Segment(text, spans, blank, bool(found) and found[-1].end() >= len(text))
 
 
-def join(segments: Sequence[Segment], translations: Sequence[str]) -> str:
-    """The translations as one line, with blanks as the source has them or the target's script wants them."""
-    line = ""
+def joints(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:
+    """What each translation adds to the line: itself, behind a blank where the source or the script has one."""
+    left = ""  # what stands last on the line
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
         inside = number < len(segments) - 1 and not segment.ends_sentence
         text = without_full_stop(segment.text, translation) if inside else translation
-        line += (" " if line and text and wants_blank(line, text, segment.blank_before) else "") + text
-    return line
+        yield (" " if left and text and wants_blank(left, text, segment.blank_before) else "") + text
+        left = text or left
 
 
 def wants_blank(left: str, right: str, blank: bool) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nmt_cli.inference.alignment import Words
 from nmt_cli.inference.healing import Repair
 from nmt_cli.inference.placing import Placed
 from nmt_cli.inference.protocol import FloatArray
@@ -25,6 +26,7 @@ class Hypothesis:
     attentions: tuple[FloatArray, ...]  # of each piece that the line was cut into: (its tokens, its source positions)
     finished: bool  # false where the length limit cut it
     placed: tuple[Placed, ...] = ()  # the protected spans
+    words: tuple[Words, ...] = ()  # of each piece of the line; none where it is one piece without spans
 
     @property
     def attention(self) -> FloatArray:
@@ -42,8 +44,9 @@ class Translation:
     source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
     hypotheses: tuple[Hypothesis, ...]
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
-    repair: Repair | None = None  # what was found wrong with the translation at first, and what helped
-    source_cut_from: int | None = None  # positions of the line, where only the first of them were read
+    repairs: tuple[Repair, ...] = ()  # what was found wrong with its sentences at first, and what helped
+    source_cut_from: int | None = None  # positions of its first sentence of which only the first ones were read
+    source_read: int = 0  # and how many these were, its end aside
 
     @property
     def text(self) -> str:

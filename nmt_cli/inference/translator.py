@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
+from nmt_cli.inference.alignment import SENTENCE_END
 from nmt_cli.inference.bundle import Bundle, ModelCard
 from nmt_cli.inference.config import LineConfig, RepairConfig, SearchConfig
 from nmt_cli.inference.constraints import Guide
@@ -25,6 +26,7 @@ from nmt_cli.inference.joining import joined
 from nmt_cli.inference.lines import LineReader, Piece, verbatim
 from nmt_cli.inference.placing import Sides
 from nmt_cli.inference.protocol import IntArray, StepModel
+from nmt_cli.inference.sampling import Place
 from nmt_cli.inference.search import Found, length_limits, search
 from nmt_cli.inference.translation import Hypothesis, Translation
 from nmt_cli.processors import cores
@@ -145,21 +147,41 @@ class Translator:
         `lines`, by which samples are drawn.
         """
         read = [self.pieces(line, config) for line in lines]
-        owner = [number for number, pieces in enumerate(read) for piece in pieces if piece.is_translated]
-        texts = [piece.text for pieces in read for piece in pieces if piece.is_translated]
+        texts = {
+            Place(number, place): piece.text
+            for number, pieces in enumerate(read, start=first_line)
+            for place, piece in enumerate(pieces)
+            if piece.is_translated
+        }
         told = None if progress is None else (lambda done: progress(done * len(lines) // max(1, len(texts))))
-        found = iter(self.translate_texts(texts, config, told, repair, [first_line + number for number in owner]))
+        found = self.translate_pieces(texts, config, told, repair)
         if progress is not None and not texts:
             progress(len(lines))
         sides = Sides(self.subwords, self.target) if self.subwords is not None else None
-        return [
-            joined(line, pieces, [next(found) if piece.is_translated else None for piece in pieces], sides)
-            for line, pieces in zip(lines, read, strict=True)
-        ]
+        prefix, drawn = normalise(config.prefix), config.sampling.sample
+        result = []
+        for number, (line, pieces) in enumerate(zip(lines, read, strict=True), start=first_line):
+            own = [found.get(Place(number, place)) for place in range(len(pieces))]
+            result.append(joined(line, pieces, own, sides, prefix=prefix, drawn=drawn))
+        return result
 
     def pieces(self, line: str, config: SearchConfig) -> list[Piece]:
         """What of a line is translated on its own; none of a blank one."""
         return self.reader.pieces(line, whole=bool(config.prefix)) if self.reads_text else verbatim(line)
+
+    def translate_pieces(
+        self, texts: Mapping[Place, str], config: SearchConfig, progress: Progress | None, repair: RepairConfig | None
+    ) -> dict[Place, Translation]:
+        """The translation of each; a prefix is forced on those that begin a line."""
+        first = [place for place in texts if config.prefix and place.piece == 0]
+        others = [place for place in texts if not (config.prefix and place.piece == 0)]
+        found: dict[Place, Translation] = {}
+        for places, own in ((first, config), (others, replace(config, prefix=""))):
+            done = len(found)
+            told = None if progress is None else (lambda more, done=done: progress(done + more))
+            own_texts = [texts[place] for place in places]
+            found |= zip(places, self.translate_texts(own_texts, own, told, repair, places), strict=True)
+        return found
 
     def translate_texts(
         self,
@@ -167,10 +189,11 @@ class Translator:
         config: SearchConfig,
         progress: Progress | None = None,
         repair: RepairConfig | None = None,
-        numbers: Sequence[int] | None = None,
+        places: Sequence[Place] | None = None,
     ) -> list[Translation]:
-        """As `translate`, of texts that the network is given as they are; `numbers` are those of their lines."""
-        translations = self.searched(lines, config, progress, list(numbers or range(len(lines))))
+        """As `translate`, of texts that the network is given as they are, and which have these `places`."""
+        places = places or [Place(number, 0) for number in range(len(lines))]
+        translations = self.searched(lines, config, progress, places)
         if repair is not None and repair.heal and not config.sampling.sample:  # who draws at random wants what is drawn
             translations = self.healer.heal(translations, config)
         if repair is not None and repair.replace_unknown:
@@ -178,7 +201,7 @@ class Translator:
         return translations
 
     def searched(
-        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, numbers: Sequence[int]
+        self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, places: Sequence[Place]
     ) -> list[Translation]:
         rows = self.source.rows(lines, config.max_source_length)
         config = replace(config, growth=self.source.growth)
@@ -189,7 +212,7 @@ class Translator:
 
         def search_batch(batch: list[int]) -> list[list[Found]]:
             sources = self.source.batch([rows[index] for index in batch])
-            guide = self.guide(sources, config, prefix, [numbers[index] for index in batch])
+            guide = self.guide(sources, config, prefix, [places[index] for index in batch])
             return search(self.engine, sources, config, guide=guide)
 
         groups = batches(lengths, config, self.rows_of_a_step(config))
@@ -216,11 +239,11 @@ class Translator:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def guide(self, source: SourceArray, config: SearchConfig, prefix: list[int], numbers: list[int]) -> Guide:
-        """What constrains the search of a batch, whose lines have these `numbers`."""
+    def guide(self, source: SourceArray, config: SearchConfig, prefix: list[int], places: list[Place]) -> Guide:
+        """What constrains the search of a batch of texts with these `places`."""
         steps = int(length_limits(source, config, len(prefix)).max())
         size = self.target.vocabulary_size
-        return Guide.of(config, prefix=prefix, lines=numbers, steps=steps, vocabulary=size)
+        return Guide.of(config, prefix=prefix, places=places, steps=steps, vocabulary=size)
 
     def prefix_ids(self, config: SearchConfig) -> list[int]:
         """The forced beginning in ids. Raises OptionError where it leaves no room for more."""
@@ -279,12 +302,14 @@ class Translator:
     def translation(self, line: str, row: Row, hypotheses: Sequence[Hypothesis]) -> Translation:
         if row.is_blank:
             return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
+        labels = self.source.labels(row)
         return Translation(
             source=line,
-            source_pieces=self.source.labels(row),
+            source_pieces=labels,
             hypotheses=tuple(hypotheses),
             unseen=self.source.unseen(line),
             source_cut_from=row.cut_from,
+            source_read=len(row) - (labels[-1] == SENTENCE_END),
         )
 
     def hypothesis(self, found: Found, text: str, source_length: int) -> Hypothesis:

@@ -42,6 +42,6 @@ def test_a_string_longer_than_was_prepared_for_is_told(place: Path) -> None:
     done = succeed("translate", cwd=place, text="abc\nabcdefghijklmnop\n")
     assert done.stdout.splitlines()[0] == "cba"
     assert len(done.stderr.splitlines()) == 1
-    assert "1 line was longer than --max-source-length 12" in done.stderr
-    assert "the first is line 2, of 17 source tokens" in done.stderr  # with the blank before it
+    assert "1 line has a sentence longer than --max-source-length 12" in done.stderr
+    assert "the first is line 2, with one of 17 source tokens" in done.stderr  # with the blank before it
     assert succeed("translate", "--max-source-length", "17", cwd=place, text="abcdefghijklmnop\n").stderr == ""

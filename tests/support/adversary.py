@@ -1,4 +1,4 @@
-"""A step model that does to placeholders all that a network can do to them."""
+"""Step models that do to placeholders all that a network can do to them, or nothing."""
 
 from __future__ import annotations
 
@@ -59,3 +59,15 @@ class Adversary:
             attention=state.attention[:, state.place],
             state=PlanState(state.plan, state.attention, state.place + 1),
         )
+
+
+class Parrot(Adversary):
+    """Says the source's tokens as they are, and looks at each as it says it."""
+
+    def __init__(self, vocabulary: int) -> None:
+        super().__init__(vocabulary, seed=0)
+
+    def encode(self, source_ids: IntArray) -> PlanState:
+        rows, width = source_ids.shape
+        plan = np.concatenate([source_ids, np.full((rows, 3 * width + 8), END)], axis=1)
+        return PlanState(np.where(plan == 0, END, plan), np.tile(np.eye(plan.shape[1], width), (rows, 1, 1)), 0)

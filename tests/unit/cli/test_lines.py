@@ -22,7 +22,7 @@ FIRST = Hypothesis(
     placed=(Placed("b", "network", dropped=False),),
 )
 SECOND = Hypothesis("a", (7,), ("▁a",), -2.5, -2.0, (-2.5,), (np.eye(3)[[1]],), False)
-TRANSLATION = Translation("x y", ("▁x", "▁y", "</s>"), (FIRST, SECOND), frozenset("y"), Repair("loop", "n-gram ban"))
+TRANSLATION = Translation("x y", ("▁x", "▁y", "</s>"), (FIRST, SECOND), frozenset("y"), (Repair("loop", "n-gram ban"),))
 BLANK = Translation("", (), (), frozenset())
 
 

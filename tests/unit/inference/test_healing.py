@@ -66,7 +66,7 @@ ILL = translation("eins zwei, drei vier", LOOP)
 def test_the_ladder_is_climbed_until_something_helps(answers: dict[str, str], text: str, remedy: str | None) -> None:
     (healed,) = Healer(Asked(**answers), ban=3).heal([ILL], SearchConfig())
     assert healed.text == text
-    assert healed.repair == Repair("loop", remedy)
+    assert healed.repairs == (Repair("loop", remedy),)
 
 
 def test_what_is_healthy_is_the_same_object_and_nothing_is_searched() -> None:
@@ -86,7 +86,7 @@ def test_only_the_ill_lines_are_searched_again() -> None:
 def test_an_empty_translation_is_not_sought_by_a_ban_on_repetition() -> None:
     asked = Asked(coverage="one two")
     (healed,) = Healer(asked, ban=3).heal([translation("eins zwei drei", "")], SearchConfig(beam_size=1))
-    assert healed.repair == Repair("empty", "coverage")
+    assert healed.repairs == (Repair("empty", "coverage"),)
     assert [(config.beam_size, config.coverage_penalty > 0) for config in asked.configs] == [(5, True)]
 
 
@@ -109,7 +109,7 @@ def test_a_users_own_stricter_ban_stays() -> None:
 
 def test_the_widest_beam_is_healed_without_asking_for_an_impossible_one() -> None:
     (healed,) = Healer(Asked(), ban=3).heal([ILL], SearchConfig(beam_size=1000))
-    assert healed.repair == Repair("loop", None)
+    assert healed.repairs == (Repair("loop", None),)
 
 
 def test_what_is_put_together_from_halves_belongs_together() -> None:

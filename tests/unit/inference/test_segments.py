@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.spans import find_spans
-from nmt_cli.inference.segments import Segment, cut, join
+from nmt_cli.inference.segments import Segment, cut, joints
 from support.spans import lines_with_spans
 
 
@@ -80,7 +80,7 @@ def test_ten_thousand_words_are_cut_in_short_segments() -> None:
 
 
 def joined(line: str, translations: list[str], most_words: int) -> str:
-    return join(cut(line, [], most_words), translations)
+    return "".join(joints(cut(line, [], most_words), translations))
 
 
 def test_translations_are_joined_as_their_script_wants() -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
-from nmt_cli.inference.config import RepairConfig, SamplingConfig, SearchConfig
+from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
 from nmt_cli.inference.translator import Translator, batches
 from support.models import export_untrained, prepare_toy
 
@@ -87,6 +87,16 @@ def test_every_translation_begins_with_the_prefix(translator: Translator) -> Non
         assert bool(one.hypotheses) == bool(one.source)
 
 
+def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(model: Path) -> None:
+    short = Translator.load(model, lines=LineConfig(max_words=3))
+    lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
+    free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
+    first, behind_span, span = (one.text for one in short.translate(lines, config, repair=RepairConfig()))
+    assert first.startswith("edab") and first.count("edab") == 1
+    assert behind_span == "edab " + short.translate(lines, free, repair=RepairConfig())[1].text
+    assert span == "edab {x}"
+
+
 def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> None:
     with pytest.raises(OptionError, match="--prefix has"):
         translator.translate(LINES, SearchConfig(max_length=3, prefix="edab okig ul"))
@@ -109,6 +119,13 @@ def test_the_same_line_elsewhere_in_the_stream_draws_anew(translator: Translator
     config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
     texts = {one.text for one in translator.translate(["bade giko lu ma ne po."] * 8, config)}
     assert len(texts) > 1
+
+
+def test_equal_sentences_of_a_line_draw_apart(translator: Translator) -> None:
+    config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
+    (one,) = translator.translate(["Bade giko lu ma. " * 4], config)
+    assert len(one.hypotheses[0].attentions) == 4
+    assert len({block.tobytes() for block in one.hypotheses[0].attentions}) == 4
 
 
 def test_all_options_of_search_work_together_on_a_real_model(translator: Translator) -> None:
@@ -148,20 +165,20 @@ def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(trans
     config = SearchConfig(beam_size=2)
     plain = translator.translate(LINES, config)
     healed = translator.translate(LINES, config, repair=RepairConfig())
-    assert any(one.repair for one in healed)
+    assert any(one.repairs for one in healed)
     for one, other in zip(plain, healed, strict=True):
-        if other.repair is None or other.repair.remedy is None:
+        if not other.repairs or other.repairs[0].remedy is None:
             assert (one.text, one.hypotheses and one.hypotheses[0].score) == (
                 other.text,
                 other.hypotheses and other.hypotheses[0].score,
             )
-    assert translator.translate(LINES, config, repair=RepairConfig(heal=False))[0].repair is None
+    assert translator.translate(LINES, config, repair=RepairConfig(heal=False))[0].repairs == ()
 
 
 def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:
     config = SearchConfig(sampling=SamplingConfig(sample=True))
     drawn = translator.translate(LINES, config, repair=RepairConfig())
-    assert not any(one.repair for one in drawn)
+    assert not any(one.repairs for one in drawn)
 
 
 def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Path) -> None:

@@ -1,0 +1,60 @@
+"""Which source word each word of a translation with protected spans comes from: by attention, and by what was carried.
+
+A span may be several words, or none of its own, so that words are counted in the texts and not in the pieces.
+Letters: S source positions (the end among them), W words of the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.inference.alignment import Link
+from nmt_cli.inference.lines import Piece
+from nmt_cli.inference.placing import Restored, carried_positions
+from nmt_cli.inference.protocol import FloatArray
+
+
+@dataclass(frozen=True)
+class SourceWords:
+    """The words of a piece of a line as it stands in the source."""
+
+    of_positions: FloatArray  # (S, W): 1 where a position stands in a word; none for the end
+    carried: tuple[range, ...]  # of each carried span
+
+
+def source_words(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> SourceWords:
+    """The words of `piece`, to which the network gave the positions `labels`."""
+    written, found = piece.written, piece.masked.text
+    words = list(re.finditer(r"\S+", found))
+    starts = tokenizer.encode_all([found[: word.start()].rstrip() for word in words[1:]])
+    firsts = [0, *map(len, starts)]  # position at which each word of the masked text begins
+    places = np.cumsum([0, *(len(word[0]) for word in words)])
+    carried = [range(written.word_at(one[0]), written.word_at(one[-1]) + 1) for one in written.carried]
+    spans = dict(zip(carried_positions(piece.masked, labels), carried, strict=True))
+    matrix = np.zeros((len(labels), len(written.text.split())))
+    for word, (first, last) in enumerate(zip(firsts, [*firsts[1:], len(labels) - 1], strict=True)):
+        number = written.word_at(written.places[min(places[word], len(written.places) - 1)])
+        for position in range(first, min(last, len(labels) - 1)):
+            own = spans.get(position, range(number, number + 1))
+            matrix[position, own[0]] = 1
+            number = own[-1]
+    return SourceWords(matrix, tuple(carried))
+
+
+def restored_links(restored: Restored, source: SourceWords) -> tuple[Link, ...]:
+    """Of the words that the network said, in their order. Those of a carried span come from those of the span."""
+    rows: dict[int, list[FloatArray]] = {}
+    for unit, first in zip(restored.units, restored.words, strict=True):
+        if unit.carried is None:
+            rows.setdefault(first, []).append(unit.attention @ source.of_positions)
+            continue
+        own = source.carried[unit.carried]
+        for place in range(len(unit.text.split())):
+            sure = np.eye(source.of_positions.shape[1])[own[min(place, len(own) - 1)]]
+            rows.setdefault(first + place, []).append(sure)
+    return tuple((int(np.mean(found, axis=0).argmax()), word) for word, found in sorted(rows.items()))

@@ -1,0 +1,59 @@
+"""What is told after the last line."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.cli.render import Screen
+from nmt_cli.cli.translate import Tally
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.cuts import SourceCuts
+from nmt_cli.inference.healing import Repair
+from nmt_cli.inference.placing import Placed
+from nmt_cli.inference.translation import Hypothesis, Translation
+
+
+def told(capsys: pytest.CaptureFixture[str], *translations: Translation, thing: str = "line") -> str:
+    tally = Tally(long=SourceCuts(thing))
+    for translation in translations:
+        tally.add(translation)
+    tally.tell(Screen(), SearchConfig())
+    return " ".join(capsys.readouterr().err.split())
+
+
+def hypothesis(*placed: Placed, finished: bool = True) -> Hypothesis:
+    return Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-1, 0), (), finished, placed)
+
+
+def line(*hypotheses: Hypothesis, **known: object) -> Translation:
+    return Translation("x", ("▁x", "</s>"), hypotheses, frozenset(), **known)  # type: ignore[arg-type]
+
+
+def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    repairs = (Repair("loop", "coverage"), Repair("empty", None))
+    found = told(capsys, line(hypothesis(), repairs=repairs))
+    assert "1 sentence was searched again and mended: 1 loop (coverage)" in found
+    assert "1 sentence was searched again in vain, look at them: 1 empty" in found
+
+
+def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    whole, cut = line(hypothesis()), line(hypothesis(), source_cut_from=17, source_read=10)
+    assert (
+        "2 texts have a sentence longer than --max-source-length 10, read to there; "
+        "the first is text 2, with one of 17 source tokens"
+    ) in told(capsys, whole, cut, cut, thing="text")
+
+
+def test_a_cut_translation_is_not_blamed_on_one_limit_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    found = told(capsys, line(hypothesis(finished=False)))
+    assert "at --max-length 200, or the most that a source of its length becomes" in found
+
+
+def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.CaptureFixture[str]) -> None:
+    lost = [line(hypothesis(*[Placed(f"{{{n}}}", "position", dropped=True)] * 2)) for n in range(1000)]
+    tally = Tally()
+    for one in lost:
+        tally.add(one)
+    assert (tally.doubtful, len(tally.shown)) == (2000, 5)
+    assert "2,000 of 2,000 protected spans" in (found := told(capsys, *lost))
+    assert "look where they stand: {0} {1} {2} ..." in found
