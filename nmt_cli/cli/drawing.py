@@ -100,7 +100,8 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
         )
     translations = translated(wanted, translator, search)
     if any(translation.cut for translation in translations):
-        screen.warn(f"a translation was cut before its end (--max-length {search.max_length})")
+        limits = f"--max-length {search.max_length}, or the most that a source of its length becomes"
+        screen.warn(f"a translation was cut before its end, at {limits}")
     if cuts := SourceCuts.of(translations).told:
         screen.warn(cuts)
     pictures = translator.card.source.get("type", "text") != "text"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.inference.alignment import word_links
+from nmt_cli.inference.alignment import links
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
@@ -79,19 +79,19 @@ def with_marks(marked: MarkedText, translation: Translation, escape: Escape) -> 
     if not marked.marks:
         return Placed(escape(translation.text), 0)
     words = translation.text.split(" ") if translation.text else []  # other blanks are inside of what is protected
-    links = linked(translation, words, len(normalise(marked.text).split()))
-    projection = Projection(words, links, escape)
+    sources = linked(translation, words, len(normalise(marked.text).split()))
+    projection = Projection(words, sources, escape)
     return Placed(projection.written(nested(marked), 0, len(words)), projection.guessed)
 
 
 def linked(translation: Translation, words: Sequence[str], source_words: int) -> list[int]:
     """The source word of each target word: the one it looked at most, else the one at the same share of the text."""
+    own = [place for place, word in enumerate(words) for _ in word.split()]  # a protected word may be several
     found: dict[int, int] = {}
     if translation.hypotheses:
-        best = translation.hypotheses[0]
-        links = word_links(translation.source_pieces, best.pieces, best.attention)
-        if len(links) == len(words) and all(source < source_words for source, _ in links):
-            found = {target: source for source, target in links}
+        for source, target in links(translation, translation.hypotheses[0]):
+            if target < len(own) and source < source_words:
+                found.setdefault(own[target], source)
     return [found.get(place, place * source_words // max(1, len(words))) for place in range(len(words))]
 
 
