@@ -9,14 +9,14 @@ import dataclasses
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.errors import DataError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import Setting, Settings, field_types, option_name, reject_unknown
 
@@ -55,10 +55,16 @@ class Given:
     def names(self) -> frozenset[str]:
         return frozenset(self.typed) | frozenset(self.filed)
 
-    def first(self, names: Iterable[str], *, beside: str = "") -> str | None:
+    def first(self, names: Collection[str], *, beside: str = "") -> str | None:
         """The first of these options that is given; one of the file is overruled where `beside` is typed."""
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
-        return next((options[name] for name in names if name in options), None)
+        return next((option for name, option in options.items() if name in names), None)
+
+    def refuse(self, names: Collection[str], option: str, *, hint: str, beside: str = "") -> None:
+        """Raises OptionError for the `first` of these options, which has no meaning with `option`."""
+        first = self.first(names, beside=beside)
+        if first is not None:
+            raise OptionError(f"{first} does not go with {option}", hint=hint)
 
 
 def as_typed(parameter: Any, value: Any) -> str:

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 import typer
 
 from nmt_cli.cli.lines import LayoutConfig
-from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.options import Given, ModelDirectory, Quiet, Verbose, described, with_settings
 from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, translation_progress
 from nmt_cli.errors import OptionError
@@ -43,9 +43,15 @@ RAY_ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }  # no report home, no notice
 
+SEARCHED = {  # options that have nothing to do where the translation is given
+    *("n_best", "prefix"),
+    *(each.name for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig) for each in described(kind)),
+} - {"max_source_length", "protect"}
+
 
 @with_settings
 def translate(
+    given: Given,
     search: SearchConfig,
     sampling: SamplingConfig,
     repair: RepairConfig,
@@ -98,12 +104,15 @@ def translate(
 
     Blank lines stay blank; lines are translated as they arrive.
     """
+    if score:
+        given.refuse(SEARCHED, "--score", hint="leave it out: the translation is given, and not searched for")
+        document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
     if not sampling.sample and n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
     paths = [require_file(path) for path in files or []]
     screen = Screen(quiet=quiet, verbose=verbose)
-    bundle = described(model)
+    bundle = unchecked(model)
     check_abilities(bundle, search, repair, layout)
     layout = dataclasses.replace(layout, scores=layout.scores or score)
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
@@ -142,7 +151,7 @@ class Writer:
         return self.n_best == 1 and self.layout == LayoutConfig()
 
 
-def described(model: Path) -> Bundle:
+def unchecked(model: Path) -> Bundle:
     """What a model says of itself; its files are checked by whoever loads them."""
     from nmt_cli.inference.bundle import Bundle, read_card  # SentencePiece, which `nmt --help` does not need
 

@@ -139,6 +139,15 @@ def test_a_format_is_known_by_its_ending(
     assert translated(place, "--format", name[2:], *arguments, data=text.encode()).stdout.decode() == written
 
 
+def test_pairs_are_scored_from_a_table_as_from_a_pipe(place: Path, tmp_path: Path) -> None:
+    pairs = "bade giko.\tokig edab.\nlu.\tul.\n"
+    (tmp_path / "pairs.tsv").write_text(pairs)
+    command = [sys.executable, "-m", "nmt_cli", "translate", "--score", str(tmp_path / "pairs.tsv")]
+    named = subprocess.run(command, cwd=place, capture_output=True, check=True)
+    piped = subprocess.run(command[:-1], cwd=place, input=pairs.encode(), capture_output=True, check=True)
+    assert named.stdout == piped.stdout and named.stdout.endswith(b"\tul.\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
