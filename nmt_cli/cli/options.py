@@ -51,9 +51,9 @@ class Given:
                 found[source.name][name] = as_typed(parameter, context.params.get(name))
         return cls(found["COMMANDLINE"], found["DEFAULT_MAP"])
 
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(self.typed) | frozenset(self.filed)
+    def among(self, settings: type[Settings]) -> frozenset[str]:
+        """The names of the fields of these settings that are given."""
+        return frozenset(field.name for field in described(settings)) & {*self.typed, *self.filed}
 
     def first(self, names: Collection[str], *, beside: str = "") -> str | None:
         """The first of these options that is given; one of the file is overruled where `beside` is typed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt_cli.cli.backend import require_tensorflow, silent_tensorflow
-from nmt_cli.cli.options import Configuration, DataDirectory, Force, ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.options import (
+    Configuration,
+    DataDirectory,
+    Force,
+    Given,
+    ModelDirectory,
+    Quiet,
+    Verbose,
+    with_settings,
+)
 from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
@@ -40,6 +49,7 @@ TensorBoardDirectory = Annotated[
 
 @with_settings
 def train(
+    given: Given,
     network: ModelConfig,
     training: TrainConfig,
     data: DataDirectory = Path("prepared"),
@@ -68,8 +78,9 @@ def train(
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
     place = Place.parse(os.environ.get("TF_CONFIG"))
+    asked = given.among(ModelConfig)
     if not place.is_chief:
-        help_the_chief(corpus, model, network, training, place, screen, resume=resume)
+        help_the_chief(corpus, model, network, training, place, screen, resume=resume, asked=asked)
         return
     with claimed(model, replace=force, resume=resume):
         screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
@@ -80,7 +91,7 @@ def train(
                 from nmt_cli.training.run import train as run
             with TrainingScreen(screen, stop) as shown:
                 watcher = watched(shown, tensorboard)
-                together = partial(run, place=place, deadline=deadline, resume=resume)
+                together = partial(run, place=place, deadline=deadline, resume=resume, asked=asked)
                 report = together(corpus, model, network, training, watcher=watcher)
     shown.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
@@ -96,6 +107,7 @@ def help_the_chief(
     screen: Screen,
     *,
     resume: bool,
+    asked: Collection[str],
 ) -> None:
     """What a process does that is not the chief: it learns its share and leaves nothing."""
     from nmt_cli.training.checkpoint import state_path
@@ -107,7 +119,8 @@ def help_the_chief(
             copyfile(state_path(model), state_path(Path(own)))
         with screen.status("starting TensorFlow"), silent_tensorflow():
             from nmt_cli.training.run import assist
-        assist(corpus, Path(own), network, training, place=place, watcher=Asked(screen, stop), resume=resume)
+        watcher = Asked(screen, stop)
+        assist(corpus, Path(own), network, training, place=place, watcher=watcher, resume=resume, asked=asked)
     screen.say(f"{place}: done")
     if stop.signal:
         raise typer.Exit(128 + stop.signal)

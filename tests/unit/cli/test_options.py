@@ -71,6 +71,7 @@ def test_what_is_given_is_known_from_what_is_left_out_also_at_its_default(tmp_pa
     (given,) = seen
     assert given.typed == {"way": "--way", "door_open": "--no-open", "config": "--config"}
     assert given.filed == {"heat": "--heat"}
+    assert given.among(Oven) == {"heat", "way", "door_open"}
     assert given.first(["heat", "way"]) == "--heat"
     assert given.first(["heat"], beside="way") is None  # what is typed wins over the file
     assert given.first(["way"], beside="heat") == "--way"

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +13,8 @@ from nmt_cli.cli.app import app
 from nmt_cli.cli.described import described_network
 from nmt_cli.cli.render import Screen, TrainingScreen, clock
 from nmt_cli.cli.train import Stop, stop_signals
-from nmt_cli.errors import ExitCode
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation
 
@@ -25,6 +28,19 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
         "error: training needs tensorflow, which is not installed",
         "hint: install it with `pip install 'nmt-cli[train]'`",
     ]
+
+
+def test_training_is_told_which_options_of_the_network_were_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(*arguments: object, asked: frozenset[str], **options: object) -> None:
+        raise OptionError(" ".join(sorted(asked)))
+
+    corpus = SimpleNamespace(source_language="de", target_language="en", manifest=SimpleNamespace(cut=None))
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    result = CliRunner().invoke(app, ["train", "--units", "512", "--no-tied", "--model", str(tmp_path / "model")])
+    assert result.stderr.splitlines()[-1] == "error: tied units"
 
 
 def test_the_first_signal_asks_and_the_second_ends() -> None:
