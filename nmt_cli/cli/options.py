@@ -60,11 +60,11 @@ class Given:
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
         return next((option for name, option in options.items() if name in names), None)
 
-    def refuse(self, names: Collection[str], option: str, *, hint: str, beside: str = "") -> None:
-        """Raises OptionError for the `first` of these options, which has no meaning with `option`."""
+    def refuse(self, names: Collection[str], why: str, *, hint: str, beside: str = "") -> None:
+        """Raises OptionError for the `first` of these options; `why` goes on from its name."""
         first = self.first(names, beside=beside)
         if first is not None:
-            raise OptionError(f"{first} does not go with {option}", hint=hint)
+            raise OptionError(f"{first} {why}", hint=hint)
 
 
 def as_typed(parameter: Any, value: Any) -> str:

@@ -28,7 +28,7 @@ from nmt_cli.cli.options import (
 )
 from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
 from nmt_cli.errors import OptionError
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import COMPARE_IN_UNITS, ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.place import Place
@@ -75,6 +75,7 @@ def train(
     require_tensorflow()
     if force and resume:
         raise OptionError("--force begins anew and --resume goes on", hint="give one of them")
+    check_meaning(given, network, training)
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
     place = Place.parse(os.environ.get("TF_CONFIG"))
@@ -96,6 +97,24 @@ def train(
     shown.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
+
+
+def check_meaning(given: Given, network: ModelConfig, training: TrainConfig) -> None:
+    """Raises OptionError for options that say nothing, because of others. What is typed wins over `--config`."""
+    if training.time is not None:
+        given.refuse(["epochs"], "does not go with --time", beside="time", hint="the time says how many: give one")
+    if training.batch_tokens is not None:
+        hint = "a batch is so many sentences or so many tokens: give one of them"
+        given.refuse(["batch"], "does not go with --batch-tokens", beside="batch_tokens", hint=hint)
+    if training.replay is None:
+        given.refuse(["replay_share"], "is about --replay", hint="name the prepared directory of the old pairs by it")
+    if network.architecture == "rnn" and network.attention not in COMPARE_IN_UNITS:
+        why = f"does not go with --attention {network.attention}"
+        hint = f"it is for {', '.join(COMPARE_IN_UNITS)}"
+        given.refuse(["attention_units"], why, beside="attention", hint=hint)
+    if network.architecture == "transformer" and network.positions != "learned":
+        why, hint = f"does not go with --positions {network.positions}", "these have no end; it is for learned ones"
+        given.refuse(["max_positions"], why, beside="positions", hint=hint)
 
 
 def help_the_chief(

@@ -105,7 +105,9 @@ def translate(
     Blank lines stay blank; lines are translated as they arrive.
     """
     if score:
-        given.refuse(SEARCHED, "--score", hint="leave it out: the translation is given, and not searched for")
+        given.refuse(
+            SEARCHED, "does not go with --score", hint="leave it out: the translation is given, and not searched for"
+        )
         document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
     if not sampling.sample and n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")

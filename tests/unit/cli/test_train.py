@@ -43,6 +43,35 @@ def test_training_is_told_which_options_of_the_network_were_asked_for(
     assert result.stderr.splitlines()[-1] == "error: tied units"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--epochs 10 --time 4m", "--epochs does not go with --time"),
+        ("--batch 128 --batch-tokens 4096", "--batch does not go with --batch-tokens"),
+        ("--replay-share 0.2", "--replay-share is about --replay"),
+        ("--attention-units 256 --attention dot", "--attention-units does not go with --attention dot"),
+        (
+            "--max-positions 64 --architecture transformer",
+            "--max-positions does not go with --positions sinusoidal",
+        ),
+    ],
+)
+def test_an_option_that_says_nothing_is_refused(arguments: str, message: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), *arguments.split()])
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (ExitCode.USAGE, f"error: {message}")
+
+
+def test_what_is_typed_wins_over_an_option_of_the_file_that_then_says_nothing(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text("epochs = 3\nbatch = 32\nattention-units = 64\n")
+    typed = ["--time", "4m", "--batch-tokens", "4096", "--attention", "general"]
+    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe), *typed])
+    assert "there is no prepared corpus" in result.stderr
+    recipe.write_text('epochs = 3\ntime = "4m"\n')
+    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe)])
+    assert "--epochs does not go with --time" in result.stderr
+
+
 def test_the_first_signal_asks_and_the_second_ends() -> None:
     stop = Stop()
     assert not stop()
