@@ -68,7 +68,9 @@ class Given:
 
 
 def as_typed(parameter: Any, value: Any) -> str:
-    """The long name of an option, or what switches it off."""
+    """The long name of an option, or what switches it off; of an argument what its metavar says."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name).strip("[].")
     names = parameter.secondary_opts if value is False and parameter.secondary_opts else parameter.opts
     return str(next((name for name in names if name.startswith("--")), names[0]))
 
