@@ -10,7 +10,7 @@ import typer
 
 from nmt_cli.cli.drawing import Wanted, draw_attention
 from nmt_cli.cli.exhibits import draw_corpus, draw_history, draw_search, list_nearest
-from nmt_cli.cli.options import DataDirectory, Given, ModelDirectory, Quiet, Verbose, described, with_settings
+from nmt_cli.cli.options import DataDirectory, Given, ModelDirectory, Quiet, described, with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.config import SearchConfig
@@ -68,14 +68,13 @@ def visualize(
     model: ModelDirectory = Path("model"),
     search: SearchConfig,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Draw the attention of translations: source words downwards, produced words across.
 
     On the terminal, as a picture (.png, .svg) or as an interactive page (.html). --beam, --curves, --corpus and
     --nearest show something else instead; so does --data without a sentence: the corpus in that directory.
     """
-    screen = Screen(quiet=quiet, verbose=verbose)
+    screen = Screen(quiet=quiet)
     lines, outputs = tuple(sentences or ()), tuple(output or ())
     if not (lines or target or pairs or gold or beam or curves or nearest) and "data" in given.typed:
         corpus = True
