@@ -10,7 +10,8 @@ import pytest
 
 from nmt_cli.errors import NotFoundError
 from nmt_cli.inference.bundle import FLOAT, FORMAT, ModelCard, graph_files, write_card
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import LineConfig, SearchConfig
+from nmt_cli.inference.glossary import Glossary
 from nmt_cli.inference.job import Block
 from nmt_cli.inference.ray_crew import RayCrew, Shipment
 from support.jobs import LoudJob
@@ -56,6 +57,28 @@ def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
     job = shipment.unpacked(tmp_path)
     assert job.model.parent == tmp_path
     assert Shipment.of(job).models == shipment.models
+
+
+def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
+    terms, place = tmp_path / "terms.tsv", tmp_path / "there"
+    terms.write_text("dog\tHund\n")
+    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), lines=LineConfig(glossary=str(terms))))
+    terms.unlink()
+    place.mkdir()
+    lines = shipment.unpacked(place).lines
+    assert lines is not None and lines.glossary is not None
+    assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_what_goes_wrong_in_an_actor_is_raised_as_it_is_after_what_came_before(model: Path) -> None:
+    found: list[str] = []
+    blocks = [Block(number, (text,)) for number, text in enumerate(["a", "fail", "b"])]
+    with RayCrew(LoudJob(model=model, search=SearchConfig()), "auto") as crew:
+        with pytest.raises(ValueError, match="this text cannot be"):
+            for translations in crew.translations(blocks):
+                found += [one.text for one in translations]
+    assert found == ["A"]
 
 
 def test_a_model_that_is_not_there_is_told_before_ray_starts(tmp_path: Path) -> None:
