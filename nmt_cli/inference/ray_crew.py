@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError
+from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError
 from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import CARD, Bundle
 from nmt_cli.inference.glossary import Glossary
@@ -119,13 +119,16 @@ class RayCrew:
 
     def translations(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         """See `Crew`; but all blocks are read, into Ray's object store, before the first is translated."""
-        for number, row in enumerate(self.rows(stored(blocks))):
+        tables, end = stored(blocks)
+        for number, row in enumerate(self.rows(tables)):
             if row["number"] != number:
                 raise WorkerError(f"Ray gave block {row['number']:,} where block {number:,} was due")
             answer: list[Translation] | Exception = pickle.loads(row["answer"])
             if isinstance(answer, Exception):
                 raise answer
             yield answer
+        if end is not None:
+            raise end
 
     def rows(self, tables: list[Any]) -> Iterator[dict[str, Any]]:
         """The results for the tables, in their order."""
@@ -182,15 +185,21 @@ def prepare(ray: Any) -> None:
     context.execution_options.preserve_order = True
 
 
-def stored(blocks: Iterable[Block]) -> list[Any]:
-    """Each block, numbered, as a table in Ray's object store, which moves to the disk what it has no memory for."""
+def stored(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
+    """Each block, numbered, as a table in Ray's object store, which moves to the disk what it has no memory for.
+
+    And what was wrong with the input behind the last of them, if anything was.
+    """
     import pyarrow  # comes with the extra
     import ray
 
-    return [
-        ray.put(pyarrow.table({"number": [number], "block": [pickle.dumps(block)]}))
-        for number, block in enumerate(blocks)
-    ]
+    tables: list[Any] = []
+    try:
+        for number, block in enumerate(blocks):
+            tables.append(ray.put(pyarrow.table({"number": [number], "block": [pickle.dumps(block)]})))
+    except NmtError as error:
+        return tables, error
+    return tables, None
 
 
 def last_line(error: Exception) -> str:
