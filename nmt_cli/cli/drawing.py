@@ -104,6 +104,9 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
         screen.warn(f"a translation was cut before its end, at {limits}")
     if cuts := SourceCuts.of(translations).told:
         screen.warn(cuts)
+    for translation in translations:
+        if not translation.text:
+            screen.warn(f"the model translates {translation.source!r} to nothing")
     pictures = translator.card.source.get("type", "text") != "text"
     measures = [measured(translation, pictures) for translation in translations]
     for output in wanted.outputs:
@@ -120,7 +123,11 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
 
 def told(output: Path, translations: Sequence[Translation]) -> str:
     several = len(translations) > 1
-    return f"{output}: {len(translations)} sentences" if several else f"{output}: {translations[0].text}"
+    return f"{output}: {len(translations)} sentences" if several else drawn(output, translations[0])
+
+
+def drawn(output: Path, translation: Translation) -> str:
+    return f"{output}: {translation.text}" if translation.text else f"{output} is written"
 
 
 def translated(wanted: Wanted, translator: Translator, search: SearchConfig) -> list[Translation]:
@@ -128,7 +135,7 @@ def translated(wanted: Wanted, translator: Translator, search: SearchConfig) -> 
     if wanted.targets:
         from nmt_cli.inference.forced import forced_translations
 
-        return forced_translations(translator, wanted.sentences, wanted.targets)
+        return forced_translations(translator, wanted.sentences, wanted.targets, limit=search.max_source_length)
     translations = translator.translate(list(wanted.sentences), dataclasses.replace(search, n_best=1))
     for translation in translations:
         if not translation.hypotheses:
@@ -174,7 +181,7 @@ def draw_pictures(
         path = output if len(translations) == 1 else output.with_stem(f"{output.stem}-{number}")
         one = attended(translation, merge=wanted.merge)
         missing = draw_over_picture(one, path) if pictures else draw_heatmap(one, wanted, path)
-        screen.say(f"{path}: {translation.text}")
+        screen.say(drawn(path, translation))
         if missing:
             warn_of_glyphs(missing, screen)
 

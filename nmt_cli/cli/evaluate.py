@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from nmt_cli.cli.options import DataDirectory, ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.options import DataDirectory, ModelDirectory, Quiet, with_settings
 from nmt_cli.cli.render import Screen, evaluation_context
 from nmt_cli.cli.scoring import Evaluation, Inputs, Outcome
 from nmt_cli.evaluation import report
@@ -83,14 +83,13 @@ def evaluate(
     explain: Pair = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")] = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Score the model on its test split, or on files of one sentence a line.
 
     Scores are 0-100, of free-running beam search, on detokenised, cased text; each comes with its 95 % interval and
     its signature.
     """
-    screen = Screen(quiet=quiet, verbose=verbose)
+    screen = Screen(quiet=quiet)
     if explain:
         return print_derivation(metric, explain, scores)
     check_report(write_to)

@@ -9,13 +9,14 @@ import dataclasses
 import functools
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.errors import DataError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import Setting, Settings, field_types, option_name, reject_unknown
 
@@ -30,19 +31,67 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but erro
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.", rich_help_panel="Output")]
 
 
+@dataclass(frozen=True)
+class Given:
+    """The options that were typed, and those that stand in the file of `--config`: also such as are at their default.
+
+    Both are by the name of their parameter, as one types them. The environment gives none.
+    """
+
+    typed: Mapping[str, str]
+    filed: Mapping[str, str]
+
+    @classmethod
+    def of(cls, context: typer.Context) -> Given:
+        found: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
+        for parameter in context.command.params:
+            name = str(parameter.name)
+            source = context.get_parameter_source(name)
+            if source is not None and source.name in found:
+                found[source.name][name] = as_typed(parameter, context.params.get(name))
+        return cls(found["COMMANDLINE"], found["DEFAULT_MAP"])
+
+    def among(self, settings: type[Settings]) -> frozenset[str]:
+        """The names of the fields of these settings that are given."""
+        return frozenset(field.name for field in described(settings)) & {*self.typed, *self.filed}
+
+    def first(self, names: Collection[str], *, beside: str = "") -> str | None:
+        """The first of these options that is given; one of the file is overruled where `beside` is typed."""
+        options = self.typed if beside in self.typed else {**self.filed, **self.typed}
+        return next((option for name, option in options.items() if name in names), None)
+
+    def refuse(self, names: Collection[str], why: str, *, hint: str, beside: str = "") -> None:
+        """Raises OptionError for the `first` of these options; `why` goes on from its name."""
+        first = self.first(names, beside=beside)
+        if first is not None:
+            raise OptionError(f"{first} {why}", hint=hint)
+
+
+def as_typed(parameter: Any, value: Any) -> str:
+    """The long name of an option, or what switches it off; of an argument what its metavar says."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name).strip("[].")
+    names = parameter.secondary_opts if value is False and parameter.secondary_opts else parameter.opts
+    return str(next((name for name in names if name.startswith("--")), names[0]))
+
+
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command one option for each described field of each parameter annotated with a Settings class.
 
-    The command itself is then called with the settings objects, built (and so checked) from those options.
+    The command itself is then called with the settings objects, built (and so checked) from those options. A parameter
+    annotated with `Given` tells it which of all its options were given.
     """
     signature = inspect.signature(command, eval_str=True)
     groups = {name: p.annotation for name, p in signature.parameters.items() if is_settings(p.annotation)}
+    asking = [name for name, p in signature.parameters.items() if p.annotation is Given]
 
     @functools.wraps(command)
     def called_by_typer(**values: Any) -> None:
         for name, kind in groups.items():
             own = {field.name: unlisted(values.pop(field.name)) for field in described(kind)}
             values[name] = kind(**own)
+        for name in asking:
+            values[name] = Given.of(values[name])
         command(**values)
 
     parameters: list[inspect.Parameter] = []
@@ -50,7 +99,8 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         if parameter.name in groups:
             parameters += options_of(parameter.annotation)
         else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            annotation = typer.Context if parameter.name in asking else parameter.annotation
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
     called_by_typer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     called_by_typer.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called_by_typer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,10 +16,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt_cli.cli.backend import require_tensorflow, silent_tensorflow
-from nmt_cli.cli.options import Configuration, DataDirectory, Force, ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.options import (
+    Configuration,
+    DataDirectory,
+    Force,
+    Given,
+    ModelDirectory,
+    Quiet,
+    Verbose,
+    with_settings,
+)
 from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
 from nmt_cli.errors import OptionError
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import COMPARE_IN_UNITS, ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.place import Place
@@ -40,6 +49,7 @@ TensorBoardDirectory = Annotated[
 
 @with_settings
 def train(
+    given: Given,
     network: ModelConfig,
     training: TrainConfig,
     data: DataDirectory = Path("prepared"),
@@ -65,11 +75,13 @@ def train(
     require_tensorflow()
     if force and resume:
         raise OptionError("--force begins anew and --resume goes on", hint="give one of them")
+    check_meaning(given, network, training)
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # what is wrong with the request is told before TensorFlow is waited for
     place = Place.parse(os.environ.get("TF_CONFIG"))
+    asked = given.among(ModelConfig)
     if not place.is_chief:
-        help_the_chief(corpus, model, network, training, place, screen, resume=resume)
+        help_the_chief(corpus, model, network, training, place, screen, resume=resume, asked=asked)
         return
     with claimed(model, replace=force, resume=resume):
         screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
@@ -80,11 +92,29 @@ def train(
                 from nmt_cli.training.run import train as run
             with TrainingScreen(screen, stop) as shown:
                 watcher = watched(shown, tensorboard)
-                together = partial(run, place=place, deadline=deadline, resume=resume)
+                together = partial(run, place=place, deadline=deadline, resume=resume, asked=asked)
                 report = together(corpus, model, network, training, watcher=watcher)
     shown.summary(report, model, pictures=corpus.has_pictures)
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
+
+
+def check_meaning(given: Given, network: ModelConfig, training: TrainConfig) -> None:
+    """Raises OptionError for options that say nothing, because of others. What is typed wins over `--config`."""
+    if training.time is not None:
+        given.refuse(["epochs"], "does not go with --time", beside="time", hint="the time says how many: give one")
+    if training.batch_tokens is not None:
+        hint = "a batch is so many sentences or so many tokens: give one of them"
+        given.refuse(["batch"], "does not go with --batch-tokens", beside="batch_tokens", hint=hint)
+    if training.replay is None:
+        given.refuse(["replay_share"], "is about --replay", hint="name the prepared directory of the old pairs by it")
+    if network.architecture == "rnn" and network.attention not in COMPARE_IN_UNITS:
+        why = f"does not go with --attention {network.attention}"
+        hint = f"it is for {', '.join(COMPARE_IN_UNITS)}"
+        given.refuse(["attention_units"], why, beside="attention", hint=hint)
+    if network.architecture == "transformer" and network.positions != "learned":
+        why, hint = f"does not go with --positions {network.positions}", "these have no end; it is for learned ones"
+        given.refuse(["max_positions"], why, beside="positions", hint=hint)
 
 
 def help_the_chief(
@@ -96,6 +126,7 @@ def help_the_chief(
     screen: Screen,
     *,
     resume: bool,
+    asked: Collection[str],
 ) -> None:
     """What a process does that is not the chief: it learns its share and leaves nothing."""
     from nmt_cli.training.checkpoint import state_path
@@ -107,7 +138,8 @@ def help_the_chief(
             copyfile(state_path(model), state_path(Path(own)))
         with screen.status("starting TensorFlow"), silent_tensorflow():
             from nmt_cli.training.run import assist
-        assist(corpus, Path(own), network, training, place=place, watcher=Asked(screen, stop), resume=resume)
+        watcher = Asked(screen, stop)
+        assist(corpus, Path(own), network, training, place=place, watcher=watcher, resume=resume, asked=asked)
     screen.say(f"{place}: done")
     if stop.signal:
         raise typer.Exit(128 + stop.signal)

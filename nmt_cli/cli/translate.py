@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from nmt_cli.cli.lines import LayoutConfig
-from nmt_cli.cli.options import ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.options import Given, ModelDirectory, Quiet, described, with_settings
 from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, translation_progress
-from nmt_cli.errors import OptionError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
 from nmt_cli.inference.crew import CrewConfig, assembled
@@ -44,9 +44,15 @@ RAY_ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }  # no report home, no notice
 
+SEARCHED = {  # options that have nothing to do where the translation is given
+    *("n_best", "prefix"),
+    *(each.name for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig) for each in described(kind)),
+} - {"max_source_length", "protect"}
+
 
 @with_settings
 def translate(
+    given: Given,
     search: SearchConfig,
     sampling: SamplingConfig,
     repair: RepairConfig,
@@ -93,31 +99,36 @@ def translate(
         ),
     ] = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Translate lines of text, a line for a line; or a table, subtitles, a catalogue or a page, keeping what it is.
 
     Blank lines stay blank; lines are translated as they arrive.
     """
+    if score:
+        given.refuse(
+            SEARCHED, "does not go with --score", hint="leave it out: the translation is given, and not searched for"
+        )
+        document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
     if not sampling.sample and n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
     paths = [require_file(path) for path in files or []]
-    screen = Screen(quiet=quiet, verbose=verbose)
-    bundle = described(model)
+    screen = Screen(quiet=quiet)
+    bundle = unchecked(model)
     check_abilities(bundle, search, repair, layout)
     layout = dataclasses.replace(layout, scores=layout.scores or score)
-    talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty()
+    talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty() and is_for_lines(given)
     writer = Writer(layout, n_best, indent="  " if talk else "")
     source = Source((), "standard input", document, bundle.card.target_language, text.split_sentences)
     documents = opened(paths, source, writer)
-    batches = typed(bundle.card, screen, writer) if talk else batched(documents, paths, pairs_wanted=score)
+    read = batched(documents, paths, pairs_wanted=score)
+    batches = typed(bundle.card, screen, writer, document.errors) if talk else read
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
     tally = Tally(long=SourceCuts("line" if formats(paths, document) == ["text"] else "text"))
     with (
         translation_progress(screen, paths if output else []) as advance,
         destination(output) as stream,
-        assembled(job, CrewConfig() if talk else surroundings(processes)) as crew,
+        assembled(job, surroundings(processes)) as crew,
     ):
         for written in delivered(batches, crew, tally.add):
             stream.write(written.encode("utf-8"))
@@ -125,6 +136,11 @@ def translate(
             advance(tally.long.texts)
     tally.tell(screen, search)
     tell_notes(screen, documents, crew)
+
+
+def is_for_lines(given: Given) -> bool:
+    """Whether nothing is given that is about a document or a large one: of such, a terminal is read as any input is."""
+    return not given.among(DocumentConfig) - {"errors"} and not given.among(CrewConfig)
 
 
 @dataclass(frozen=True)
@@ -144,7 +160,7 @@ class Writer:
         return self.n_best == 1 and self.layout == LayoutConfig()
 
 
-def described(model: Path) -> Bundle:
+def unchecked(model: Path) -> Bundle:
     """What a model says of itself; its files are checked by whoever loads them."""
     from nmt_cli.inference.bundle import Bundle, read_card  # SentencePiece, which `nmt --help` does not need
 
@@ -270,7 +286,7 @@ def file_lines(path: Path) -> Iterator[bytes]:
 
 def batched(documents: list[Document], paths: list[Path], *, pairs_wanted: bool) -> Iterator[list[Piece]]:
     """The pieces to be translated together: of files a full batch, else what has arrived."""
-    pieces: Iterator[Piece] = chain.from_iterable(document.pieces() for document in documents)
+    pieces: Iterator[Piece] = itertools.chain.from_iterable(document.pieces() for document in documents)
     pieces = pairs(pieces) if pairs_wanted else pieces
     whole = bool(paths) and all(path.is_file() for path in paths)
     return blocks(pieces, READ_AHEAD) if whole else arriving(pieces, READ_AHEAD)
@@ -283,7 +299,9 @@ def pairs(lines: Iterator[Piece]) -> Iterator[Piece]:
         yield line
 
 
-def typed(card: ModelCard, screen: Screen, line: Callable[[Translation], str]) -> Iterator[list[Piece]]:
+def typed(
+    card: ModelCard, screen: Screen, line: Callable[[Translation], str], errors: str = "strict"
+) -> Iterator[list[Piece]]:
     """Lines typed on a terminal, one at a time after a prompt, with editing and history where the system has them."""
     with suppress(ImportError):
         import readline  # noqa: F401 (its import gives `input` a history)
@@ -291,12 +309,26 @@ def typed(card: ModelCard, screen: Screen, line: Callable[[Translation], str]) -
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
     asked = "One sentence a line" if card.source.get("type", "text") == "text" else "The path of one file a line"
     screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {asked}; Ctrl-D ends.")
-    while True:
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors=errors)  # whatever the locale says
+    for number in itertools.count(1):
         try:
-            yield [Piece((input("› "),), lambda translations: line(translations[0]))]
+            text = prompted(number)
         except EOFError:
             typer.echo()
             return
+        yield [Piece((text,), lambda translations: line(translations[0]))]
+
+
+def prompted(number: int) -> str:
+    """What is typed as the line with this number. Raises EOFError at Ctrl-D, DataError for what is no UTF-8."""
+    try:
+        return input("› ")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"line {number:,} as it was typed: byte 0x{error.object[error.start]:02x} is not valid UTF-8",
+            hint="let the terminal send UTF-8, or go on with --errors replace",
+        ) from error
 
 
 def tell_notes(screen: Screen, documents: list[Document], crew: Crew) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from nmt_cli.cli.drawing import Wanted, draw_attention
 from nmt_cli.cli.exhibits import draw_corpus, draw_history, draw_search, list_nearest
-from nmt_cli.cli.options import DataDirectory, ModelDirectory, Quiet, Verbose, with_settings
+from nmt_cli.cli.options import DataDirectory, Given, ModelDirectory, Quiet, described, with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.config import SearchConfig
@@ -19,16 +20,20 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help, rich_help_panel="Pictures")
 
 
-def given(context: typer.Context, name: str) -> bool:
-    """Whether a parameter was typed, not taken from the environment or by default."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+OF_ATTENTION = {"target", "pairs", "gold", "subwords", "transpose"}
+OF_SEARCH = {field.name for field in described(SearchConfig)}
+MEANINGLESS = {  # what says nothing where something else than attention is shown
+    "--beam": OF_ATTENTION,
+    "--curves": OF_ATTENTION | OF_SEARCH | {"sentences"},
+    "--corpus": OF_ATTENTION | OF_SEARCH | {"sentences"},
+    "--nearest": OF_ATTENTION | OF_SEARCH | {"output"},
+}
 
 
 @with_settings
 def visualize(
     *,
-    context: typer.Context,
+    given: Given,
     sentences: Annotated[
         list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Sentences to translate.", show_default=False)
     ] = None,
@@ -63,20 +68,20 @@ def visualize(
     model: ModelDirectory = Path("model"),
     search: SearchConfig,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Draw the attention of translations: source words downwards, produced words across.
 
     On the terminal, as a picture (.png, .svg) or as an interactive page (.html). --beam, --curves, --corpus and
     --nearest show something else instead; so does --data without a sentence: the corpus in that directory.
     """
-    screen = Screen(quiet=quiet, verbose=verbose)
+    screen = Screen(quiet=quiet)
     lines, outputs = tuple(sentences or ()), tuple(output or ())
-    if sum((beam, curves, corpus, nearest > 0)) > 1:
-        raise OptionError("--beam, --curves, --corpus and --nearest are one each", hint="give one of them")
+    if not (lines or target or pairs or gold or beam or curves or nearest) and "data" in given.typed:
+        corpus = True
+    check_meaning(given, {"--beam": beam, "--curves": curves, "--corpus": corpus, "--nearest": nearest > 0})
     if curves:
         draw_history(model, outputs, screen)
-    elif corpus or (not lines and pairs is None and given(context, "data")):
+    elif corpus:
         draw_corpus(data, outputs, screen)
     elif beam:
         draw_search(lines, outputs, model, search, screen)
@@ -85,3 +90,15 @@ def visualize(
     else:
         wanted = Wanted.of(lines, target or (), pairs, outputs, merge=not subwords, transpose=transpose, gold=gold)
         draw_attention(wanted, model, search, screen)
+
+
+def check_meaning(given: Given, instead: Mapping[str, bool]) -> None:
+    """Raises OptionError for several things to be shown `instead` of attention, and for what says nothing of one."""
+    wanted = [option for option, asked in instead.items() if asked]
+    if len(wanted) > 1:
+        raise OptionError("--beam, --curves, --corpus and --nearest are one each", hint="give one of them")
+    for option in wanted:
+        given.refuse(MEANINGLESS[option], f"does not go with {option}", hint="leave one of them out")
+    if translation := given.first({"target", "pairs"}):
+        why, hint = f"does not go with {translation}", "it is about search: leave it out"
+        given.refuse(OF_SEARCH - {"max_source_length"}, why, hint=hint)

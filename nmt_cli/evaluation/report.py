@@ -73,7 +73,8 @@ def translated(
     if FORCED & set(names):
         from nmt_cli.inference.forced import force_lines  # numpy, which `nmt --help` does not need
 
-        forced = force_lines(translator, text.lines, [own[0] for own in text.references])
+        first = [own[0] for own in text.references]
+        forced = force_lines(translator, text.lines, first, limit=search.max_source_length)
     material = Material([one.text for one in translations], text.references, text.lines, forced)
     return Translated(material, one_best, sum(one.cut for one in translations), SourceCuts.of(translations).told)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.source import SourceArray
+from nmt_cli.corpus.source import Row, SourceArray
 from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
@@ -69,22 +69,39 @@ def force_lines(
     sources: Sequence[str],
     targets: Sequence[str],
     progress: Callable[[int], None] | None = None,
+    *,
+    limit: int | None = None,
 ) -> list[Forced]:
     """Each of `targets` under the model, as a translation of its line of `sources`; `progress` hears how many are done.
 
-    Attention is cut to the length of each source. An unknown token counts as the model's unknown token.
+    Attention is cut to the length of each source. An unknown token counts as the model's unknown token. Of a source
+    `limit` tokens are read at most, or as many as in training.
     """
-    ends = [Tokenizer.END]
+    return force_rows(translator, *read(translator, sources, targets, limit), progress)
+
+
+def read(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], limit: int | None
+) -> tuple[list[Row], list[list[int]]]:
+    """The sources as the network is given them, and the targets in ids."""
     pairs = as_learnt(translator, sources, targets)
-    rows = translator.source.rows([source for source, _ in pairs])
-    target_ids = [ids + ends for ids in translator.target.encode_all([target for _, target in pairs])]
+    rows = translator.source.rows([source for source, _ in pairs], limit)
+    return rows, [[*ids, Tokenizer.END] for ids in translator.target.encode_all([target for _, target in pairs])]
+
+
+def force_rows(
+    translator: Translator,
+    rows: Sequence[Row],
+    targets: Sequence[Sequence[int]],
+    progress: Callable[[int], None] | None = None,
+) -> list[Forced]:
     size = translator.target.vocabulary_size
     result: list[Forced | None] = [None] * len(rows)
     done = 0
-    for batch in batches_of_like_length([len(ids) for ids in target_ids], max(1, CELLS // size)):
-        own = [target_ids[index] for index in batch]
-        read = translator.source.batch([rows[index] for index in batch])
-        for index, one in zip(batch, force(translator.engine, read, own, size), strict=True):
+    for batch in batches_of_like_length([len(ids) for ids in targets], max(1, CELLS // size)):
+        own = [targets[index] for index in batch]
+        source = translator.source.batch([rows[index] for index in batch])
+        for index, one in zip(batch, force(translator.engine, source, own, size), strict=True):
             length = len(rows[index])
             result[index] = Forced(one.tokens, one.log_probabilities, one.likeliest, one.attention[:, :length])
         done += len(batch)
@@ -94,9 +111,12 @@ def force_lines(
 
 
 def as_learnt(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs as training saw them: with placeholders for what is protected and stands on both sides."""
+    """The pairs as training saw them: with placeholders for what is protected and stands on both sides.
+
+    As they are, if nothing is to be protected.
+    """
     normal = [normalise(target) for target in targets]
-    if not translator.carries:
+    if not (translator.carries and translator.reader.config.protect):
         return list(zip(sources, normal, strict=True))
     return [masked_pair(*pair) for pair in zip(map(normalise, sources), normal, strict=True)]
 
@@ -107,11 +127,12 @@ def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[i
         yield order[first : first + rows]
 
 
-def forced_translations(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[Translation]:
+def forced_translations(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
+) -> list[Translation]:
     """The given targets in the form in which the model's own translations come, with probabilities and attention."""
-    rows = translator.source.rows([source for source, _ in as_learnt(translator, sources, targets)])
-    forced = force_lines(translator, sources, targets)
-    return translator.translations(sources, rows, [[as_found(one)] for one in forced])
+    rows, ids = read(translator, sources, targets, limit)
+    return translator.translations(sources, rows, [[as_found(one)] for one in force_rows(translator, rows, ids)])
 
 
 def as_found(forced: Forced) -> Found:

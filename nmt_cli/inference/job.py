@@ -56,7 +56,8 @@ def opened(
 
 @dataclass(frozen=True)
 class Job:
-    """A model directory, or several, and what is to be done with the texts: a search, or, with `score`, none.
+    """A model directory, or several, and what is to be done with the texts: a search, or, with `score`, none;
+    of `search` that takes the length of the source alone.
 
     `opener` is a function of a module, so that it can be pickled.
     """
@@ -74,17 +75,20 @@ class Job:
         """Loads the model. Raises NotFoundError, DamagedError and OptionError as `Translator.load` does."""
         translator = self.opener(self.model, self.ensemble, self.lines, precision=self.precision, threads=threads)
         if self.score:
-            return lambda block: scored(translator, block)
+            return lambda block: scored(translator, block, self.search.max_source_length)
         return lambda block: translator.translate(block.texts, self.search, repair=self.repair, first_line=block.first)
 
 
-def scored(translator: Translator, block: Block) -> list[Translation]:
-    """The given translations as the model sees them. Raises DataError for a line that is no pair."""
+def scored(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:
+    """The given translations as the model sees them, of sources of `limit` tokens at most.
+
+    Raises DataError for a line that is no pair.
+    """
     from nmt_cli.inference.forced import forced_translations
 
     pairs = [pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
     targets = [target for _, target in pairs]
-    forced = forced_translations(translator, [source for source, _ in pairs], targets)
+    forced = forced_translations(translator, [source for source, _ in pairs], targets, limit=limit)
     return [as_given(one, target) for one, target in zip(forced, targets, strict=True)]
 
 

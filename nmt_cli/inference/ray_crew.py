@@ -1,7 +1,8 @@
 """A crew of Ray Data actors, on this machine's cores or on a cluster. The only module that imports Ray.
 
-The blocks of text and the model's files travel through Ray's object store, so that the machines need to share no
-files; each must have nmt-cli installed. Ray Data starts an actor that died again, and what it was given with it.
+The blocks of text, the model's files and the glossary travel through Ray's object store, so that the machines need to
+share no files; each must have nmt-cli installed. Ray Data starts an actor that died again, and what it was given with
+it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError
+from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError
+from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import CARD, Bundle
+from nmt_cli.inference.glossary import Glossary
 from nmt_cli.inference.job import Block, Job
+from nmt_cli.inference.translator import require_same_sides
+from nmt_cli.inference.workers import answering
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
@@ -26,29 +31,46 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Shipment:
-    """A job with the files of its models, to be started where these do not lie."""
+    """A job with the files of its models and its glossary, to be started where these do not lie."""
 
     job: Job
     models: tuple[dict[str, bytes], ...]
+    glossary: bytes | None
 
     @classmethod
     def of(cls, job: Job) -> Shipment:
-        """Raises NotFoundError and DamagedError as loading the models does."""
-        return cls(job, tuple(map(files_of, (job.model, *job.ensemble))))
+        """Raises what loading the models and the glossary does: here their paths mean something to the user."""
+        first, *others = bundles = [Bundle.load(place, job.precision) for place in (job.model, *job.ensemble)]
+        for other in others:
+            require_same_sides(first, other)
+        return cls(job, tuple(map(files_of, bundles)), glossary_of(job))
 
     def unpacked(self, directory: Path) -> Job:
-        """The job, with its models in `directory`."""
+        """The job, with its models and its glossary in `directory`."""
         places = [directory / str(number) for number, _ in enumerate(self.models)]
         for place, files in zip(places, self.models, strict=True):
             place.mkdir()
             for name, content in files.items():
                 (place / name).write_bytes(content)
-        return replace(self.job, model=places[0], ensemble=tuple(places[1:]))
+        job = replace(self.job, model=places[0], ensemble=tuple(places[1:]))
+        if self.glossary is None or job.lines is None:
+            return job
+        terms = directory / "glossary.tsv"
+        terms.write_bytes(self.glossary)
+        return replace(job, lines=replace(job.lines, glossary=str(terms)))
 
 
-def files_of(model: Path) -> dict[str, bytes]:
-    names = [CARD, *Bundle.load(model).card.checksums]
-    return {name: (model / name).read_bytes() for name in names}
+def files_of(model: Bundle) -> dict[str, bytes]:
+    return {name: (model.directory / name).read_bytes() for name in (CARD, *model.card.checksums)}
+
+
+def glossary_of(job: Job) -> bytes | None:
+    """Its file, if there is one. Raises what a glossary does that cannot be read."""
+    if job.lines is None or job.lines.glossary is None:
+        return None
+    path = require_file(Path(job.lines.glossary))
+    Glossary.load(path)
+    return path.read_bytes()
 
 
 class Actor:
@@ -58,14 +80,17 @@ class Actor:
         import ray
 
         self.directory = TemporaryDirectory(prefix="nmt.")  # as long as the actor: some files are read when needed
-        self.translate = ray.get(shipment).unpacked(Path(self.directory.name)).start(threads=1)
+        self.answer = answering(ray.get(shipment).unpacked(Path(self.directory.name)), threads=1)
 
     def __call__(self, table: Any) -> dict[str, list[Any]]:
-        """A table of pickled blocks to one of their pickled translations, with the same numbers."""
+        """A table of pickled blocks to one of pickled answers, with the same numbers.
+
+        An answer is the translations of a block, or what went wrong: raised here, it would reach the user as Ray's.
+        """
         blocks = [pickle.loads(block.as_py()) for block in table["block"]]
         return {
             "number": table["number"].to_pylist(),
-            "translations": [pickle.dumps(self.translate(block)) for block in blocks],
+            "answer": [pickle.dumps(self.answer(block)) for block in blocks],
         }
 
 
@@ -94,10 +119,16 @@ class RayCrew:
 
     def translations(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         """See `Crew`; but all blocks are read, into Ray's object store, before the first is translated."""
-        for number, row in enumerate(self.rows(stored(blocks))):
+        tables, end = stored(blocks)
+        for number, row in enumerate(self.rows(tables)):
             if row["number"] != number:
                 raise WorkerError(f"Ray gave block {row['number']:,} where block {number:,} was due")
-            yield pickle.loads(row["translations"])
+            answer: list[Translation] | Exception = pickle.loads(row["answer"])
+            if isinstance(answer, Exception):
+                raise answer
+            yield answer
+        if end is not None:
+            raise end
 
     def rows(self, tables: list[Any]) -> Iterator[dict[str, Any]]:
         """The results for the tables, in their order."""
@@ -154,15 +185,21 @@ def prepare(ray: Any) -> None:
     context.execution_options.preserve_order = True
 
 
-def stored(blocks: Iterable[Block]) -> list[Any]:
-    """Each block, numbered, as a table in Ray's object store, which moves to the disk what it has no memory for."""
+def stored(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
+    """Each block, numbered, as a table in Ray's object store, which moves to the disk what it has no memory for.
+
+    And what was wrong with the input behind the last of them, if anything was.
+    """
     import pyarrow  # comes with the extra
     import ray
 
-    return [
-        ray.put(pyarrow.table({"number": [number], "block": [pickle.dumps(block)]}))
-        for number, block in enumerate(blocks)
-    ]
+    tables: list[Any] = []
+    try:
+        for number, block in enumerate(blocks):
+            tables.append(ray.put(pyarrow.table({"number": [number], "block": [pickle.dumps(block)]})))
+    except NmtError as error:
+        return tables, error
+    return tables, None
 
 
 def last_line(error: Exception) -> str:

@@ -16,6 +16,7 @@ Positions = Literal["sinusoidal", "learned"]
 # What an attention asks of the other settings.
 HAVE_HEADS = {"scaled-dot"}
 FEED_THE_RECURRENCE = {"none", "additive"}
+COMPARE_IN_UNITS = ("additive", "concat", "scaled-dot")  # of --attention-units
 COMPARE_AS_THEY_ARE = {"dot"}  # decoder state with encoder output: nothing between them could change a width
 
 

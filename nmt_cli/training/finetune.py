@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
@@ -16,26 +17,28 @@ from nmt_cli.training.resume import changes
 FREE = {"dropout"}  # weights do not depend on it
 
 
-def network_to_begin_with(corpus: PreparedCorpus, network: ModelConfig, config: TrainConfig) -> ModelConfig:
-    """The network to train: that of `--init-from` where no other is asked for, or else `network` itself.
+def network_to_begin_with(
+    corpus: PreparedCorpus, network: ModelConfig, config: TrainConfig, asked: Collection[str]
+) -> ModelConfig:
+    """The network to train: without `--init-from` as it is, else that of the model, with what is asked for and free.
 
-    Raises DataError if that model has other subwords than the corpus, OptionError if another network is asked for.
+    `asked` are the names of the options of `network` that were asked for. Raises DataError if that model has other
+    subwords than the corpus, OptionError if another network is asked for.
     """
     if config.init_from is None:
         return network
     model = Bundle.load(Path(config.init_from))
     check_same_subwords(corpus, model)
     own = ModelConfig.from_mapping(model.card.network, where=str(model.directory))
-    if network == ModelConfig():
-        return own
-    changed = list(changes(own.to_mapping(), network, free=FREE))
+    left_out = {field.name for field in dataclasses.fields(network)} - set(asked)
+    changed = list(changes(own.to_mapping(), network, free=FREE | left_out))
     if changed:
-        had, asked = (", ".join(texts) for texts in zip(*changed, strict=True))
+        had, wanted = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
-            f"{model.directory}/ has {had}; asked for: {asked}",
+            f"{model.directory}/ has {had}; asked for: {wanted}",
             hint="leave the network's options out, and those of the model are taken",
         )
-    return network
+    return dataclasses.replace(own, **{name: getattr(network, name) for name in FREE - left_out})
 
 
 def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:

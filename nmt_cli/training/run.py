@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from shutil import copyfile
@@ -63,16 +64,18 @@ def train(
     resume: bool = False,
     deadline: Deadline | None = None,
     place: Place = ALONE,
+    asked: Collection[str] | None = None,
 ) -> TrainReport:
     """Trains a network and leaves a complete model in `directory`, which the caller holds (`claim.claimed`).
 
     With `resume` it goes on from the checkpoint in `directory`, if there is one. Where several processes train
-    together this is for the chief, `assist` for the others. Raises DataError or OptionError if the checkpoint is of
-    other data or settings, TrainingError if training diverges or another process ends, KeyboardInterrupt if the
+    together this is for the chief, `assist` for the others. `asked` are the names of the network's options that were
+    asked for, be it at their default; None: those that are not at it. Raises DataError or OptionError if the checkpoint
+    is of other data or settings, TrainingError if training diverges or another process ends, KeyboardInterrupt if the
     watcher stops it before the first step.
     """
     watcher = watcher or Watcher()
-    run = begin(corpus, directory, network_config, config, watcher, resume, place, deadline)
+    run = begin(corpus, directory, network_config, config, watcher, resume, place, deadline, asked)
     try:
         fit(run)
     except TrainingError:
@@ -93,12 +96,13 @@ def assist(
     place: Place,
     watcher: Watcher | None = None,
     resume: bool = False,
+    asked: Collection[str] | None = None,
 ) -> None:
     """Takes part in a training whose chief is another process; `directory` holds its own checkpoints, for a way back.
 
     Raises what `train` does.
     """
-    fit(begin(corpus, directory, network_config, config, watcher or Watcher(), resume, place))
+    fit(begin(corpus, directory, network_config, config, watcher or Watcher(), resume, place, asked=asked))
 
 
 def begin(
@@ -110,6 +114,7 @@ def begin(
     resume: bool,
     place: Place,
     deadline: Deadline | None = None,
+    asked: Collection[str] | None = None,
 ) -> TrainingRun:
     """A run that is ready for its next update."""
     if config.time and place.processes > 1:
@@ -120,9 +125,10 @@ def begin(
     facts = read_facts(directory) if resume else None
     if facts is not None and is_unbegun(facts):
         facts = None
-    chosen = network_to_begin_with(corpus, network_config, config)
+    asked = changed(network_config) if asked is None else asked
+    chosen = network_to_begin_with(corpus, network_config, config, asked)
     config = config.suited_to(chosen.architecture)
-    open_size = is_open(network_config, config)
+    open_size = is_open(asked, config)
     old = replayed_corpus(corpus, config)
     network = first_size(facts) if open_size else chosen
     identity = Identity(corpus.fingerprint, network, config, old.fingerprint if old else None)
@@ -144,6 +150,12 @@ def begin(
     if facts is not None:
         watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
     return run
+
+
+def changed(network: ModelConfig) -> set[str]:
+    """The names of the options that are not at their default."""
+    usual = ModelConfig()
+    return {each.name for each in fields(network) if getattr(network, each.name) != getattr(usual, each.name)}
 
 
 def fit(run: TrainingRun) -> None:

@@ -8,6 +8,7 @@ learning rate of 2e-3).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +19,9 @@ SMALL = replace(ModelConfig(), embedding=192, units=256)
 ENOUGH = 6000  # updates of SMALL, in the time of which the default network is taken to learn more than it
 
 
-def is_open(network: ModelConfig, config: TrainConfig) -> bool:
-    """Whether the time decides: with --time, if no option of the network is given and no model to begin with."""
-    return config.time is not None and config.init_from is None and network == ModelConfig()
+def is_open(asked: Collection[str], config: TrainConfig) -> bool:
+    """Whether the time decides: with --time, if no option of the network is `asked` for, and no model to begin with."""
+    return config.time is not None and config.init_from is None and not asked
 
 
 def first_size(facts: dict[str, Any] | None) -> ModelConfig:

@@ -25,7 +25,7 @@ def model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def visualize(model: Path, *arguments: str) -> Result:
-    result = runner.invoke(app, ["visualize", *arguments, "--model", str(model), "--max-length", "12"])
+    result = runner.invoke(app, ["visualize", *arguments, "--model", str(model)])
     assert result.exit_code == 0, result.stderr
     return result
 

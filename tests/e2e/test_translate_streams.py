@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,52 @@ def test_a_format_is_known_by_its_ending(
     written = (tmp_path / "out").read_text()
     assert written != text
     assert translated(place, "--format", name[2:], *arguments, data=text.encode()).stdout.decode() == written
+
+
+def on_a_terminal(place: Path, *arguments: str, typing: Sequence[bytes], prompt: str = "") -> tuple[int, list[str]]:
+    """Exit code and what stands on the screen in the end; each of `typing` is sent when the prompt is there."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    with subprocess.Popen(command(*arguments), cwd=place, env=environment, **streams) as program:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # Linux tells the end of a terminal as an error
+            for keys in typing:
+                while not shown.endswith(prompt.encode()):
+                    shown += os.read(ours, 1000)
+                os.write(ours, keys)
+                shown += b"|"
+            while more := os.read(ours, 1000):
+                shown += more
+    os.close(ours)
+    return program.returncode, shown.decode(errors="replace").replace("\r", "").splitlines()
+
+
+def test_what_is_typed_in_bytes_that_are_no_utf8_is_told_or_replaced(place: Path) -> None:
+    code, shown = on_a_terminal(place, typing=[b"\xff\n"], prompt="› ")
+    assert code == 65
+    assert "error: line 1 as it was typed: byte 0xff is not valid UTF-8" in "".join(shown)
+    code, shown = on_a_terminal(place, "--errors", "replace", typing=[b"\xff\n", b"\x04"], prompt="› ")
+    assert code == 0 and any(line.startswith("  ") for line in shown)
+
+
+def test_with_an_option_about_documents_a_terminal_is_read_as_one(place: Path) -> None:
+    code, shown = on_a_terminal(
+        place, "--format", "jsonl", "--column", "text", typing=[b'{"text": "bade."}\n', b"\x04"]
+    )
+    assert code == 0
+    assert any('"text_yy"' in line for line in shown) and not any("›" in line for line in shown)
+
+
+def test_pairs_are_scored_from_a_table_as_from_a_pipe(place: Path, tmp_path: Path) -> None:
+    pairs = "bade giko.\tokig edab.\nlu.\tul.\n"
+    (tmp_path / "pairs.tsv").write_text(pairs)
+    command = [sys.executable, "-m", "nmt_cli", "translate", "--score", str(tmp_path / "pairs.tsv")]
+    named = subprocess.run(command, cwd=place, capture_output=True, check=True)
+    piped = subprocess.run(command[:-1], cwd=place, input=pairs.encode(), capture_output=True, check=True)
+    assert named.stdout == piped.stdout and named.stdout.endswith(b"\tul.\n")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class Adversary:
     def step(self, tokens: IntArray, state: PlanState, candidates: int) -> Step[PlanState]:
         others = np.arange(4, 4 + candidates - 1)
         best = [[token, *others[others != token], END][:candidates] for token in state.plan[:, state.place].tolist()]
-        log_probabilities = np.tile(np.log(0.1 ** np.arange(1, candidates + 1)), (len(best), 1))
+        log_probabilities = np.tile(np.log(0.1) * np.arange(1, candidates + 1), (len(best), 1))
         return Step(
             tokens=np.array([row + [4] * (candidates - len(row)) for row in best]),
             log_probabilities=log_probabilities,

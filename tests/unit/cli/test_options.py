@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import NmtGroup
-from nmt_cli.cli.options import Configuration, with_settings
+from nmt_cli.cli.options import Configuration, Given, with_settings
 from nmt_cli.settings import Settings, setting
 
 runner = CliRunner()
@@ -32,6 +32,11 @@ def app_with(seen: list[Any]) -> typer.Typer:
     @with_settings
     def bake(oven: Oven, config: Configuration = None, name: str = "cake") -> None:
         seen.append((oven, name))
+
+    @app.command()
+    @with_settings
+    def look(given: Given, oven: Oven, config: Configuration = None) -> None:
+        seen.append(given)
 
     @app.command("wash-up")
     def wash_up(water: str = "cold") -> None: ...
@@ -56,6 +61,20 @@ def test_a_file_sets_defaults_and_flags_win(tmp_path: Path) -> None:
     file.write_text('heat = 90\nway = "grill"\nopen = true\nname = "bread"\n')
     assert run("--config", str(file), "--heat", "100")[1] == [(Oven(heat=100, way="grill", door_open=True), "bread")]
     assert run("--heat", "100", "--config", str(file))[1][0][0].heat == 100
+
+
+def test_what_is_given_is_known_from_what_is_left_out_also_at_its_default(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text('heat = 180\nway = "fan"\n')
+    seen: list[Any] = []
+    runner.invoke(app_with(seen), ["look", "--way", "fan", "--no-open", "--config", str(file)])
+    (given,) = seen
+    assert given.typed == {"way": "--way", "door_open": "--no-open", "config": "--config"}
+    assert given.filed == {"heat": "--heat"}
+    assert given.among(Oven) == {"heat", "way", "door_open"}
+    assert given.first(["heat", "way"]) == "--heat"
+    assert given.first(["heat"], beside="way") is None  # what is typed wins over the file
+    assert given.first(["way"], beside="heat") == "--way"
 
 
 def test_the_table_of_the_command_goes_before_what_stands_above_all_tables(tmp_path: Path) -> None:

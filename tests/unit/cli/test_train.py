@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -12,7 +14,8 @@ from nmt_cli.cli.app import app
 from nmt_cli.cli.described import described_network
 from nmt_cli.cli.render import Screen, TrainingScreen, clock
 from nmt_cli.cli.train import Stop, stop_signals
-from nmt_cli.errors import ExitCode
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation
 
@@ -26,6 +29,48 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
         "error: training needs tensorflow, which is not installed",
         "hint: install it with `pip install 'nmt-cli[train]'`",
     ]
+
+
+def test_training_is_told_which_options_of_the_network_were_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(*arguments: object, asked: frozenset[str], **options: object) -> None:
+        raise OptionError(" ".join(sorted(asked)))
+
+    corpus = SimpleNamespace(source_language="de", target_language="en", manifest=SimpleNamespace(cut=None))
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    result = CliRunner().invoke(app, ["train", "--units", "512", "--no-tied", "--model", str(tmp_path / "model")])
+    assert result.stderr.splitlines()[-1] == "error: tied units"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--epochs 10 --time 4m", "--epochs does not go with --time"),
+        ("--batch 128 --batch-tokens 4096", "--batch does not go with --batch-tokens"),
+        ("--replay-share 0.2", "--replay-share is about --replay"),
+        ("--attention-units 256 --attention dot", "--attention-units does not go with --attention dot"),
+        (
+            "--max-positions 64 --architecture transformer",
+            "--max-positions does not go with --positions sinusoidal",
+        ),
+    ],
+)
+def test_an_option_that_says_nothing_is_refused(arguments: str, message: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), *arguments.split()])
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (ExitCode.USAGE, f"error: {message}")
+
+
+def test_what_is_typed_wins_over_an_option_of_the_file_that_then_says_nothing(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text("epochs = 3\nbatch = 32\nattention-units = 64\n")
+    typed = ["--time", "4m", "--batch-tokens", "4096", "--attention", "general"]
+    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe), *typed])
+    assert "there is no prepared corpus" in result.stderr
+    recipe.write_text('epochs = 3\ntime = "4m"\n')
+    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe)])
+    assert "--epochs does not go with --time" in result.stderr
 
 
 def test_the_first_signal_asks_and_the_second_ends() -> None:

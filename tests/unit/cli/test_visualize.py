@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -54,6 +55,14 @@ def test_a_picture_is_written_and_the_translation_told(tmp_path: Path, suffix: s
     assert path.stat().st_size > 1000
 
 
+def test_an_empty_translation_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nothing = replace(HYPOTHESIS, text="", tokens=(3,), pieces=("</s>",), attentions=(np.eye(1, 4),))
+    monkeypatch.setattr(f"{__name__}.HYPOTHESIS", nothing)
+    path = tmp_path / "a.svg"
+    said = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)]).stderr
+    assert said == f"  ! the model translates 'where is he?' to nothing\n{path} is written\n"
+
+
 def test_without_an_output_the_drawing_is_on_stdout() -> None:
     result = runner.invoke(app, ["visualize", "where is he?"], env={"COLUMNS": "60"})
     lines = result.stdout.splitlines()
@@ -95,6 +104,15 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
         (["a", "b", "--beam"], "--beam shows one sentence"),
         (["--nearest", "3"], "--nearest needs a sentence"),
         (["a", "--beam", "-o", "x.html"], "which kind of picture"),
+        (["a", "--nearest", "3", "-o", "x.png"], "--output does not go with --nearest"),
+        (["a", "--nearest", "3", "--beam-size", "5"], "--beam-size does not go with --nearest"),
+        (["a", "--beam", "--target", "b"], "--target does not go with --beam"),
+        (["--beam", "--pairs", "p"], "--pairs does not go with --beam"),
+        (["--curves", "--gold", "g"], "--gold does not go with --curves"),
+        (["a", "--curves"], "SENTENCE does not go with --curves"),
+        (["--corpus", "--transpose"], "--transpose does not go with --corpus"),
+        (["--data", "d", "--target", "b"], "the sentence is empty"),
+        (["a", "--target", "b", "--beam-size", "5"], "--beam-size does not go with --target"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[str], said: str) -> None:

@@ -7,11 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.source import TextSource
+from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.evaluation.material import Material
 from nmt_cli.evaluation.metrics import measure_all
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.forced import Forced, force
+from nmt_cli.inference.config import LineConfig, SearchConfig
+from nmt_cli.inference.forced import Forced, force, forced_translations
 from nmt_cli.inference.search import search
+from nmt_cli.inference.translator import Translator
+from support.adversary import Adversary
+from support.models import toy_pairs
 from support.tables import END, TableModel
 
 TARGET = st.lists(st.integers(4, 6), max_size=5).map(lambda body: [*body, END])
@@ -51,3 +57,21 @@ def test_perplexity_is_per_token_of_all_sentences_and_accuracy_the_share_of_firs
     assert scores["perplexity"].sentence_values == pytest.approx((2, 8))
     assert scores["accuracy"].value == pytest.approx(50)
     assert scores["perplexity"].statistics.of([1]) == pytest.approx(8)  # type: ignore[union-attr]
+
+
+def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is() -> None:
+    config = TokenizerSettings(kind="unigram", lowercase=False)
+    own = Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
+    pair = (["bade a@b.com lu ma."], ["edab a@b.com ul am."])
+
+    def forced(protect: bool, limit: int | None = None) -> tuple[str, str, int | None]:
+        engine = Adversary(own.vocabulary_size, 1)
+        translator = Translator(engine, TextSource(own), own, lines=LineConfig(protect=protect))
+        (found,) = forced_translations(translator, *pair, limit=limit)
+        return "".join(found.source_pieces), "".join(found.hypotheses[0].pieces), found.source_cut_from
+
+    assert all("⟦0⟧" in side for side in forced(True)[:2])
+    assert not any("⟦" in side for side in forced(False)[:2])
+    shortened, target, length = forced(True, limit=1)
+    assert length is not None and forced(True)[0].startswith(shortened.removesuffix("</s>")) and "ma" not in shortened
+    assert target == forced(True)[1]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from nmt_cli.errors import NotFoundError
+from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.inference.bundle import FLOAT, FORMAT, ModelCard, graph_files, write_card
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.config import LineConfig, SearchConfig
+from nmt_cli.inference.glossary import Glossary
 from nmt_cli.inference.job import Block
 from nmt_cli.inference.ray_crew import RayCrew, Shipment
 from support.jobs import LoudJob
@@ -56,6 +57,37 @@ def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
     job = shipment.unpacked(tmp_path)
     assert job.model.parent == tmp_path
     assert Shipment.of(job).models == shipment.models
+
+
+def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
+    terms, place = tmp_path / "terms.tsv", tmp_path / "there"
+    terms.write_text("dog\tHund\n")
+    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), lines=LineConfig(glossary=str(terms))))
+    terms.unlink()
+    place.mkdir()
+    lines = shipment.unpacked(place).lines
+    assert lines is not None and lines.glossary is not None
+    assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_what_goes_wrong_in_an_actor_or_in_the_input_is_raised_after_what_came_before(model: Path) -> None:
+    found: list[str] = []
+
+    def take(blocks: Iterable[Block]) -> None:
+        for translations in crew.translations(blocks):
+            found.extend(one.text for one in translations)
+
+    def unreadable() -> Iterator[Block]:
+        yield Block(0, ("b",))
+        raise DataError("line 2 is not valid UTF-8")
+
+    with RayCrew(LoudJob(model=model, search=SearchConfig()), "auto") as crew:
+        with pytest.raises(ValueError, match="this text cannot be"):
+            take(Block(number, (text,)) for number, text in enumerate(["a", "fail", "c"]))
+        with pytest.raises(DataError, match="line 2"):
+            take(unreadable())
+    assert found == ["A", "B"]
 
 
 def test_a_model_that_is_not_there_is_told_before_ray_starts(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -88,18 +88,21 @@ def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, 
 
 def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, new: PreparedCorpus) -> None:
     config = TrainConfig(init_from=str(old.model))
-    assert network_to_begin_with(new, ModelConfig(), config) == SMALL
-    dropping = ModelConfig(embedding=32, units=48, attention_units=16, dropout=0.3)
-    assert network_to_begin_with(new, dropping, config) == dropping
+    assert network_to_begin_with(new, ModelConfig(), config, ()) == SMALL
+    dropping = replace(SMALL, dropout=0.3)
+    assert network_to_begin_with(new, ModelConfig(dropout=0.3), config, {"dropout"}) == dropping
+    assert network_to_begin_with(new, dropping, config, {"units", "dropout"}) == dropping
     with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 128"):
-        network_to_begin_with(new, ModelConfig(embedding=32, units=128, attention_units=16), config)
-    assert network_to_begin_with(new, ModelConfig(), TrainConfig()) == ModelConfig()
+        network_to_begin_with(new, ModelConfig(units=128), config, {"units"})
+    with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 512"):
+        network_to_begin_with(new, ModelConfig(), config, {"units"})  # its default, spelled out
+    assert network_to_begin_with(new, ModelConfig(), TrainConfig(), ()) == ModelConfig()
 
 
 def test_other_subwords_are_refused(old: Old, tmp_path: Path) -> None:
     other = prepare_toy(tmp_path, 200, vocab_size=320)
     with pytest.raises(DataError, match="has other subwords than") as error:
-        network_to_begin_with(other, ModelConfig(), TrainConfig(init_from=str(old.model)))
+        network_to_begin_with(other, ModelConfig(), TrainConfig(init_from=str(old.model)), ())
     assert "--tokenizer-from" in (error.value.hint or "")
     with pytest.raises(DataError, match="has other subwords than"):
         replayed_corpus(other, TrainConfig(replay=str(old.corpus.directory)))

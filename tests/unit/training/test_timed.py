@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,10 +240,12 @@ def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
     assert now == 2.0 * (1 + calibration.UPDATES)
 
 
-def network_begun(corpus: PreparedCorpus, place: Path, network: ModelConfig, seconds: float) -> ModelConfig:
+def network_begun(
+    corpus: PreparedCorpus, place: Path, network: ModelConfig, seconds: float, asked: Collection[str] | None = None
+) -> ModelConfig:
     """What five minutes with updates of so many seconds begin to train."""
     machine = Machine((0, seconds))
-    run = running.begin(corpus, place, network, TIMED, machine, False, ALONE, Deadline(300, clock=machine))
+    run = running.begin(corpus, place, network, TIMED, machine, False, ALONE, Deadline(300, clock=machine), asked)
     assert machine.info is not None
     assert machine.info.network == run.trainer.network.config
     return machine.info.network
@@ -256,6 +259,7 @@ def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: Pre
 def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus, tmp_path: Path) -> None:
     asked = ModelConfig(dropout=0.2)
     assert network_begun(corpus, tmp_path, asked, 1.0) == asked
+    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0, asked={"units"}) == ModelConfig()
 
 
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
@@ -263,8 +267,6 @@ def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
         assert sizing.first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
     other = ModelConfig(attention="general")  # which was asked for then, and is not now: no size explains it
     assert sizing.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig()
-    assert not sizing.is_open(ModelConfig(), replace(TIMED, init_from="model"))
-    assert not sizing.is_open(ModelConfig(), TrainConfig())
 
 
 def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -272,3 +274,10 @@ def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedC
     machine = Machine((0, 0.02))
     run = running.begin(corpus, tmp_path, ModelConfig(), TIMED, machine, True, ALONE, Deadline(300, clock=machine))
     assert run.trainer.network.config == ModelConfig()
+
+
+def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:
+    assert sizing.is_open((), TIMED)
+    assert not sizing.is_open({"units"}, TIMED)
+    assert not sizing.is_open((), replace(TIMED, init_from="model"))
+    assert not sizing.is_open((), TrainConfig())
