@@ -1,7 +1,7 @@
 """`nmt`'s commands beside Joey NMT 2.3's: whole processes, as their users start them, in turn, in one run.
 
     python benchmarks/commands.py train --data prepared --work DIR [--peers DIRECTORY] [--rounds 3] [--updates 200]
-    python benchmarks/commands.py translate --data prepared --work DIR --model MODEL --joeynmt JOEY [--rounds 3]
+    python benchmarks/commands.py translate --data prepared --work DIR --model MODEL [--rounds 3] [--sentences 1000]
 
 `train.py` and `translate.py` compare the networks: they give the peer our batches, sorted by length, and no text to
 read or write. Here each makes its batches itself: ours are of sentences of like length, the peer's are as they come, so
@@ -9,8 +9,9 @@ that most of what it computes may be padding.
 
 `train`: the same network on the same pairs, 128 a batch, of as many joint unigram subwords. Target tokens a second as
 each command tells them, of real tokens, without start and validation: ours of an epoch, the peer's of some updates.
-`translate`: sentences of the test split through standard input, with MODEL and with JOEY, what `joeynmt_hour.py` left.
-Start is the process that translates one sentence; speed is that of all other sentences, in the time beyond that.
+`translate`: sentences of the test split through standard input, with MODEL and with what `train` left of the peer. That
+has learned next to nothing and finds no end: it writes for each sentence as many tokens as ours does on average. Start
+is the process that translates one sentence; speed is that of all other sentences, in the time beyond that.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from joeynmt_hour import settings, write_texts
 from translate import install
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.inference.config import SearchConfig
+from nmt_cli.inference.translator import Translator
 
 BATCH = 128
 LOGGED = 20  # updates between two lines of the peer's log
@@ -45,9 +48,10 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="directory for texts, logs and models")
     parser.add_argument("--peers", type=Path, help="the peer's virtual environment, made where there is none")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--updates", type=int, default=200, help="train: of the peer in each round")
+    parser.add_argument(
+        "--updates", type=int, default=200, help=f"train: of the peer in each round; {LOGGED} times any"
+    )
     parser.add_argument("--model", type=Path, help="translate: ours")
-    parser.add_argument("--joeynmt", type=Path, help="translate: the peer's")
     parser.add_argument("--sentences", type=int, default=1000, help="translate: how many")
     given = parser.parse_args()
     given.work = given.work.resolve()
@@ -65,7 +69,7 @@ def compare_training(given: argparse.Namespace, corpus: PreparedCorpus, joey: li
     wasted = padding(train.source.lengths), padding(train.target.lengths)
     print("padding of batches as they come: {:.0%} of source positions, {:.0%} of target positions".format(*wasted))
     told = settings(given.work, write_texts(corpus, given.work))
-    often = {"updates": given.updates, "logging_freq": LOGGED, "validation_freq": LOGGED * given.updates}
+    often = {"updates": given.updates, "logging_freq": LOGGED, "validation_freq": given.updates}
     config = configuration(given.work / "train.yaml", told | {"training": told["training"] | often})
     ratios = []
     for number in range(1, given.rounds + 1):
@@ -111,9 +115,12 @@ class Run:
 
 def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
     sources = [pair.source for pair in corpus.pairs("test")][: given.sentences]
-    told = json.loads((given.joeynmt / "config.yaml").read_text())
+    told = json.loads((given.work / "train.yaml").read_text())
+    translator = Translator.load(given.model)
     for beam in (1, 5):
-        told["testing"]["beam_size"] = beam
+        found = translator.translate(sources, SearchConfig(beam_size=beam))
+        length = round(statistics.mean(len(one.hypotheses[0].pieces) for one in found if one.hypotheses))
+        told["testing"] |= {"beam_size": beam, "min_output_length": length, "max_output_length": length}
         config = configuration(given.work / f"translate-{beam}.yaml", told)
         commands = {
             "nmt": [*NMT, "translate", "--model", str(given.model), "--beam-size", str(beam)],
@@ -123,7 +130,7 @@ def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey:
         for _ in range(given.rounds):
             for name, command in commands.items():
                 runs[name].append(translation(command, sources))
-        print(f"beam {beam}, {len(sources)} sentences")
+        print(f"beam {beam}, {len(sources)} sentences, {length} tokens each")
         speeds = {name: statistics.median(run.speed for run in own) for name, own in runs.items()}
         for name, own in runs.items():
             start = statistics.median(run.start for run in own)
