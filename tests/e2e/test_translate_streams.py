@@ -28,7 +28,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*arguments: str) -> Sequence[str]:
-    return [sys.executable, "-m", "nmt_cli", "translate", "--beam-size", "1", "--max-length", "8", *arguments]
+    search = [] if "--score" in arguments else ["--beam-size", "1", "--max-length", "8"]
+    return [sys.executable, "-m", "nmt_cli", "translate", *search, *arguments]
 
 
 def translated(place: Path, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
