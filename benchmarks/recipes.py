@@ -23,7 +23,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from nmt_cli.evaluation.metrics import METRICS
 from nmt_cli.evaluation.scores import Score
 from nmt_cli.evaluation.significance import bootstrap
 from nmt_cli.evaluation.traits import words_of
-from nmt_cli.model.config import Attention
+from nmt_cli.model.config import ATTENTIONS
 
 RECIPES = Path(__file__).parent.parent / "examples" / "recipes"
 BEAM = 5
@@ -94,7 +94,7 @@ def jobs_of_recipes(folder: Path, names: Sequence[str]) -> Iterator[Job]:
 
 
 def jobs_of_attention(epochs: int, names: Sequence[str]) -> Iterator[Job]:
-    for attention in chosen(names, get_args(Attention)):
+    for attention in chosen(names, list(ATTENTIONS)):
         yield Job(f"attention-{attention}", (), ("--attention", attention, "--epochs", str(epochs)))
 
 

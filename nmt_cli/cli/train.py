@@ -28,7 +28,7 @@ from nmt_cli.cli.options import (
 )
 from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
 from nmt_cli.errors import OptionError
-from nmt_cli.model.config import COMPARE_IN_UNITS, ModelConfig
+from nmt_cli.model.config import ATTENTIONS, ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.place import Place
@@ -108,9 +108,9 @@ def check_meaning(given: Given, network: ModelConfig, training: TrainConfig) -> 
         given.refuse(["batch"], "does not go with --batch-tokens", beside="batch_tokens", hint=hint)
     if training.replay is None:
         given.refuse(["replay_share"], "is about --replay", hint="name the prepared directory of the old pairs by it")
-    if network.architecture == "rnn" and network.attention not in COMPARE_IN_UNITS:
+    if network.architecture == "rnn" and not network.attention_kind.compares_in_units:
         why = f"does not go with --attention {network.attention}"
-        hint = f"it is for {', '.join(COMPARE_IN_UNITS)}"
+        hint = f"it is for {', '.join(name for name, kind in ATTENTIONS.items() if kind.compares_in_units)}"
         given.refuse(["attention_units"], why, beside="attention", hint=hint)
     if network.architecture == "transformer" and network.positions != "learned":
         why, hint = f"does not go with --positions {network.positions}", "these have no end; it is for learned ones"

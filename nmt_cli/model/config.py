@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, option_name, setting
 
 Architecture = Literal["rnn", "transformer"]
-Attention = Literal["none", "additive", "dot", "general", "concat", "scaled-dot"]
 Positions = Literal["sinusoidal", "learned"]
 
-# What an attention asks of the other settings.
-HAVE_HEADS = {"scaled-dot"}
-FEED_THE_RECURRENCE = {"none", "additive"}
-COMPARE_IN_UNITS = ("additive", "concat", "scaled-dot")  # of --attention-units
-COMPARE_AS_THEY_ARE = {"dot"}  # decoder state with encoder output: nothing between them could change a width
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionKind:
+    """What an attention has to do with the other settings."""
+
+    feeds_recurrence: bool = False  # its context does, so that there is nothing more to feed
+    compares_in_units: bool = False  # those of --attention-units
+    compares_as_they_are: bool = False  # decoder state with encoder output: nothing between them could change a width
+    has_heads: bool = False
+
+
+ATTENTIONS = {  # in the order of `--help`; their classes are in `decoders.SYSTEMS`
+    "none": AttentionKind(feeds_recurrence=True),
+    "additive": AttentionKind(feeds_recurrence=True, compares_in_units=True),
+    "dot": AttentionKind(compares_as_they_are=True),
+    "general": AttentionKind(),
+    "concat": AttentionKind(compares_in_units=True),
+    "scaled-dot": AttentionKind(compares_in_units=True, has_heads=True),
+}
+if TYPE_CHECKING:
+    Attention = str
+else:
+    Attention = Literal[tuple(ATTENTIONS)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +125,7 @@ class ModelConfig(Settings):
     def check_recurrent(self) -> None:
         self.check_encoder()
         self.check_heads()
-        if self.input_feeding and self.attention in FEED_THE_RECURRENCE:
+        if self.input_feeding and self.attention_kind.feeds_recurrence:
             raise OptionError(
                 f"--input-feeding does not go with --attention {self.attention}",
                 hint="its context feeds the recurrence already; take dot, general, concat or scaled-dot",
@@ -119,6 +136,10 @@ class ModelConfig(Settings):
                 f"{self.embedding}",
                 hint="add --no-tied, or give both the same width",
             )
+
+    @property
+    def attention_kind(self) -> AttentionKind:
+        return ATTENTIONS[self.attention]
 
     @property
     def encoder_width(self) -> int:
@@ -133,7 +154,7 @@ class ModelConfig(Settings):
     def check_encoder(self) -> None:
         if self.bidirectional and self.encoder_width % 2:
             raise OptionError(f"{self.encoder_named}; an even number is needed, half for each direction")
-        if self.attention in COMPARE_AS_THEY_ARE and self.encoder_width != self.units:
+        if self.attention_kind.compares_as_they_are and self.encoder_width != self.units:
             raise OptionError(
                 f"--attention {self.attention} needs equal widths, but {self.encoder_named} and --units {self.units}",
                 hint="take --attention general, which has a matrix between them, or give both the same width",
@@ -146,7 +167,7 @@ class ModelConfig(Settings):
         return f"{name} is {self.encoder_width}"
 
     def check_heads(self) -> None:
-        if self.heads > 1 and self.attention not in HAVE_HEADS:
+        if self.heads > 1 and not self.attention_kind.has_heads:
             raise OptionError(f"--heads is {self.heads}, but only --attention scaled-dot has heads")
         if self.attention_units % self.heads or self.encoder_width % self.heads:
             raise OptionError(

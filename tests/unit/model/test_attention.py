@@ -15,6 +15,8 @@ from nmt_cli.model.attention import (
     ScaledDotAttention,
     padding_bias,
 )
+from nmt_cli.model.config import ATTENTIONS
+from nmt_cli.model.decoders import SYSTEMS
 from nmt_cli.model.encoders import Encoded
 
 rng = np.random.default_rng(7)
@@ -118,3 +120,7 @@ def test_all_steps_at_once_are_asked_as_one_by_one(kind: type[Attention]) -> Non
 
 def test_the_padding_bias_is_zero_on_tokens_alone() -> None:
     assert np.asarray(padding_bias(np.array([[True, True, False]]))).tolist() == [[0.0, 0.0, np.float32(MASKED)]]
+
+
+def test_every_attention_that_can_be_asked_for_has_a_class() -> None:
+    assert list(SYSTEMS) == list(ATTENTIONS)
