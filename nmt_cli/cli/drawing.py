@@ -20,7 +20,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.inference.alignment import blank_separated, merged, spoken
 from nmt_cli.inference.config import LineConfig, SearchConfig
-from nmt_cli.inference.cuts import SourceCuts
+from nmt_cli.inference.cuts import SourceCuts, limits_told
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw, terminal_lines
 from nmt_cli.visuals.words import Attended, attended
@@ -100,8 +100,7 @@ def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Sc
         )
     translations = translated(wanted, translator, search)
     if any(translation.cut for translation in translations):
-        limits = f"--max-length {search.max_length}, or the most that a source of its length becomes"
-        screen.warn(f"a translation was cut before its end, at {limits}")
+        screen.warn(f"a translation was cut before its end, at {limits_told(search.max_length)}")
     if cuts := SourceCuts.of(translations).told:
         screen.warn(cuts)
     for translation in translations:

@@ -24,7 +24,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
 from nmt_cli.inference.crew import CrewConfig, assembled
-from nmt_cli.inference.cuts import SourceCuts
+from nmt_cli.inference.cuts import SourceCuts, limits_told
 from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
@@ -244,8 +244,8 @@ class Tally:
         if self.long.count:
             screen.warn(self.long.told)
         if self.cut:
-            limits = f"--max-length {search.max_length}, or the most that a source of its length becomes"
-            screen.warn(f"{counted(self.cut, self.long.thing)} cut before the end of the translation, at {limits}")
+            cut, limits = counted(self.cut, self.long.thing), limits_told(search.max_length)
+            screen.warn(f"{cut} cut before the end of the translation, at {limits}")
 
 
 def counted(number: int, thing: str) -> str:

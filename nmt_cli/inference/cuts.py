@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
 
 
+def limits_told(max_length: int) -> str:
+    """What may have cut a translation before its end."""
+    return f"--max-length {max_length}, or the most that a source of its length becomes"
+
+
 @dataclass
 class SourceCuts:
     """Counts the texts in which only the beginning of a sentence was read, so that it can be told."""

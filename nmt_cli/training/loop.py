@@ -73,8 +73,10 @@ class TrainingRun:
         """Whether the deadline allows no further update; never before there is something to keep, nor in a run that
         was killed before its last updates were validated: one more leads it there.
         """
+        if self.deadline is None or not self.deadline.over:
+            return False
         kept = self.checkpoints.best is not None and not self.is_ahead_of_history
-        return self.deadline is not None and self.deadline.over and (kept or self.progress.meter.timed_steps > 0)
+        return kept or self.progress.meter.timed_steps > 0
 
     @property
     def is_ahead_of_history(self) -> bool:
