@@ -19,7 +19,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
 from nmt_cli.training.precision import FLOAT32, MIXED, dtype_policy
-from nmt_cli.training.schedule import Plan
+from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 
 PAIRS, SOURCE, TARGET, VOCABULARY = 128, 11, 12, 4_000
@@ -29,7 +29,7 @@ ROUNDS, STEPS = 5, 10
 def trainer(policy: str) -> Trainer:
     with dtype_policy(policy):
         network = Seq2Seq(ModelConfig(), Vocabularies(source=VOCABULARY, target=VOCABULARY, joint=True))
-    return Trainer(network, Plan(TrainConfig(), steps=1_000), TrainConfig())
+    return Trainer(network, Schedule(TrainConfig(), steps=1_000), TrainConfig())
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ from nmt_cli.training.data import Batch, TrainingBatches
 from nmt_cli.training.devices import parts_of_batch, strategy_for
 from nmt_cli.training.place import ALONE
 from nmt_cli.training.precision import dtype_policy, policy_name
-from nmt_cli.training.schedule import Plan
+from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 
 SIZE = 2_048  # of the matrices by which the machine is measured
@@ -51,7 +51,7 @@ class Seconds:
 def trainer(config: TrainConfig, vocabulary: int) -> Trainer:
     with dtype_policy(policy_name(None)):
         network = Seq2Seq(ModelConfig(), Vocabularies(source=vocabulary, target=vocabulary, joint=True))
-    return Trainer(network, Plan(config, 1_000), config, parts_of_batch(config, 1))
+    return Trainer(network, Schedule(config, 1_000), config, parts_of_batch(config, 1))
 
 
 def ours(one: Trainer, batches: list[Batch]) -> Seconds:

@@ -1,4 +1,4 @@
-"""From the pieces of a document to its translated text: the one way that all formats and all crews go."""
+"""From the units of a document to its translated text: the one way that all formats and all crews go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nmt_cli.inference.documents.document import Piece
+from nmt_cli.inference.documents.document import Unit
 from nmt_cli.inference.job import Block, Crew
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 Witness = Callable[["Translation"], None]
 
 
-def delivered(batches: Iterable[list[Piece]], crew: Crew, witness: Witness) -> Iterator[str]:
-    """What each batch of pieces reads once it is translated, in order; `witness` is shown every translation."""
-    waiting: deque[list[Piece]] = deque()
+def delivered(batches: Iterable[list[Unit]], crew: Crew, witness: Witness) -> Iterator[str]:
+    """What each batch of units reads once it is translated, in order; `witness` is shown every translation."""
+    waiting: deque[list[Unit]] = deque()
 
     def blocks() -> Iterator[Block]:
         first = 0
         for batch in batches:
-            texts = tuple(text for piece in batch for text in piece.texts)
+            texts = tuple(text for unit in batch for text in unit.texts)
             waiting.append(batch)  # before the block is given out: the crew may ask for blocks in another thread
             yield Block(first, texts)
             first += len(texts)
@@ -34,8 +34,8 @@ def delivered(batches: Iterable[list[Piece]], crew: Crew, witness: Witness) -> I
         yield "".join(written(waiting.popleft(), translations))
 
 
-def written(batch: list[Piece], translations: Iterable[Translation]) -> Iterator[str]:
-    """The pieces, each with its share of the translations."""
+def written(batch: list[Unit], translations: Iterable[Translation]) -> Iterator[str]:
+    """The units, each with its share of the translations."""
     remaining = iter(translations)
-    for piece in batch:
-        yield piece.written(list(islice(remaining, len(piece.texts))))
+    for unit in batch:
+        yield unit.written(list(islice(remaining, len(unit.texts))))

@@ -17,7 +17,7 @@ from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.divergence import ATTEMPTS, Diverged
 from nmt_cli.training.progress import Progress
-from nmt_cli.training.schedule import Plan
+from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, StepStatus, Validation, Watcher
@@ -28,7 +28,7 @@ class TrainingRun:
     """A run and where it is. `identity` says in its checkpoints what they are checkpoints of (`resume.py`)."""
 
     trainer: Trainer
-    plan: Plan
+    schedule: Schedule
     batches: TrainingBatches
     validate: Validator
     checkpoints: Checkpoints
@@ -100,7 +100,7 @@ class TrainingRun:
                 self.stop()
                 return
             if self.deadline is not None:
-                self.plan.follow(self.deadline.advance())
+                self.schedule.follow(self.deadline.advance())
             nats, tokens = self.trainer.update(group)
             self.progress.losses.add(nats / tokens)
             meter.add(nats, tokens)
@@ -219,8 +219,9 @@ class TrainingRun:
         """Brings everything to where the checkpoint was written."""
         facts = self.checkpoints.load_state(self.trainer.state)
         self.progress = Progress.from_mapping(facts["progress"])
-        self.progress.joint = self.plan.joint  # a checkpoint of the shorter run that this one goes on from has another
-        self.plan.factor.assign(self.progress.factor)
+        # The checkpoint may be of the shorter run that this one goes on from, and has another.
+        self.progress.handover = self.schedule.handover
+        self.schedule.factor.assign(self.progress.factor)
 
     def roll_back(self, problem: Diverged) -> None:
         """Back to the last checkpoint, from there on with half the learning rate."""
@@ -231,7 +232,7 @@ class TrainingRun:
         self.restore()
         self.cluster.check_same({"updates": self.updates})  # one of them may have found no room for its last checkpoint
         self.progress.rollbacks, self.progress.factor = tried + 1, factor
-        self.plan.factor.assign(factor)
+        self.schedule.factor.assign(factor)
         back = f"epoch {self.progress.epoch}, step {self.progress.meter.steps}"
         rate = self.trainer.config.peak_rate * factor
         self.watcher.warned(f"{where}: {problem}; back to {back} with half the learning rate (peak now {rate:g})")

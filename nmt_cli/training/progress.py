@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from nmt_cli.training.divergence import LossWatch
 from nmt_cli.training.meter import Meter
-from nmt_cli.training.schedule import Joint
+from nmt_cli.training.schedule import Handover
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Progress:
     losses: LossWatch = field(default_factory=LossWatch)
     rollbacks: int = 0
     factor: float = 1.0  # of the learning rate
-    joint: Joint | None = None
+    handover: Handover | None = None
     elapsed: float = 0.0  # of a run with a deadline: seconds, and the share of the training, 0 to 1
     share: float = 0.0
 
@@ -36,15 +36,15 @@ class Progress:
             "factor": self.factor,
             "elapsed": self.elapsed,
             "share": self.share,
-            "joint": None if self.joint is None else asdict(self.joint),
+            "handover": None if self.handover is None else asdict(self.handover),
         }
 
     @classmethod
     def from_mapping(cls, values: dict[str, Any]) -> Self:
-        joint = values["joint"]
+        handover = values["handover"]
         nested = {
             "meter": Meter.from_mapping(values["meter"]),
             "losses": LossWatch(**values["losses"]),
-            "joint": None if joint is None else Joint(**joint),
+            "handover": None if handover is None else Handover(**handover),
         }
         return cls(**{**values, **nested})

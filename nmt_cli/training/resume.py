@@ -12,7 +12,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings, option_name
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import Joint, Plan
+from nmt_cli.training.schedule import Handover, Schedule
 
 # What may differ from the run that wrote the checkpoint: nothing learned so far depends on it.
 FREE = {"patience", "checkpoint_minutes", "average", "devices"}
@@ -77,12 +77,12 @@ def described(field: dataclasses.Field[Any], value: Any) -> str:
     )
 
 
-def joint_of(facts: dict[str, Any], config: TrainConfig, updates_per_epoch: int) -> Joint | None:
-    """Where the plan of a longer run joins that of the checkpoint; that of the checkpoint itself if it is as long."""
-    before = facts["progress"]["joint"]
-    joint = None if before is None else Joint(**before)
+def handover_of(facts: dict[str, Any], config: TrainConfig, updates_per_epoch: int) -> Handover | None:
+    """Where a longer run's schedule takes over from the checkpoint's; what the checkpoint had if it is as long."""
+    before = facts["progress"]["handover"]
+    handover = None if before is None else Handover(**before)
     epochs = facts["identity"]["training"]["epochs"]
     if epochs == config.epochs:
-        return joint
-    shorter = Plan(dataclasses.replace(config, epochs=epochs), epochs * updates_per_epoch, joint)
-    return Joint(step=facts["updates"], rate=float(shorter.planned(facts["updates"])))
+        return handover
+    shorter = Schedule(dataclasses.replace(config, epochs=epochs), epochs * updates_per_epoch, handover)
+    return Handover(step=facts["updates"], rate=float(shorter.planned(facts["updates"])))

@@ -34,8 +34,8 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.place import ALONE, Place
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.proof import Proof, quantise_and_prove
-from nmt_cli.training.resume import Identity, check_same, is_unbegun, joint_of
-from nmt_cli.training.schedule import Plan, TimedPlan
+from nmt_cli.training.resume import Identity, check_same, handover_of, is_unbegun
+from nmt_cli.training.schedule import Schedule, TimedSchedule
 from nmt_cli.training.sizing import ENOUGH, first_size, is_open
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
@@ -193,19 +193,19 @@ def start(
     vocabularies = vocabularies_of(corpus)
     policy = policy_name(config.mixed_precision)
     batches = TrainingBatches(corpus, config, old.encoded("train") if old else None)
-    joint = None if facts is None else joint_of(facts, config, batches.updates)
+    handover = None if facts is None else handover_of(facts, config, batches.updates)
     strategy = strategy or tf.distribute.get_strategy()
     with strategy.scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
         if config.init_from is not None:
             load_weights(network, Path(config.init_from) / WEIGHTS)
-        plan = TimedPlan(config) if config.time else Plan(config, batches.updates * config.epochs, joint)
-        trainer = Trainer(network, plan, config, parts_of_batch(config, strategy.num_replicas_in_sync))
+        schedule = TimedSchedule(config) if config.time else Schedule(config, batches.updates * config.epochs, handover)
+        trainer = Trainer(network, schedule, config, parts_of_batch(config, strategy.num_replicas_in_sync))
     twin = Seq2Seq(identity.network, vocabularies)
     run = TrainingRun(
         trainer=trainer,
-        plan=plan,
+        schedule=schedule,
         batches=batches,
         validate=Validator(twin, corpus, size=batches.size, carries=config.placeholders > 0),
         checkpoints=Checkpoints(directory, config.metric, config.average),

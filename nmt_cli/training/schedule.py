@@ -13,21 +13,21 @@ from nmt_cli.training.config import TrainConfig
 
 
 @dataclass(frozen=True)
-class Joint:
-    """Where a longer plan took over from a shorter one."""
+class Handover:
+    """Where a longer schedule took over from a shorter one."""
 
     step: int  # updates that were done
-    rate: float  # learning rate of the shorter plan at that step
+    rate: float  # learning rate of the shorter schedule at that step
 
 
-class Plan(keras.optimizers.schedules.LearningRateSchedule):
+class Schedule(keras.optimizers.schedules.LearningRateSchedule):
     """Learning rate of a run of `steps` updates: linear warm-up to the peak, then half a cosine down to 0.
 
-    `factor` scales all of it and may be lowered while training. After a `joint` the rate moves from that of the
-    shorter plan to that of this one, in as large a share of the steps that are left as the warm-up has of all.
+    `factor` scales all of it and may be lowered while training. After a `handover` the rate moves from that of the
+    shorter schedule to that of this one, in as large a share of the steps that are left as the warm-up has of all.
     """
 
-    def __init__(self, config: TrainConfig, steps: int, joint: Joint | None = None) -> None:
+    def __init__(self, config: TrainConfig, steps: int, handover: Handover | None = None) -> None:
         self.steps = steps
         warmup = min(steps - 1, round(config.warmup * steps))
         self.cosine = keras.optimizers.schedules.CosineDecay(
@@ -36,15 +36,15 @@ class Plan(keras.optimizers.schedules.LearningRateSchedule):
             warmup_target=config.peak_rate if warmup else None,
             warmup_steps=warmup,
         )
-        self.joint = joint
-        self.ramp = 1 if joint is None else max(1, round(config.warmup * (steps - joint.step)))
+        self.handover = handover
+        self.ramp = 1 if handover is None else max(1, round(config.warmup * (steps - handover.step)))
         self.factor = keras.Variable(1.0, trainable=False, aggregation="only_first_replica", name="rate_factor")
 
     def __call__(self, step: Any) -> Any:
         return self.planned(step) * self.factor
 
     def follow(self, share: float) -> None:
-        """Told before each update of a run with a deadline; a plan that counts updates has no use for it."""
+        """Told before each update of a run with a deadline; a schedule that counts updates has no use for it."""
 
     def done(self, step: Any) -> Any:
         """Share of the run, 0 to 1, that is over at `step`."""
@@ -53,14 +53,14 @@ class Plan(keras.optimizers.schedules.LearningRateSchedule):
     def planned(self, step: Any) -> Any:
         """The rate at `step` before it is scaled by `factor`."""
         rate = self.cosine(step)
-        if self.joint is None:
+        if self.handover is None:
             return rate
-        share = ops.minimum((ops.cast(step, "float32") - self.joint.step) / self.ramp, 1.0)
-        return self.joint.rate + share * (rate - self.joint.rate)
+        share = ops.minimum((ops.cast(step, "float32") - self.handover.step) / self.ramp, 1.0)
+        return self.handover.rate + share * (rate - self.handover.rate)
 
 
-class TimedPlan(Plan):
-    """A plan that follows the time instead of the updates: whoever knows the time says where it is."""
+class TimedSchedule(Schedule):
+    """A schedule that follows the time instead of the updates: whoever knows the time says where it is."""
 
     TICKS = 100_000
 
@@ -114,13 +114,13 @@ class ReplicaAdam(keras.optimizers.Adam):
         return grads_and_vars
 
 
-def optimizer(config: TrainConfig, plan: Plan) -> keras.optimizers.Optimizer:
-    """Adam along `plan`.
+def optimizer(config: TrainConfig, schedule: Schedule) -> keras.optimizers.Optimizer:
+    """Adam along `schedule`.
 
     beta_2 is that of Vaswani et al. (2017): the second moment of a run of a few thousand steps must not lag.
     """
     return ReplicaAdam(
-        plan,
+        schedule,
         beta_2=0.98,
         epsilon=1e-8,
         global_clipnorm=config.clip,

@@ -17,7 +17,7 @@ from nmt_cli.training.data import Batch
 from nmt_cli.training.engine import source_spec
 from nmt_cli.training.exposure import with_own_tokens
 from nmt_cli.training.loss import TrainingLoss, training_loss
-from nmt_cli.training.schedule import Plan, optimizer
+from nmt_cli.training.schedule import Schedule, optimizer
 
 IDS = tf.TensorSpec((None, None), tf.int32)
 SCALAR = tf.TensorSpec((), tf.float32)
@@ -31,16 +31,16 @@ class Trainer:
     scope.
     """
 
-    def __init__(self, network: Seq2Seq, plan: Plan, config: TrainConfig, parts: int = 1) -> None:
+    def __init__(self, network: Seq2Seq, schedule: Schedule, config: TrainConfig, parts: int = 1) -> None:
         self.network = network
-        self.plan = plan
+        self.schedule = schedule
         self.parts = parts
-        self.optimizer = optimizer(config, plan)
+        self.optimizer = optimizer(config, schedule)
         self.config = config
         self.variables = network.trainable_variables
         self.optimizer.build(self.variables)
         self.strategy = tf.distribute.get_strategy()
-        self.waiting = [accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
+        self.accumulated = [accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
         signature = [source_spec(network), IDS, IDS, SCALAR]
         self.compiled_step = tf.function(self.step, input_signature=signature, autograph=False)
         self.compiled_wait = tf.function(self.wait, input_signature=signature, autograph=False)
@@ -75,16 +75,16 @@ class Trainer:
 
     def replica_step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
         gradients, nats = self.gradients(source, previous, target, tokens)
-        if self.waiting:
-            gradients = [new + old for new, old in zip(gradients, self.waiting, strict=True)]
+        if self.accumulated:
+            gradients = [new + old for new, old in zip(gradients, self.accumulated, strict=True)]
         self.optimizer.apply(gradients, self.variables)
-        for old in self.waiting:
+        for old in self.accumulated:
             old.assign(tf.zeros_like(old))
         return nats
 
     def replica_wait(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
         gradients, nats = self.gradients(source, previous, target, tokens)
-        for old, new in zip(self.waiting, gradients, strict=True):
+        for old, new in zip(self.accumulated, gradients, strict=True):
             old.assign_add(new)
         return nats
 
@@ -106,7 +106,7 @@ class Trainer:
     def with_own_tokens(self, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
         """Scheduled sampling whose share rises from 0, in a straight line: the linear decay of Bengio et al."""
         updates = tf.cast(self.optimizer.iterations.value, tf.int32)
-        share = self.config.scheduled_sampling * self.plan.done(updates)
+        share = self.config.scheduled_sampling * self.schedule.done(updates)
         seed = tf.stack([self.config.seed + updates, tf.reduce_sum(previous)])  # another for each batch of an update
         return with_own_tokens(self.network, source, previous, share, seed)
 

@@ -15,7 +15,7 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
-from nmt_cli.training.schedule import Plan
+from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 
 
@@ -43,7 +43,7 @@ def updated(replicas: int) -> dict[str, np.ndarray]:
             ModelConfig(embedding=6, units=8, attention_units=4, dropout=0.0),
             Vocabularies(source=14, target=14, joint=True),
         )
-        trainer = Trainer(network, Plan(config, 10), config)
+        trainer = Trainer(network, Schedule(config, 10), config)
     told = [trainer.update([batch(5, seed), batch(1, seed + 100)]) for seed in range(4)]
     arrays = {f"{number:03}": variable.numpy() for number, variable in enumerate(trainer.state)}
     return {"told": np.array(told), **arrays}

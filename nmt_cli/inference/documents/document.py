@@ -1,4 +1,4 @@
-"""What every format is: an iterator of pieces, each with the texts in it and how it reads once they are translated.
+"""What every format is: an iterator of units, each with the texts in it and how it reads once they are translated.
 
 Knows no format. A format is a subclass in a file beside this one and a line in `documents/__init__.py`.
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Unit:
     """A part of a document. `written` gives it with the translations of `texts` in their order, ends of lines included.
 
-    The pieces of a document are written one after the other, in order, and each once.
+    The units of a document are written one after the other, in order, and each once.
     """
 
     texts: tuple[str, ...]
@@ -58,13 +58,13 @@ class Document(ABC):
         self.notes: Counter[str] = Counter()
 
     @abstractmethod
-    def pieces(self) -> Iterator[Piece]:
-        """The pieces in the order in which they are written. Raises DataError naming the line that will not do."""
+    def units(self) -> Iterator[Unit]:
+        """The units in the order in which they are written. Raises DataError naming the line that will not do."""
 
 
-def verbatim(text: str) -> Piece:
-    """A piece in which nothing is translated."""
-    return Piece((), lambda _: text)
+def verbatim(text: str) -> Unit:
+    """A unit in which nothing is translated."""
+    return Unit((), lambda _: text)
 
 
 def library(module: str, package: str, needed_for: str) -> Any:

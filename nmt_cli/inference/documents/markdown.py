@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.inference.documents.document import Document, Piece, library, verbatim
+from nmt_cli.inference.documents.document import Document, Unit, library, verbatim
 from nmt_cli.inference.documents.inline import Segment, inline_parser, segments
 from nmt_cli.inference.documents.markup import MarkedText, with_marks
 
@@ -40,16 +40,16 @@ class Stretch:
 
 
 class MarkdownDocument(Document):
-    def pieces(self) -> Iterator[Piece]:
+    def units(self) -> Iterator[Unit]:
         text = "".join(self.source.text_lines(ends=True))
         written = 0
         for stretch in stretches(text, self.notes, apart=self.source.split_sentences):
             yield verbatim(text[written : stretch.start])
-            yield self.piece(stretch, "\r\n" if "\r\n" in text else "\n")
+            yield self.unit(stretch, "\r\n" if "\r\n" in text else "\n")
             written = stretch.end
         yield verbatim(text[written:])
 
-    def piece(self, stretch: Stretch, line_end: str) -> Piece:
+    def unit(self, stretch: Stretch, line_end: str) -> Unit:
         sentences = [sentence for segment in stretch.segments for sentence in segment.sentences]
 
         def written(translations: Sequence[Translation]) -> str:
@@ -59,7 +59,7 @@ class MarkdownDocument(Document):
             joined = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
             return ("".join(joined) + lines[-1]).replace("\n", line_end + stretch.prefix)
 
-        return Piece(tuple(sentence.text for sentence in sentences), written)
+        return Unit(tuple(sentence.text for sentence in sentences), written)
 
     def line(self, segment: Segment, translations: Iterator[Translation], stretch: Stretch) -> str:
         parts = []

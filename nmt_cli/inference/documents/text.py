@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nmt_cli.inference.documents.document import Document, Piece, Source
+from nmt_cli.inference.documents.document import Document, Source, Unit
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
@@ -22,9 +22,9 @@ class TextDocument(Document):
         super().__init__(source)
         self.line = line
 
-    def pieces(self) -> Iterator[Piece]:
+    def units(self) -> Iterator[Unit]:
         for text in self.source.text_lines():
-            yield Piece((text,), self.written)
+            yield Unit((text,), self.written)
 
     def written(self, translations: Sequence[Translation]) -> str:
         return self.line(translations[0])

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nmt_cli.inference.documents.columns import SHORT_ROW, column_index, has_header, new_name, parted, required_column
-from nmt_cli.inference.documents.document import Document, Piece, verbatim
+from nmt_cli.inference.documents.document import Document, Unit, verbatim
 
 
 class TsvDocument(Document):
-    def pieces(self) -> Iterator[Piece]:
+    def units(self) -> Iterator[Unit]:
         required_column(self.source)
         column = None
         for number, line in enumerate(self.source.text_lines(ends=True), start=1):
@@ -26,10 +26,10 @@ class TsvDocument(Document):
                     continue
             yield self.row(number, body, end, column)
 
-    def row(self, number: int, body: str, end: str, column: int) -> Piece:
+    def row(self, number: int, body: str, end: str, column: int) -> Unit:
         if not body.strip():
             return verbatim(body + end)
         fields = body.split("\t")
         if len(fields) <= column:
             self.source.refuse(number, f"{len(fields)} columns; column {column + 1} is to be translated", SHORT_ROW)
-        return Piece((fields[column],), lambda translations: f"{body}\t{translations[0].text}{end}")
+        return Unit((fields[column],), lambda translations: f"{body}\t{translations[0].text}{end}")

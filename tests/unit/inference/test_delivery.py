@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
-from nmt_cli.inference.documents.document import Piece, Source, verbatim
+from nmt_cli.inference.documents.document import Source, Unit, verbatim
 from nmt_cli.inference.job import Alone, Block
 from nmt_cli.inference.stream import arriving, blocks
 from nmt_cli.inference.translation import Translation
@@ -32,9 +32,9 @@ def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last:
     data = ends.join([*lines, ""] if last and lines else lines).encode()
     expected = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
     for gather in (blocks, arriving):
-        pieces = open_document("text", Source(io.BytesIO(data), "x", DocumentConfig(), "de")).pieces()
+        units = open_document("text", Source(io.BytesIO(data), "x", DocumentConfig(), "de")).units()
         seen: list[Translation] = []
-        written = "".join(delivered(gather(pieces, limit), CREW, seen.append))
+        written = "".join(delivered(gather(units, limit), CREW, seen.append))
         assert written.count("\n") == len(written.splitlines()) == len(seen) == expected
         assert not written or written.endswith("\n")
 
@@ -42,7 +42,7 @@ def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last:
 @given(st.binary(max_size=60))
 def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data: bytes) -> None:
     source = Source(io.BytesIO(data), "x", DocumentConfig(errors="replace"), "de")
-    written = "".join(delivered(blocks(open_document("text", source).pieces(), 3), CREW, lambda _: None))
+    written = "".join(delivered(blocks(open_document("text", source).units(), 3), CREW, lambda _: None))
     assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
 
 
@@ -57,9 +57,9 @@ def test_each_piece_gets_its_own_translations_and_blocks_are_numbered() -> None:
         return "+".join(one.text for one in translations) + ";"  # type: ignore[attr-defined]
 
     batches = [
-        [Piece(("a", "b"), joined), verbatim("|"), Piece(("c",), joined)],
+        [Unit(("a", "b"), joined), verbatim("|"), Unit(("c",), joined)],
         [verbatim("end")],
-        [Piece((), joined)],
+        [Unit((), joined)],
     ]
     assert list(delivered(batches, Alone(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
     assert asked == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]

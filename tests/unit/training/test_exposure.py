@@ -11,7 +11,7 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.exposure import own_tokens, with_own_tokens
-from nmt_cli.training.schedule import Plan, TimedPlan
+from nmt_cli.training.schedule import Schedule, TimedSchedule
 from nmt_cli.training.step import Trainer
 from support.replicas import batch
 
@@ -58,8 +58,8 @@ def test_as_many_are_replaced_as_asked_and_the_same_ones_for_the_same_seed() -> 
 
 
 def test_the_share_of_the_run_that_is_over() -> None:
-    plan, timed = Plan(TrainConfig(), 200), TimedPlan(TrainConfig(time="1m"))
-    assert [float(plan.done(step)) for step in (0, 50, 200, 300)] == [0.0, 0.25, 1.0, 1.0]
+    schedule, timed = Schedule(TrainConfig(), 200), TimedSchedule(TrainConfig(time="1m"))
+    assert [float(schedule.done(step)) for step in (0, 50, 200, 300)] == [0.0, 0.25, 1.0, 1.0]
     timed.follow(0.25)
     assert float(timed.done(7)) == pytest.approx(0.25)
 
@@ -80,7 +80,7 @@ def trained(shape: ModelConfig, share: float) -> list[np.ndarray]:
     """The weights after a few updates with scheduled sampling up to `share`."""
     keras.utils.set_random_seed(1)
     config = TrainConfig(learning_rate=0.01, scheduled_sampling=share)
-    trainer = Trainer(Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True)), Plan(config, 4), config)
+    trainer = Trainer(Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True)), Schedule(config, 4), config)
     for seed in range(4):
         trainer.update([batch(6, seed)])
     return [one.numpy() for one in trainer.variables]

@@ -22,7 +22,7 @@ from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.resume import Identity
 from nmt_cli.training.run import fit, start
-from nmt_cli.training.schedule import Joint
+from nmt_cli.training.schedule import Handover
 from nmt_cli.training.watch import Validation, Watcher
 from support.models import prepare_toy
 
@@ -92,13 +92,13 @@ def test_a_loss_that_is_no_number_costs_no_more_than_the_way_back(corpus: Prepar
     assert "half the learning rate (peak now 0.005)" in listener.warnings[0]
     assert [one.epoch for one in run.checkpoints.records] == [1, 2, 3]
     assert run.updates == 3 * run.batches.updates  # the one that failed was taken back and done again
-    assert float(run.plan.factor.numpy()) == 0.5
+    assert float(run.schedule.factor.numpy()) == 0.5
 
 
 def test_the_weights_after_the_way_back_are_those_of_the_checkpoint(corpus: PreparedCorpus, tmp_path: Path) -> None:
     run, _ = run_with(corpus, tmp_path, sometimes({3: math.nan}))
     before = run.trainer.variables[0].numpy()
-    rates = [float(run.plan.planned(step)) for step in range(3 * run.batches.updates)]
+    rates = [float(run.schedule.planned(step)) for step in range(3 * run.batches.updates)]
     run.fit()
     expected = before + sum(rates[:2]) + sum(rates[2:]) / 2
     np.testing.assert_allclose(run.trainer.variables[0].numpy(), expected, rtol=1e-5)
@@ -226,11 +226,11 @@ def test_weights_that_a_stop_finds_to_be_no_numbers_are_not_the_end(corpus: Prep
 
 def test_a_way_back_keeps_to_the_plan_of_the_longer_run(corpus: PreparedCorpus, tmp_path: Path) -> None:
     run, _ = run_with(corpus, tmp_path, sometimes({}))
-    run.write_checkpoint()  # as of a shorter run, which had no joint
-    run.plan.joint = Joint(step=0, rate=0.005)
+    run.write_checkpoint()  # as of a shorter run, which had no handover
+    run.schedule.handover = Handover(step=0, rate=0.005)
     run.roll_back(Diverged("for a test"))
     facts = checkpoint.read_facts(tmp_path)
-    assert facts is not None and facts["progress"]["joint"] == {"step": 0, "rate": 0.005}
+    assert facts is not None and facts["progress"]["handover"] == {"step": 0, "rate": 0.005}
 
 
 def test_too_little_memory_is_told_with_advice(corpus: PreparedCorpus, tmp_path: Path) -> None:

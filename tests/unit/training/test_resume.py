@@ -15,7 +15,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.checkpoint import read_facts
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.resume import Identity, check_same, joint_of
+from nmt_cli.training.resume import Identity, check_same, handover_of
 from nmt_cli.training.run import start
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import copy_weights
@@ -199,16 +199,16 @@ class Scores(Weighing):
 def test_a_finished_run_made_longer_goes_on_from_where_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
     begin(corpus, tmp_path / "m", NUDGED).fit()
     longer = begin(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
-    joint = longer.progress.joint
-    assert joint is not None
-    assert (joint.step, joint.rate) == (2 * longer.batches.updates, pytest.approx(0, abs=1e-8))
+    handover = longer.progress.handover
+    assert handover is not None
+    assert (handover.step, handover.rate) == (2 * longer.batches.updates, pytest.approx(0, abs=1e-8))
     watcher = Killer(updates=3)
     longer.watcher = watcher
     with pytest.raises(Killed):
         longer.fit()
     assert watcher.told[0] == (3, 1)
     again = begin(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
-    assert again.progress.joint == joint
+    assert again.progress.handover == handover
     again.fit()
     assert [one.epoch for one in again.checkpoints.records] == [1, 2, 3, 4]
 
@@ -255,10 +255,14 @@ def test_a_longer_run_and_what_nothing_depends_on_are_accepted() -> None:
     check_same(saved, Identity("a" * 64, SMALL, other), Path("model"))
 
 
-def test_a_plan_as_long_as_before_has_the_joint_that_it_had() -> None:
-    facts = {"progress": {"joint": {"step": 10, "rate": 0.5}}, "identity": {"training": {"epochs": 2}}, "updates": 12}
-    joint = joint_of(facts, QUICK, 10)
-    assert joint is not None and (joint.step, joint.rate) == (10, 0.5)
+def test_a_schedule_as_long_as_before_has_the_handover_that_it_had() -> None:
+    facts = {
+        "progress": {"handover": {"step": 10, "rate": 0.5}},
+        "identity": {"training": {"epochs": 2}},
+        "updates": 12,
+    }
+    handover = handover_of(facts, QUICK, 10)
+    assert handover is not None and (handover.step, handover.rate) == (10, 0.5)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip"])

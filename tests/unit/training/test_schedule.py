@@ -6,11 +6,11 @@ import pytest
 import tensorflow as tf
 
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import Joint, Plan, optimizer
+from nmt_cli.training.schedule import Handover, Schedule, optimizer
 
 
-def rate(config: TrainConfig, steps: int, step: int, joint: Joint | None = None) -> float:
-    return float(Plan(config, steps, joint)(step))
+def rate(config: TrainConfig, steps: int, step: int, handover: Handover | None = None) -> float:
+    return float(Schedule(config, steps, handover)(step))
 
 
 def test_the_rate_rises_to_its_peak_and_falls_to_zero_over_the_run() -> None:
@@ -31,18 +31,18 @@ def test_a_run_of_one_step_learns_something() -> None:
 
 
 def test_a_longer_plan_is_reached_from_the_rate_of_the_shorter_one() -> None:
-    config, joint = TrainConfig(learning_rate=1e-3, warmup=0.1), Joint(step=100, rate=1e-5)
-    assert rate(config, 200, 100, joint) == pytest.approx(1e-5)
-    assert rate(config, 200, 105, joint) == pytest.approx((1e-5 + rate(config, 200, 105)) / 2)
-    assert rate(config, 200, 110, joint) == pytest.approx(rate(config, 200, 110))
-    assert rate(config, 200, 200, joint) == pytest.approx(0, abs=1e-9)
+    config, handover = TrainConfig(learning_rate=1e-3, warmup=0.1), Handover(step=100, rate=1e-5)
+    assert rate(config, 200, 100, handover) == pytest.approx(1e-5)
+    assert rate(config, 200, 105, handover) == pytest.approx((1e-5 + rate(config, 200, 105)) / 2)
+    assert rate(config, 200, 110, handover) == pytest.approx(rate(config, 200, 110))
+    assert rate(config, 200, 200, handover) == pytest.approx(0, abs=1e-9)
 
 
-def test_the_factor_scales_the_whole_plan() -> None:
-    plan = Plan(TrainConfig(learning_rate=1e-3), 100)
-    plan.factor.assign(0.25)
-    assert float(plan(10)) == pytest.approx(2.5e-4)
-    assert float(plan.planned(10)) == pytest.approx(1e-3)
+def test_the_factor_scales_the_whole_schedule() -> None:
+    schedule = Schedule(TrainConfig(learning_rate=1e-3), 100)
+    schedule.factor.assign(0.25)
+    assert float(schedule(10)) == pytest.approx(2.5e-4)
+    assert float(schedule.planned(10)) == pytest.approx(1e-3)
 
 
 def test_the_peak_suits_the_architecture_and_fine_tuning_unless_it_is_given() -> None:
@@ -57,8 +57,8 @@ def test_the_peak_suits_the_architecture_and_fine_tuning_unless_it_is_given() ->
 def test_an_update_is_that_of_adam_as_keras_has_it(clip: float) -> None:
     config = TrainConfig(learning_rate=1e-2, warmup=0.5, clip=clip)
     ours, theirs = ([keras.Variable([[1.0, -2.0], [3.0, 0.5]]), keras.Variable([0.3])] for _ in range(2))
-    adam = keras.optimizers.Adam(Plan(config, 10), beta_2=0.98, epsilon=1e-8, global_clipnorm=clip)
-    for optimizer_, variables in ((optimizer(config, Plan(config, 10)), ours), (adam, theirs)):
+    adam = keras.optimizers.Adam(Schedule(config, 10), beta_2=0.98, epsilon=1e-8, global_clipnorm=clip)
+    for optimizer_, variables in ((optimizer(config, Schedule(config, 10)), ours), (adam, theirs)):
         for step in range(1, 8):
             gradients = [tf.constant([[0.1, -2.0], [0.0, 1e-3]]) * step, tf.constant([1.0]) / step]
             optimizer_.apply(gradients, variables)

@@ -14,7 +14,7 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import Batch
-from nmt_cli.training.schedule import Plan
+from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 from support import replicas
 
@@ -24,7 +24,7 @@ def trained(groups: list[list[Batch]], parts: int = 1, dropout: float = 0.0, **o
     config = TrainConfig(learning_rate=0.01, **options)
     shape = ModelConfig(embedding=6, units=8, attention_units=4, dropout=dropout)
     network = Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True))
-    trainer = Trainer(network, Plan(config, 10), config, parts)
+    trainer = Trainer(network, Schedule(config, 10), config, parts)
     for group in groups:
         trainer.update(group)
     return trainer
