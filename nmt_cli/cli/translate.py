@@ -28,7 +28,7 @@ from nmt_cli.inference.cuts import SourceCuts, limits_told
 from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
-from nmt_cli.inference.documents.document import Document, Source, Unit
+from nmt_cli.inference.documents.document import Document, Source, TranslationUnit
 from nmt_cli.inference.job import Crew, Job, pair
 from nmt_cli.inference.stream import arriving, blocks
 
@@ -284,15 +284,15 @@ def file_lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-def batched(documents: list[Document], paths: list[Path], *, pairs_wanted: bool) -> Iterator[list[Unit]]:
+def batched(documents: list[Document], paths: list[Path], *, pairs_wanted: bool) -> Iterator[list[TranslationUnit]]:
     """The units to be translated together: of files a full batch, else what has arrived."""
-    units: Iterator[Unit] = itertools.chain.from_iterable(document.units() for document in documents)
+    units: Iterator[TranslationUnit] = itertools.chain.from_iterable(document.units() for document in documents)
     units = pairs(units) if pairs_wanted else units
     whole = bool(paths) and all(path.is_file() for path in paths)
     return blocks(units, READ_AHEAD) if whole else arriving(units, READ_AHEAD)
 
 
-def pairs(lines: Iterator[Unit]) -> Iterator[Unit]:
+def pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
     """The lines as they are. Raises DataError at one that is no pair, so that those before it are scored."""
     for number, line in enumerate(lines, start=1):
         pair(line.texts[0], number)
@@ -301,7 +301,7 @@ def pairs(lines: Iterator[Unit]) -> Iterator[Unit]:
 
 def typed(
     card: ModelCard, screen: Screen, line: Callable[[Translation], str], errors: str = "strict"
-) -> Iterator[list[Unit]]:
+) -> Iterator[list[TranslationUnit]]:
     """Lines typed on a terminal, one at a time after a prompt, with editing and history where the system has them."""
     with suppress(ImportError):
         import readline  # noqa: F401 (its import gives `input` a history)
@@ -317,7 +317,7 @@ def typed(
         except EOFError:
             typer.echo()
             return
-        yield [Unit((text,), lambda translations: line(translations[0]))]
+        yield [TranslationUnit((text,), lambda translations: line(translations[0]))]
 
 
 def prompted(number: int) -> str:

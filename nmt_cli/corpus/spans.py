@@ -201,6 +201,8 @@ def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None)
 
     `numbers` are those of the carried ones; without them, they count from 0.
     """
+    if not spans:
+        return Masked(normalise(text.replace(MARK, "")), (), ())
     carried = [span for span in spans if not span.lifted]
     names = iter([PLACEHOLDERS[number] for number in (range(len(carried)) if numbers is None else numbers)])
     parts, place = [], 0

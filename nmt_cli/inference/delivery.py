@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nmt_cli.inference.documents.document import Unit
+from nmt_cli.inference.documents.document import TranslationUnit
 from nmt_cli.inference.job import Block, Crew
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 Witness = Callable[["Translation"], None]
 
 
-def delivered(batches: Iterable[list[Unit]], crew: Crew, witness: Witness) -> Iterator[str]:
+def delivered(batches: Iterable[list[TranslationUnit]], crew: Crew, witness: Witness) -> Iterator[str]:
     """What each batch of units reads once it is translated, in order; `witness` is shown every translation."""
-    waiting: deque[list[Unit]] = deque()
+    waiting: deque[list[TranslationUnit]] = deque()
 
     def blocks() -> Iterator[Block]:
         first = 0
@@ -34,7 +34,7 @@ def delivered(batches: Iterable[list[Unit]], crew: Crew, witness: Witness) -> It
         yield "".join(written(waiting.popleft(), translations))
 
 
-def written(batch: list[Unit], translations: Iterable[Translation]) -> Iterator[str]:
+def written(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[str]:
     """The units, each with its share of the translations."""
     remaining = iter(translations)
     for unit in batch:

@@ -33,33 +33,48 @@ SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
 
 @dataclass(frozen=True)
 class OnnxState:
-    """`sentences` (axis 0: B) is what no step changes, `rows` (axis 0: N) what each does; row i is of `owner[i]`."""
+    """`rows` (axis 0: N) is what each step changes, `sentences` (axis 0: A, those that have rows) what none does."""
 
     sentences: Arrays
     rows: Arrays
-    owner: IntArray  # (N,)
+    owner: IntArray  # (N,): the place of each row's sentence among the A
     shared: bool  # whether the decoder takes the entries of a sentence once for all its rows
 
     @cached_property
     def fed(self) -> Arrays:
-        """The entries of the sentences as the decoder takes them: once for each sentence that still has rows.
+        """The entries of the sentences as the decoder takes them: each once, if all have equally many rows.
 
-        Once for each row where it cannot share them, or where not every sentence has equally many.
+        Once for each row where they have not, or where it cannot share them.
         """
-        first = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        kept = self.owner[first]
-        if not self.shared or not np.array_equal(np.repeat(kept, len(self.owner) // len(kept)), self.owner):
-            kept = self.owner
-        if all(len(array) == len(kept) for array in self.sentences.values()) and np.all(np.diff(kept) == 1):
-            return self.sentences  # all of them, as they are
-        return {name: array[kept] for name, array in self.sentences.items()}
+        sentences = int(self.owner[-1]) + 1 if self.owner.size else 0
+        each = len(self.owner) // sentences if self.shared and sentences else 1
+        if np.array_equal(self.owner, np.repeat(np.arange(sentences), each)):
+            return self.sentences
+        return {name: array[self.owner] for name, array in self.sentences.items()}
 
     def select(self, rows: IntArray) -> OnnxState:
-        owner = self.owner[rows]
-        chosen = replace(self, rows={name: array[rows] for name, array in self.rows.items()}, owner=owner)
-        if np.array_equal(owner, self.owner):
+        of_rows = self.owner[rows]
+        is_first = np.diff(of_rows, prepend=-1) != 0  # the rows of a sentence stand together
+        kept, owner = of_rows[is_first], np.cumsum(is_first) - 1
+        chosen = replace(
+            self,
+            sentences={name: moved(array, kept) for name, array in self.sentences.items()},
+            rows={name: array[rows] for name, array in self.rows.items()},
+            owner=owner,
+        )
+        if np.array_equal(of_rows, self.owner):
             chosen.__dict__["fed"] = self.fed  # as long as rows stay with their sentences nothing is copied
         return chosen
+
+
+def moved(array: FloatArray, kept: IntArray) -> FloatArray:
+    """`array[kept]`; where holes are filled from behind and all else stays in its place, in the array's own memory."""
+    count = len(kept)
+    holes = np.flatnonzero(kept != np.arange(count))
+    if np.any(kept[holes] < count):
+        return array[kept]
+    array[holes] = array[kept[holes]]
+    return array[:count]
 
 
 class OnnxEngine:

@@ -124,8 +124,7 @@ def units_of(text: str, tokens: Sequence[int], attention: FloatArray, target: To
 def token_ends(text: str, tokens: Sequence[int], target: Tokenizer) -> list[int]:
     """Where in `text` each token ends; the place before for one that spells nothing whole, like half a character."""
     ends, place = [], 0
-    for count in range(1, len(tokens) + 1):
-        prefix = target.decode(tokens[:count])
+    for prefix in target.decode_all(tokens[:count] for count in range(1, len(tokens) + 1)):
         if text.startswith(prefix):
             place = max(place, len(prefix))
         ends.append(place)

@@ -22,10 +22,13 @@ ALL = int(np.iinfo(np.int32).max)  # candidates: as many as there are tokens; se
 
 
 class State(Protocol):
-    """What a network remembers of N hypotheses. Immutable: `step` returns another."""
+    """What a network remembers of N hypotheses. `step` returns another."""
 
     def select(self, rows: IntArray) -> Self:
-        """The state whose row i is row `rows[i]` of this one: reorders, repeats and drops rows."""
+        """The state whose row i is row `rows[i]` of this one: reorders, repeats and drops rows.
+
+        It may take over this one's memory: only the state that is returned may be used from then on.
+        """
         ...
 
 

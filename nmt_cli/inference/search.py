@@ -85,6 +85,14 @@ def true_positions(source: SourceArray) -> NDArray[np.bool_]:
     return np.asarray(source != 0 if source.ndim == 2 else ~np.isnan(source[:, :, 0]))
 
 
+def filled(is_open: NDArray[np.bool_]) -> IntArray:
+    """The places of what is open, in such an order that the last ones fill the holes, and nothing else moves."""
+    count = int(np.count_nonzero(is_open))
+    places = np.arange(count)
+    places[~is_open[:count]] = count + np.flatnonzero(is_open[count:])
+    return places
+
+
 @dataclass
 class Trail:
     """What every row chose at every step, so that a hypothesis can be read backwards from its last row."""
@@ -211,6 +219,8 @@ class BeamSearch(Generic[StateT]):
     def end_rows(self, step: Step[StateT]) -> None:
         """Offers every row to the pool as ended here, where END is among its candidates."""
         is_end = step.tokens == Tokenizer.END
+        if not is_end.any():
+            return
         end = np.where(is_end, step.log_probabilities, NEVER).max(axis=1).reshape(self.scores.shape)
         total = self.scores + end
         length = self.length + 1
@@ -254,7 +264,7 @@ class BeamSearch(Generic[StateT]):
             self.results[self.sentences[index]].append(found)
         for index in closing[~np.isfinite(self.pool.score[closing, 0])].tolist():  # none ended
             self.results[self.sentences[index]] = self.cut(index)
-        keep = np.flatnonzero(~over)
+        keep = filled(~over)
         beam = self.scores.shape[1]
         rows = (keep[:, None] * beam + np.arange(beam)).ravel()
         self.trail.keep(rows)

@@ -54,12 +54,12 @@ class Line:
 
     def fits(self, start: int, end: int, most_words: int) -> bool:
         carried = sum(not span.lifted for span in self.spans_in(start, end))
-        return carried <= len(PLACEHOLDERS) and self.size(start, end) <= most_words
+        return carried <= len(PLACEHOLDERS) and (end - start <= most_words or self.size(start, end) <= most_words)
 
     def size(self, start: int, end: int) -> float:
         """Words from `start` to `end`; two characters of a script without blanks are one, and so is a span."""
         text = COVERED.sub("x", self.covered[start:end])
-        return max(len(text.split()), (len(text.split()) + len(UNSPACED.findall(text)) / 2), len(text) / LETTERS_A_WORD)
+        return max(len(text.split()) + len(UNSPACED.findall(text)) / 2, len(text) / LETTERS_A_WORD)
 
     def spans_in(self, start: int, end: int) -> list[Span]:
         return [span for span in self.spans if start <= span.start < end]
@@ -85,6 +85,8 @@ def sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:
 
 
 def covered(text: str, spans: Sequence[Span]) -> str:
+    if not spans:
+        return text
     characters = list(text)
     for number, span in enumerate(spans):
         characters[span.start : span.end] = COVERS[number % 2] * (span.end - span.start)

@@ -10,13 +10,17 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from nmt_cli.inference.onnx_engine import MEMORY
 from nmt_cli.model.attention import Attention
-from nmt_cli.model.cells import biases, gates_of
+from nmt_cli.model.cells import gates_of
 from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
+
+Advance = Callable[..., tuple[tf.Tensor, ...]]  # of a step's number and the states (N, U) before it: those after it
+Begin = Callable[[tf.Tensor, tf.TensorArray], Advance]  # of all inputs (S, N, I), and of 1 at true positions and 0 else
 
 
 @contextmanager
@@ -61,35 +65,77 @@ def lean_recurrences(network: Seq2Seq) -> Iterator[None]:
 
 def lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
     """What `layer` computes, apart from its output at padding, which nothing may read."""
-    gates, cell = gates_of(layer.cell), layer.cell
+    begin = gru(layer.cell) if isinstance(layer.cell, keras.layers.GRUCell) else lstm(layer.cell)
 
     def call(
         sequences: tf.Tensor, initial_state: None = None, mask: tf.Tensor = None, training: bool = False
     ) -> tuple[tf.Tensor, ...]:
-        input_bias, recurrent_bias = biases(cell)
         inputs = tf.transpose(sequences, (1, 0, 2))  # (S, N, I)
         steps, rows = tf.shape(inputs)[0], tf.shape(inputs)[1]
-        from_inputs = tf.matmul(tf.reshape(inputs, (-1, inputs.shape[-1])), cell.kernel) + input_bias
-        given = sequence(tf.reshape(from_inputs, tf.stack([steps, rows, from_inputs.shape[-1]])))
-        valid = sequence(tf.cast(tf.transpose(mask), "float32")[..., tf.newaxis])
+        advance = begin(inputs, sequence(tf.cast(tf.transpose(mask), "float32")[..., tf.newaxis]))
 
         def step(done: tf.Tensor, made: tf.TensorArray, *states: tf.Tensor) -> tuple[Any, ...]:
-            time = steps - 1 - done if layer.go_backwards else done
-            before = dict(zip(gates.states, states, strict=True))
-            # A hidden state never leaves this range: it is told to those who make whole numbers of it (`quantise.py`).
-            hidden = tf.clip_by_value(before["hidden"], -1.0, 1.0)
-            from_hidden = tf.matmul(hidden, cell.recurrent_kernel) + recurrent_bias
-            notes = gates.step(given.read(time), from_hidden, before)
-            now = valid.read(time)
-            after = [state + now * (notes[name] - state) for name, state in before.items()]
+            after = advance(steps - 1 - done if layer.go_backwards else done, *states)
             return (done + 1, made.write(done, after[0]), *after)
 
-        starts = [tf.zeros(tf.stack([rows, layer.units])) for _ in gates.states]
+        starts = [tf.zeros(tf.stack([rows, layer.units])) for _ in gates_of(layer.cell).states]
         empty = tf.TensorArray(tf.float32, size=steps, element_shape=(None, layer.units))
         _, made, *last = tf.while_loop(lambda done, *_: done < steps, step, (0, empty, *starts))
         return tf.transpose(made.stack(), (1, 0, 2)), *last
 
     return call
+
+
+def gru(cell: keras.layers.GRUCell) -> Begin:
+    """Gate by gate: to part what one product makes for all gates takes as long as the product itself."""
+    signs = np.repeat([-1.0, 1.0, 1.0], cell.units)  # of the update gate the complement: the share of what is new
+    weights = [signs * one.numpy() for one in (cell.kernel, cell.recurrent_kernel, cell.bias)]
+    kernels, recurrent_kernels, biases = (np.split(one.astype(np.float32), 3, axis=1) for one in weights)  # of a gate
+    of_input = [(kernel, bias[0]) for kernel, bias in zip(kernels, biases, strict=True)]
+    of_hidden = [(kernel, bias[1]) for kernel, bias in zip(recurrent_kernels, biases, strict=True)]
+
+    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> Advance:
+        given = [projected(inputs, *one) for one in of_input]
+
+        def advance(time: tf.Tensor, before: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            hidden = bounded(before)
+            inner = [tf.matmul(hidden, kernel) + bias for kernel, bias in of_hidden]
+            change, reset = (tf.sigmoid(given[gate].read(time) + inner[gate]) for gate in (0, 1))
+            new = tf.tanh(given[2].read(time) + reset * inner[2])
+            return (before + change * valid.read(time) * (new - before),)
+
+        return advance
+
+    return begin
+
+
+def lstm(cell: keras.layers.LSTMCell) -> Begin:
+    """All gates in one product."""
+    kernel, recurrent_kernel, bias, gates = cell.kernel, cell.recurrent_kernel, cell.bias, gates_of(cell)
+
+    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> Advance:
+        given = projected(inputs, kernel, bias)
+
+        def advance(time: tf.Tensor, *states: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            before = dict(zip(gates.states, states, strict=True))
+            notes = gates.step(given.read(time), tf.matmul(bounded(before["hidden"]), recurrent_kernel), before)
+            now = valid.read(time)
+            return tuple(state + now * (notes[name] - state) for name, state in before.items())
+
+        return advance
+
+    return begin
+
+
+def projected(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
+    """Products of `inputs` (S, N, I) with `kernel` (I, U), made at once, to be read a step at a time."""
+    products = tf.matmul(tf.reshape(inputs, (-1, inputs.shape[-1])), kernel) + bias
+    return sequence(tf.reshape(products, tf.concat([tf.shape(inputs)[:2], [products.shape[-1]]], axis=0)))
+
+
+def bounded(hidden: tf.Tensor) -> tf.Tensor:
+    """A hidden state, which never leaves this range: told to those who make whole numbers of it (`quantise.py`)."""
+    return tf.clip_by_value(hidden, -1.0, 1.0)
 
 
 def sequence(values: tf.Tensor) -> tf.TensorArray:

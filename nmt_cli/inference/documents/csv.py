@@ -20,7 +20,7 @@ from nmt_cli.inference.documents.columns import (
     parted,
     required_column,
 )
-from nmt_cli.inference.documents.document import Document, Unit, verbatim
+from nmt_cli.inference.documents.document import Document, TranslationUnit, verbatim
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -41,7 +41,7 @@ class Record:
 
 
 class CsvDocument(Document):
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         required_column(self.source)
         lines = self.source.text_lines(ends=True)
         first = next(lines, "")
@@ -55,14 +55,14 @@ class CsvDocument(Document):
                     continue
             yield self.row(record, column)
 
-    def row(self, record: Record, column: int) -> Unit:
+    def row(self, record: Record, column: int) -> TranslationUnit:
         if not any(map(str.strip, record.fields)):
             return verbatim(record.raw)
         if len(record.fields) <= column:
             count = len(record.fields)
             self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated", SHORT_ROW)
         text = cell(record.fields[column])
-        return Unit((text,), lambda translations: record.with_field(translations[0].text, self.delimiter))
+        return TranslationUnit((text,), lambda translations: record.with_field(translations[0].text, self.delimiter))
 
     def records(self, lines: Iterator[str]) -> Iterator[Record]:
         """Raises DataError for what is no CSV, naming the line where the record begins."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class TranslationUnit:
     """A part of a document. `written` gives it with the translations of `texts` in their order, ends of lines included.
 
     The units of a document are written one after the other, in order, and each once.
@@ -58,13 +58,13 @@ class Document(ABC):
         self.notes: Counter[str] = Counter()
 
     @abstractmethod
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         """The units in the order in which they are written. Raises DataError naming the line that will not do."""
 
 
-def verbatim(text: str) -> Unit:
+def verbatim(text: str) -> TranslationUnit:
     """A unit in which nothing is translated."""
-    return Unit((), lambda _: text)
+    return TranslationUnit((), lambda _: text)
 
 
 def library(module: str, package: str, needed_for: str) -> Any:

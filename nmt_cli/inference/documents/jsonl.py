@@ -8,11 +8,11 @@ from typing import Any
 
 from nmt_cli.errors import nearest
 from nmt_cli.inference.documents.columns import cell, new_name, parted, required_column
-from nmt_cli.inference.documents.document import Document, Unit, verbatim
+from nmt_cli.inference.documents.document import Document, TranslationUnit, verbatim
 
 
 class JsonLinesDocument(Document):
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         key = required_column(self.source)
         for number, line in enumerate(self.source.text_lines(ends=True), start=1):
             body, end = parted(line)
@@ -22,12 +22,12 @@ class JsonLinesDocument(Document):
             value = self.parsed(number, body)
             yield self.entry(number, key, value, body, end)
 
-    def entry(self, number: int, key: str, value: dict[str, Any], body: str, end: str) -> Unit:
+    def entry(self, number: int, key: str, value: dict[str, Any], body: str, end: str) -> TranslationUnit:
         new_key = new_name(self.source, list(value))
         text = self.text(number, key, value)
         if text is None:
             return verbatim(extended(body, new_key, None) + end)
-        return Unit((cell(text),), lambda translations: extended(body, new_key, translations[0].text) + end)
+        return TranslationUnit((cell(text),), lambda translations: extended(body, new_key, translations[0].text) + end)
 
     def parsed(self, number: int, body: str) -> dict[str, Any]:
         try:

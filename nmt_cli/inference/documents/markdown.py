@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.inference.documents.document import Document, Unit, library, verbatim
+from nmt_cli.inference.documents.document import Document, TranslationUnit, library, verbatim
 from nmt_cli.inference.documents.inline import Segment, inline_parser, segments
 from nmt_cli.inference.documents.markup import MarkedText, with_marks
 
@@ -40,7 +40,7 @@ class Stretch:
 
 
 class MarkdownDocument(Document):
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         text = "".join(self.source.text_lines(ends=True))
         written = 0
         for stretch in stretches(text, self.notes, apart=self.source.split_sentences):
@@ -49,7 +49,7 @@ class MarkdownDocument(Document):
             written = stretch.end
         yield verbatim(text[written:])
 
-    def unit(self, stretch: Stretch, line_end: str) -> Unit:
+    def unit(self, stretch: Stretch, line_end: str) -> TranslationUnit:
         sentences = [sentence for segment in stretch.segments for sentence in segment.sentences]
 
         def written(translations: Sequence[Translation]) -> str:
@@ -59,7 +59,7 @@ class MarkdownDocument(Document):
             joined = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
             return ("".join(joined) + lines[-1]).replace("\n", line_end + stretch.prefix)
 
-        return Unit(tuple(sentence.text for sentence in sentences), written)
+        return TranslationUnit(tuple(sentence.text for sentence in sentences), written)
 
     def line(self, segment: Segment, translations: Iterator[Translation], stretch: Stretch) -> str:
         parts = []

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.inference.documents.document import Document, Unit, library, verbatim
+from nmt_cli.inference.documents.document import Document, TranslationUnit, library, verbatim
 from nmt_cli.inference.documents.sentences import has_letters, sentence_starts
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Message:
 
 
 class CatalogueDocument(Document):
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         self.polib = library("polib", "polib", "Catalogues of gettext")
         text = "".join(self.source.text_lines(ends=True))
         self.line_end = "\r\n" if "\r\n" in text else "\n"
@@ -73,7 +73,7 @@ class CatalogueDocument(Document):
             self.source.refuse(1, "entries that are no gettext", "check the file with `msgfmt --check`")
         yield from self.replaced(lines, blocks, entries)
 
-    def replaced(self, lines: list[str], blocks: list[Block], entries: list[Any]) -> Iterator[Unit]:
+    def replaced(self, lines: list[str], blocks: list[Block], entries: list[Any]) -> Iterator[TranslationUnit]:
         written = 0
         for block, entry in zip(blocks, entries, strict=True):
             if self.is_wanted(entry):
@@ -100,7 +100,7 @@ class CatalogueDocument(Document):
             return False
         return not all(entry.msgstr_plural.values() if entry.msgid_plural else [entry.msgstr])
 
-    def entry(self, lines: list[str], message: int, entry: Any) -> Unit:
+    def entry(self, lines: list[str], message: int, entry: Any) -> TranslationUnit:
         """`lines` are those of the entry, of which number `message` is the first of its `msgstr`."""
         sources = [entry.msgid]
         if entry.msgid_plural:
@@ -119,7 +119,7 @@ class CatalogueDocument(Document):
             head = with_flags(lines[:message], [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
             return self.joined([*head, self.message(entry, found)])
 
-        return Unit(tuple(text for one in distinct.values() for text in one.sentences), written)
+        return TranslationUnit(tuple(text for one in distinct.values() for text in one.sentences), written)
 
     def needs_eye(self, entry: Any, sources: Sequence[str], found: Sequence[str]) -> bool:
         """Whether the translations must not be used unseen; counts why."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nmt_cli.inference.documents.document import Document, Source, Unit, library, verbatim
+from nmt_cli.inference.documents.document import Document, Source, TranslationUnit, library, verbatim
 from nmt_cli.inference.documents.markup import Mark, MarkedText, with_marks
 from nmt_cli.inference.documents.sentences import has_letters, sentences
 
@@ -37,7 +37,7 @@ class Line:
 
 
 class SubtitleDocument(Document):
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         text = "".join(self.source.text_lines(ends=True))
         line_end = "\r\n" if "\r\n" in text else "\n"
         text = text.replace("\r\n", "\n")
@@ -49,7 +49,7 @@ class SubtitleDocument(Document):
             written = end
         yield verbatim(text[written:].replace("\n", line_end))
 
-    def cue(self, text: str, line_end: str) -> Unit:
+    def cue(self, text: str, line_end: str) -> TranslationUnit:
         lines, apart = text.split("\n"), self.source.split_sentences
         spoken = [SPEAKER.match(TAG.sub("", line)) for line in lines]
         if len(lines) > 1 and all(spoken):
@@ -63,7 +63,7 @@ class SubtitleDocument(Document):
             found = [self.line(line, remaining) for line in split]
             return line_end.join(wrapped(found[0], len(lines)) if len(found) == 1 else found)
 
-        return Unit(tuple(one.text for line in split for one in line.sentences), written)
+        return TranslationUnit(tuple(one.text for line in split for one in line.sentences), written)
 
     def line(self, line: Line, translations: Iterator[Translation]) -> str:
         placed = [with_marks(one, next(translations), str) for one in line.sentences]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nmt_cli.inference.documents.document import Document, Source, Unit
+from nmt_cli.inference.documents.document import Document, Source, TranslationUnit
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
@@ -22,9 +22,9 @@ class TextDocument(Document):
         super().__init__(source)
         self.line = line
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         for text in self.source.text_lines():
-            yield Unit((text,), self.written)
+            yield TranslationUnit((text,), self.written)
 
     def written(self, translations: Sequence[Translation]) -> str:
         return self.line(translations[0])

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nmt_cli.inference.documents.columns import SHORT_ROW, column_index, has_header, new_name, parted, required_column
-from nmt_cli.inference.documents.document import Document, Unit, verbatim
+from nmt_cli.inference.documents.document import Document, TranslationUnit, verbatim
 
 
 class TsvDocument(Document):
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[TranslationUnit]:
         required_column(self.source)
         column = None
         for number, line in enumerate(self.source.text_lines(ends=True), start=1):
@@ -26,10 +26,10 @@ class TsvDocument(Document):
                     continue
             yield self.row(number, body, end, column)
 
-    def row(self, number: int, body: str, end: str, column: int) -> Unit:
+    def row(self, number: int, body: str, end: str, column: int) -> TranslationUnit:
         if not body.strip():
             return verbatim(body + end)
         fields = body.split("\t")
         if len(fields) <= column:
             self.source.refuse(number, f"{len(fields)} columns; column {column + 1} is to be translated", SHORT_ROW)
-        return Unit((fields[column],), lambda translations: f"{body}\t{translations[0].text}{end}")
+        return TranslationUnit((fields[column],), lambda translations: f"{body}\t{translations[0].text}{end}")

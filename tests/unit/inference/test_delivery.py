@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
-from nmt_cli.inference.documents.document import Source, Unit, verbatim
+from nmt_cli.inference.documents.document import Source, TranslationUnit, verbatim
 from nmt_cli.inference.job import Alone, Block
 from nmt_cli.inference.stream import arriving, blocks
 from nmt_cli.inference.translation import Translation
@@ -57,9 +57,9 @@ def test_each_piece_gets_its_own_translations_and_blocks_are_numbered() -> None:
         return "+".join(one.text for one in translations) + ";"  # type: ignore[attr-defined]
 
     batches = [
-        [Unit(("a", "b"), joined), verbatim("|"), Unit(("c",), joined)],
+        [TranslationUnit(("a", "b"), joined), verbatim("|"), TranslationUnit(("c",), joined)],
         [verbatim("end")],
-        [Unit((), joined)],
+        [TranslationUnit((), joined)],
     ]
     assert list(delivered(batches, Alone(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
     assert asked == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]
