@@ -3,30 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
-import onnx.reference
 import onnxruntime
 import pytest
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper
 
 from nmt_cli.training.rewrite import block_length, rewrite
-
-
-def test_rewriting_splits_a_product_with_a_concatenation() -> None:
-    graph = helper.make_graph(
-        [helper.make_node("Concat", ["a", "b"], ["c"], axis=-1), helper.make_node("MatMul", ["c", "w"], ["y"])],
-        "g",
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", width]) for name, width in (("a", 2), ("b", 3))],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 4])],
-        [numpy_helper.from_array(np.arange(20, dtype=np.float32).reshape(5, 4), "w")],
-    )
-    decoder = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    rewrite(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
-    assert sorted(node.op_type for node in decoder.graph.node) == ["Add", "MatMul", "MatMul"]
-    evaluated = onnx.reference.ReferenceEvaluator(decoder).run(
-        None, {"a": np.ones((1, 2), np.float32), "b": np.full((1, 3), 2.0, np.float32)}
-    )
-    assert evaluated[0].tolist() == [[76.0, 84.0, 92.0, 100.0]]  # 1 (0 + 4) + 2 (8 + 12 + 16), and so on
 
 
 def best_of(vocabulary: int) -> ModelProto:
