@@ -20,7 +20,7 @@ from nmt_cli.corpus.tokenizer import Tokenizer
 SourceArray = NDArray[Any]
 
 LEAST_GROWTH = 1.5  # target tokens for a source token, where the training data have no more
-ADDED = 10  # target tokens beside those
+ADDED = 5  # target tokens beside those; beam search goes on until nothing as long as allowed can win
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Source(Protocol):
 
     @property
     def growth(self) -> float | None:
-        """Target tokens for a position at most, and 10 more; None where the number of positions says nothing."""
+        """Target tokens for a position at most, beside ADDED; None where the number of positions says nothing."""
         ...
 
     def to_mapping(self) -> dict[str, Any]:

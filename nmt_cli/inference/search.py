@@ -13,7 +13,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.source import SourceArray
+from nmt_cli.corpus.source import ADDED, SourceArray
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.constraints import NEVER, Guide, Rows
@@ -77,7 +77,8 @@ def length_limits(source: SourceArray, config: SearchConfig, forced: int = 0) ->
     if config.growth is None:
         return np.full(len(source), config.max_length, dtype=np.int64)
     lengths = np.count_nonzero(source, axis=1)
-    return np.asarray(np.minimum(config.max_length, np.ceil(config.growth * lengths) + 10 + forced), dtype=np.int64)
+    most = np.ceil(config.growth * lengths) + ADDED + forced
+    return np.asarray(np.minimum(config.max_length, most), dtype=np.int64)
 
 
 def true_positions(source: SourceArray) -> NDArray[np.bool_]:

@@ -89,7 +89,7 @@ def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
 
 def test_a_forced_beginning_does_not_count_against_the_limit_of_a_short_source() -> None:
     config = SearchConfig(max_length=100)
-    assert length_limits(sources(3), config, forced=30).tolist() == [3 * 3 + 10 + 30]
+    assert length_limits(sources(3), config, forced=30).tolist() == [3 * 3 + 5 + 30]
     assert length_limits(sources(3), config, forced=95).tolist() == [100]
 
 
