@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from random import Random
 from typing import Any
 
@@ -69,15 +71,16 @@ def cut_by_probability(word: str, pieces: Pieces, alpha: float, random: Random) 
     leading = leads(word, pieces, alpha)
     parts, end = list[str](), len(word)
     while end:
-        start = random.choices(*leading[end - 1])[0]
+        starts, shares = leading[end - 1]
+        start = starts[bisect_right(shares, random.random())] if len(starts) > 1 else starts[0]
         parts.append(word[start:end])
         end = start
     return parts[::-1]
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 15)
 def leads(word: str, pieces: Pieces, alpha: float) -> list[tuple[list[int], list[float]]]:
-    """To each position, 1 to the word's end: where the last part before it may begin, and with what weights."""
+    """To each position, 1 to the word's end: where the last part before it may begin, and the shares up to each."""
     summed = [0.0]  # logarithm of the sum over all cuts of what stands before a position
     found = []
     for end in range(1, len(word) + 1):
@@ -87,8 +90,9 @@ def leads(word: str, pieces: Pieces, alpha: float) -> list[tuple[list[int], list
         logs = [summed[start] + alpha * score for start, score in zip(starts, scores, strict=True)]
         top = max(logs)
         weights = [math.exp(one - top) for one in logs]
-        summed.append(top + math.log(sum(weights)))
-        found.append((starts, weights))
+        total = sum(weights)
+        summed.append(top + math.log(total))
+        found.append((starts, [share / total for share in accumulate(weights[:-1])]))
     return found
 
 

@@ -48,7 +48,7 @@ def with_sampled_subwords(
     fixed = [Tokenizer.UNKNOWN, *tokenizer.placeholder_ids]
     known = np.asarray(~np.isin(ids, fixed).any(axis=1), dtype=bool)
     seed = int(generator.integers(2**31))
-    sampled = iter(tokenizer.sample_all([tokenizer.decode(row) for row in ids[known]], alpha=alpha, seed=seed))
+    sampled = iter(tokenizer.sample_all(tokenizer.decode_all(ids[known].tolist()), alpha=alpha, seed=seed))
     return padded(
         [[*next(sampled), Tokenizer.END] if one else row.tolist() for row, one in zip(ids, known, strict=True)]
     )

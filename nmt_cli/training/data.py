@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_to
 from nmt_cli.training.carrying import with_placeholders
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.replay import Replay
+
+Item = TypeVar("Item")
 
 # Tokens of a sentence from which on a batch has fewer sentences: 128 of 100 tokens each took 3.5 GB at a vocabulary
 # of 8,000, and their gradient says as much as that of a third of them.
@@ -69,13 +73,18 @@ class TrainingBatches:
 
     def epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
         """The batches of an epoch, from 1, but for the first `skip`; the others are what they would be with those."""
+        for pool in made_ahead(self.pools(number, skip)):
+            yield from pool
+
+    def pools(self, number: int, skip: int) -> Iterator[list[Batch]]:
+        """The same, pool by pool."""
         rows, seed = self.replay.rows(number), self.config.seed
         pools = bucketed_pools(*self.lengths(rows), size=self.size, shape=self.shape, seed=seed, epoch=number)
         for index, pool in enumerate(pools):
             batches = sum(map(len, pool))
             if skip < batches:
                 generator = np.random.default_rng([seed, number, index])
-                yield from self.varied_pool([[rows[batch] for batch in group] for group in pool], generator)[skip:]
+                yield self.varied_pool([[rows[batch] for batch in group] for group in pool], generator)[skip:]
             skip = max(0, skip - batches)
 
     def varied_pool(self, pool: Pool, generator: np.random.Generator) -> list[Batch]:
@@ -122,6 +131,15 @@ class TrainingBatches:
         return Batch(source, batch.previous, batch.target)
 
 
+def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The items, each but the first made in another thread while the one before it is in use."""
+    with ThreadPoolExecutor(1, thread_name_prefix="batches") as maker:
+        coming = maker.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = maker.submit(next, items, None)
+            yield item
+
+
 def recut(batch: Batch, rows: Sequence[int], generator: np.random.Generator) -> list[Batch]:
     """A batch as several of so many `rows`, shortest first, each no wider than it must be."""
     if len(rows) == 1:
@@ -153,7 +171,9 @@ def with_carried(
     )
     if not chosen.any():
         return batch
-    texts = (map(tokenizer.decode, side[chosen]) for tokenizer, side in zip(tokenizers, batch.sides, strict=True))
+    texts = (
+        tokenizer.decode_all(side[chosen].tolist()) for tokenizer, side in zip(tokenizers, batch.sides, strict=True)
+    )
     pairs = [with_placeholders(source, target, generator) for source, target in zip(*texts, strict=True)]
     sides = [
         with_rows(side, chosen, [[*ids, Tokenizer.END] for ids in tokenizer.encode_all(own)])
@@ -166,7 +186,7 @@ def with_careless(source: IntArray, chosen: NDArray[np.bool_], tokenizer: Tokeni
     """`source` (B, S) with the rows `chosen` (B,) as a person types who is in a hurry (`carelessly`)."""
     if not chosen.any():
         return source
-    texts = [carelessly(tokenizer.decode(row)) for row in source[chosen]]
+    texts = map(carelessly, tokenizer.decode_all(source[chosen].tolist()))
     return with_rows(source, chosen, [[*ids, Tokenizer.END] for ids in tokenizer.encode_all(texts)])
 
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import TrainingBatches, carelessly, with_careless
+from nmt_cli.training.data import TrainingBatches, carelessly, made_ahead, with_careless
 from support.models import prepare_toy
 
 
@@ -74,3 +77,28 @@ def test_an_epoch_begun_later_has_the_batches_that_it_would_have_had(corpus: Pre
         for one, expected in zip(group, other, strict=True):
             np.testing.assert_array_equal(one.source, expected.source)
             np.testing.assert_array_equal(one.target, expected.target)
+
+
+def test_what_is_made_ahead_comes_in_order_and_with_its_error() -> None:
+    made: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(3):
+            made.append(number)
+            yield number
+        raise OSError("no more")
+
+    found = made_ahead(items())
+    assert next(found) == 0
+    assert [next(found), next(found)] == [1, 2]
+    with pytest.raises(OSError, match="no more"):
+        next(found)
+    assert made == [0, 1, 2]
+
+
+def test_who_stops_early_leaves_no_thread_behind(corpus: PreparedCorpus) -> None:
+    before = threading.active_count()
+    epoch = TrainingBatches(corpus, TrainConfig(batch=1)).epoch(1)
+    next(epoch)
+    epoch.close()
+    assert threading.active_count() == before
