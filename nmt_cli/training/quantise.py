@@ -67,11 +67,19 @@ def clipped(graph: Graph) -> dict[str, tuple[str, float]]:
 
 
 def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProto], Sequence[str]]:
-    """A value in bytes, with the scale of its range: what was measured, or what it is clipped to."""
+    """A value in bytes, with the scale of its range: what was measured, or what it is clipped to.
+
+    Of values put side by side the bytes are, which are less to copy than the numbers.
+    """
     scale = graph.constant(np.float32(max(highest, SMALLEST) / LARGEST), "scale")
     middle = graph.constant(np.uint8(MIDDLE), "middle")
-    quantised = graph.name("bytes")
-    return [node("QuantizeLinear", [value, scale, middle], [quantised])], (quantised, scale, middle)
+    concat = graph.producer(value)
+    parts = concat.input if concat is not None and concat.op_type == "Concat" else [value]
+    new = [node("QuantizeLinear", [part, scale, middle], [graph.name("bytes")]) for part in parts]
+    names = [one.output[0] for one in new]
+    if concat is not None and len(names) > 1:
+        new.append(node("Concat", names, [graph.name("bytes")], axis=concat.attribute[0].i))
+    return new, (new[-1].output[0], scale, middle)
 
 
 def integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeProto:

@@ -92,12 +92,12 @@ def product_graph(weights: np.ndarray, bias: np.ndarray) -> Graph:
     return Graph(helper.make_graph(nodes, "g", [value], [output], arrays))
 
 
-def run(graph: Graph, value: np.ndarray, tmp_path: Path) -> np.ndarray:
+def run(graph: Graph, tmp_path: Path, **values: np.ndarray) -> np.ndarray:
     from nmt_cli.inference.onnx_engine import session
 
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "one.onnx")
-    return np.asarray(session(tmp_path / "one.onnx").run(None, {"x": value})[0])
+    return np.asarray(session(tmp_path / "one.onnx").run(None, values)[0])
 
 
 def test_a_product_of_bytes_is_near_the_true_one(tmp_path: Path) -> None:
@@ -106,9 +106,23 @@ def test_a_product_of_bytes_is_near_the_true_one(tmp_path: Path) -> None:
     value = random.uniform(-1, 1, (5, 32)).astype(np.float32)
     graph = product_graph(weights, bias)
     quantise_products(graph, {"x": 1.0})
-    error = np.abs(run(graph, value, tmp_path) - (value @ weights + bias)).max(axis=1)
+    error = np.abs(run(graph, tmp_path, x=value) - (value @ weights + bias)).max(axis=1)
     # Half a step in each of 32 factors, of either side, at most: 1/127 of a value, up to 2/127 of a weight.
     assert np.all(error <= 1.5 * 32 * np.abs(weights).max() * np.abs(value).max(axis=1) / 127 + 1e-5)
+
+
+def test_bytes_are_put_side_by_side_instead_of_numbers(tmp_path: Path) -> None:
+    weights = np.ones((8, 4), dtype=np.float32)
+    graph = product_graph(weights, np.zeros(4, dtype=np.float32))
+    del graph.proto.input[:]
+    graph.proto.input.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 4]) for name in "uv")
+    graph.proto.node.insert(0, helper.make_node("Concat", ["u", "v"], ["x"], axis=-1))
+    quantise_products(graph, {"x": 127.0})
+    graph.prune()
+    operations = [one.op_type for one in graph.proto.node]
+    assert operations == ["QuantizeLinear", "QuantizeLinear", "Concat", "MatMulIntegerToFloat"]
+    found = run(graph, tmp_path, u=np.full((1, 4), 3, dtype=np.float32), v=np.full((1, 4), -100, dtype=np.float32))
+    np.testing.assert_allclose(found, np.full((1, 4), 4 * 3 - 4 * 100), rtol=0.01)  # the weight 1 is 63.5 steps
 
 
 def test_every_product_with_weights_is_one_of_bytes(directory: Path) -> None:
@@ -131,6 +145,6 @@ def test_what_the_graph_clips_has_the_scale_of_its_limit_and_needs_no_clipping(t
     quantise_products(graph, {})
     graph.prune()
     assert [one.op_type for one in graph.proto.node] == ["QuantizeLinear", "MatMulIntegerToFloat"]
-    found = run(graph, np.array([[1, 0, 0, 0], [5, -1, 0, 0]], dtype=np.float32), tmp_path)
+    found = run(graph, tmp_path, x=np.array([[1, 0, 0, 0], [5, -1, 0, 0]], dtype=np.float32))
     # 5 becomes 1; the weight 1 is 63.5 of the 127 steps of 2, to the even 64.
     np.testing.assert_allclose(found[:, 0], [64 * 2 / 127 + 0.25, 64 * 2 / 127 + 2 + 0.25], rtol=1e-5)
