@@ -21,6 +21,8 @@ from nmt_cli.errors import DataError
 # IGNORECASE, which takes 10 ms to compile such a set of characters.
 EDGE = rf"(?-i:(?<!\w)|(?!\w)|(?<={UNSPACED.pattern})|(?={UNSPACED.pattern}))"
 
+VARIATIONS = "".join(map(chr, range(0xFE00, 0xFE10)))  # which end an emoji
+
 
 @dataclass(frozen=True)
 class Glossary:
@@ -73,7 +75,7 @@ class Glossary:
             start, end = places[match.start()], places[match.end()]
             while following.end <= start:
                 following = next(taken)
-            if end <= following.start:
+            if end <= following.start and not is_marked(whole, match):
                 found.append(Span(start, end, self.target(match[0]), lifted=False))
         return sorted([*spans, *found], key=lambda span: span.start)
 
@@ -86,6 +88,17 @@ class Glossary:
         if written.isupper() and len(written) > 1:
             return target.upper()
         return target[:1].upper() + target[1:] if written[:1].isupper() else target
+
+
+def is_marked(text: str, match: re.Match[str]) -> bool:
+    r"""Whether a mark stands beside the match, as a vowel sign of a longer word may; no mark is `\w`.
+
+    In scripts without blanks the mark before a word is of the word before it.
+    """
+    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    return any(
+        unicodedata.category(one) in ("Mn", "Mc") and one not in VARIATIONS for one in UNSPACED.sub("", before) + after
+    )
 
 
 def folded(text: str) -> str:

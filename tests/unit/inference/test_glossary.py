@@ -57,6 +57,20 @@ def test_terms_are_whole_words_but_in_scripts_without_blanks() -> None:
     assert found(Glossary({"C++": "C++"}), "in C++, not C+") == [("C++", "C++")]
 
 
+@pytest.mark.parametrize(
+    ("term", "text", "expected"),
+    [
+        ("ताब", "किताब", []),  # between two vowel signs of a longer word
+        ("कित", "किताब", []),
+        ("किताब", "यह किताब।", ["किताब"]),
+        ("บ้าน", "ที่บ้าน", ["บ้าน"]),  # the mark before it ends a word of its own
+        ("word", "❤\ufe0fword", ["❤\ufe0f", "word"]),
+    ],
+)
+def test_a_vowel_sign_beside_a_term_belongs_to_its_word(term: str, text: str, expected: list[str]) -> None:
+    assert [source for source, _ in found(Glossary({term: "x"}), text)] == expected
+
+
 def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
     terms = glossary(dog="Hund", apple="apfel", IT="EDV")
     assert found(terms, "Dog DOG dog Apple") == [("Dog", "Hund"), ("DOG", "HUND"), ("dog", "Hund"), ("Apple", "Apfel")]
