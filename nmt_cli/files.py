@@ -43,8 +43,9 @@ def require_file(path: Path) -> Path:
 def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     """A temporary path beside `path` to write to; it takes the name `path` when the block ends well.
 
-    Of a link, the target is replaced; a device or a pipe is yielded itself, to be written to. `suffix` ends the
-    temporary name, for writers that look at the suffix. What the system refuses is told of `path`.
+    Who may read a file that is replaced may read the new one, and nobody else. Of a link, the target is replaced; a
+    device or a pipe is yielded itself, to be written to. `suffix` ends the temporary name, for writers that look at the
+    suffix. What the system refuses is told of `path`.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -53,7 +54,11 @@ def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial{suffix}")
     try:
+        if target.exists():
+            temporary.touch(mode=0o600)
         yield temporary
+        if target.exists():
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except OSError as error:
         if error.filename is None or str(error.filename) == str(temporary):
