@@ -78,16 +78,17 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     """An empty directory beside `path` to fill; it takes the name `path` when the block ends well.
 
-    On any exception the staged directory is removed and `path` is as it was.
+    Of a link, the target is replaced. On any exception the staged directory is removed and `path` is as it was.
     Raises OutputError if `path` holds anything and `replace` is false.
     """
     refuse_to_overwrite(path, replace=replace)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
     try:
         staged.chmod(0o777 & ~current_umask())
         yield staged
-        exchange(staged, path)
+        exchange(staged, target)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 

@@ -84,6 +84,16 @@ def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
 
 
+def test_a_link_to_a_directory_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    place, link = tmp_path / "place", tmp_path / "link"
+    place.mkdir()
+    link.symlink_to(place)
+    with staged_directory(link, replace=False) as staged:
+        (staged / "new").touch()
+    assert link.is_symlink() and sorted(tmp_path.iterdir()) == [link, place]
+    assert [path.name for path in place.iterdir()] == ["new"]
+
+
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError])
 def test_an_interrupted_directory_leaves_nothing(tmp_path: Path, interruption: type[BaseException]) -> None:
     with pytest.raises(interruption), staged_directory(tmp_path / "d", replace=False) as staged:
