@@ -32,7 +32,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --durations 20
 
 format: $(VENV)/installed
 	$(BIN)/ruff format .

@@ -1,7 +1,7 @@
 """`nmt`'s commands beside Joey NMT 2.3's: whole processes, as their users start them, in turn, in one run.
 
     python benchmarks/commands.py train --data prepared --work DIR [--peers DIRECTORY] [--rounds 3] [--updates 200]
-    python benchmarks/commands.py translate --data prepared --work DIR --model MODEL [--rounds 3] [--sentences 1000]
+    python benchmarks/commands.py translate --data prepared --work DIR --model MODEL [--trained DIR/config.yaml]
 
 `train.py` and `translate.py` compare the networks: they give the peer our batches, sorted by length, and no text to
 read or write. Here each makes its batches itself: ours are of sentences of like length, the peer's are as they come, so
@@ -9,9 +9,10 @@ that most of what it computes may be padding.
 
 `train`: the same network on the same pairs, 128 a batch, of as many joint unigram subwords. Target tokens a second as
 each command tells them, of real tokens, without start and validation: ours of an epoch, the peer's of some updates.
-`translate`: sentences of the test split through standard input, with MODEL and with what `train` left of the peer. That
-has learned next to nothing and finds no end: it writes for each sentence as many tokens as ours does on average. Start
-is the process that translates one sentence; speed is that of all other sentences, in the time beyond that.
+`translate`: sentences of the test split through standard input, with MODEL and with the peer's that `--trained` names,
+as `joeynmt_hour.py` leaves it; or else with what `train` left. That has learned next to nothing and finds no end: it
+writes for each sentence as many tokens as ours does on average. Start is the process that translates one sentence;
+speed is that of all other sentences, in the time beyond that.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ def main() -> None:
         "--updates", type=int, default=200, help=f"train: of the peer in each round; {LOGGED} times any"
     )
     parser.add_argument("--model", type=Path, help="translate: ours")
+    parser.add_argument(
+        "--trained", type=Path, help="translate: the peer's configuration with a model that has learned"
+    )
     parser.add_argument("--sentences", type=int, default=1000, help="translate: how many")
     given = parser.parse_args()
     given.work = given.work.resolve()
@@ -115,12 +119,13 @@ class Run:
 
 def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
     sources = [pair.source for pair in corpus.pairs("test")][: given.sentences]
-    told = json.loads((given.work / "train.yaml").read_text())
+    told = json.loads((given.trained or given.work / "train.yaml").read_text())
     translator = Translator.load(given.model)
     for beam in (1, 5):
         found = translator.translate(sources, SearchConfig(beam_size=beam))
         length = round(statistics.mean(len(one.hypotheses[0].pieces) for one in found if one.hypotheses))
-        told["testing"] |= {"beam_size": beam, "min_output_length": length, "max_output_length": length}
+        lengths = {} if given.trained else {"min_output_length": length, "max_output_length": length}
+        told["testing"] |= {"beam_size": beam, **lengths}
         config = configuration(given.work / f"translate-{beam}.yaml", told)
         commands = {
             "nmt": [*NMT, "translate", "--model", str(given.model), "--beam-size", str(beam)],
