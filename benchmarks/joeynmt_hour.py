@@ -5,15 +5,17 @@
 Its own commands (`joeynmt train`, then `joeynmt test` with the best checkpoint) on the same pairs, with as many joint
 unigram subwords, batches of 128, label smoothing and Adam as in our defaults, and the network of
 `peers/joeynmt_network.py`. Training is ended when the time is over; its dev BLEU decides which checkpoint is best.
-Beam 5. Prints what `nmt evaluate` says of its translations of the test split.
+Beam 5. Prints its dev BLEU (greedy) by minutes, and what `nmt evaluate` says of its translations of the test split.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +113,15 @@ def settings(work: Path, subwords: Path) -> dict[str, Any]:
     }
 
 
+def curve(model: Path, started: float) -> str:
+    """Dev BLEU by minutes since `started`, from what the peer noted at each validation."""
+    noted = re.findall(r"^Steps: (\d+).*bleu: ([\d.]+)", (model / "validations.txt").read_text(), re.MULTILINE)
+    moments = [(model / f"{steps}.hyps").stat().st_mtime for steps, _ in noted]
+    return ", ".join(
+        f"{(at - started) / 60:.0f} {float(bleu):.1f}" for at, (_, bleu) in zip(moments, noted, strict=True)
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
@@ -127,11 +138,13 @@ def main() -> None:
     config.write_text(json.dumps(settings(work, subwords), indent=1))
     with (work / "train.out").open("w") as log:
         joey = [python, "-m", "joeynmt"]
+        started = time.time()
         try:
             train = [*joey, "train", str(config), "--skip-test"]
             subprocess.run(train, stdout=log, stderr=log, check=True, timeout=60 * given.minutes)
         except subprocess.TimeoutExpired:
             pass
+        print("dev BLEU by minutes:", curve(work / "model", started), flush=True)
         subprocess.run([*joey, "test", str(config), "-o", str(work / "translated")], stdout=log, stderr=log, check=True)
     files = ["--hypothesis", str(work / "translated.test"), "--reference", str(work / "test.target")]
     nmt = [sys.executable, "-m", "nmt_cli", "evaluate", "--metric", "bleu", "--metric", "chrf"]
