@@ -55,9 +55,12 @@ class Glossary:
         return cls(terms)
 
     @cached_property
-    def folded(self) -> dict[str, str]:
-        """The first target by source without regard to case, for a term that is written in another."""
-        return {folded(source): target for source, target in reversed(list(self.terms.items()))}
+    def folded(self) -> dict[str, list[str]]:
+        """The source terms by what they are without regard to case."""
+        found: dict[str, list[str]] = {}
+        for source in self.terms:
+            found.setdefault(folded(source), []).append(source)
+        return found
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -75,16 +78,23 @@ class Glossary:
             start, end = places[match.start()], places[match.end()]
             while following.end <= start:
                 following = next(taken)
-            if end <= following.start and not is_marked(whole, match):
-                found.append(Span(start, end, self.target(match[0]), lifted=False))
+            target = self.target(match[0])
+            if target is not None and end <= following.start and not is_marked(whole, match):
+                found.append(Span(start, end, target, lifted=False))
         return sorted([*spans, *found], key=lambda span: span.start)
 
-    def target(self, term: str) -> str:
-        """What a term as it stands in a text becomes; all in capitals, or capitalised, if only the term is so."""
+    def target(self, term: str) -> str | None:
+        """What a term as it stands in a text becomes; all in capitals, or capitalised, if only the term is so.
+
+        None if it is no term after all: to `re` i and ı are one letter.
+        """
         written = normalise(term)
         if written in self.terms:
             return self.terms[written]
-        target = self.folded.get(folded(written), written)
+        source = next((one for one in self.folded.get(folded(written), []) if is_same_word(one, written)), None)
+        if source is None:
+            return None
+        target = self.terms[source]
         if written.isupper() and len(written) > 1:
             return target.upper()
         return target[:1].upper() + target[1:] if written[:1].isupper() else target
@@ -99,6 +109,11 @@ def is_marked(text: str, match: re.Match[str]) -> bool:
     return any(
         unicodedata.category(one) in ("Mn", "Mc") and one not in VARIATIONS for one in UNSPACED.sub("", before) + after
     )
+
+
+def is_same_word(one: str, other: str) -> bool:
+    """Of two that are equal when `folded`: ı is a letter of its own, whose capital is I; i has either capital."""
+    return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(one, other, strict=True))
 
 
 def folded(text: str) -> str:

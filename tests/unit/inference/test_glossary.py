@@ -79,10 +79,21 @@ def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
 
 @pytest.mark.parametrize(
     ("term", "text"),
-    [("sinir", "sınır"), ("gas", "gaſ"), ("\u00b5m", "\u03bcM"), ("σας", "σασ"), ("İstanbul", "İstanbul")],
+    [("sınır", "sInır"), ("gas", "gaſ"), ("\u00b5m", "\u03bcM"), ("σας", "σασ"), ("İstanbul", "İstanbul")],
 )
 def test_letters_are_matched_that_only_some_take_for_one_letter_in_two_cases(term: str, text: str) -> None:
     assert found(Glossary({term: "x"}), text) == [(text, "x")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("sinir", "nerve"), ("sınır", "border"), ("Sınır", "Border"), ("SİNİR", "NERVE"), ("sınir", None)],
+)
+def test_the_dotless_i_is_another_letter(text: str, expected: str | None) -> None:
+    assert [target for _, target in found(glossary(sinir="nerve", sınır="border"), text)] == (
+        [expected] if expected else []
+    )
+    assert found(glossary(sinir="nerve"), "sınır") == []
 
 
 def test_whatever_re_takes_for_one_letter_in_two_cases_is_one_to_the_glossary_too() -> None:
