@@ -1,7 +1,7 @@
 """`nmt`'s commands beside Joey NMT 2.3's: whole processes, as their users start them, in turn, in one run.
 
     python benchmarks/commands.py train --data prepared --work DIR [--peers DIRECTORY] [--rounds 3] [--updates 200]
-    python benchmarks/commands.py translate --data prepared --work DIR --model MODEL [--trained DIR/config.yaml]
+    python benchmarks/commands.py translate --data prepared --work DIR --model MODEL [--trained FILE] [--rounds 3]
 
 `train.py` and `translate.py` compare the networks: they give the peer our batches, sorted by length, and no text to
 read or write. Here each makes its batches itself: ours are of sentences of like length, the peer's are as they come, so
@@ -135,7 +135,7 @@ def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey:
         for _ in range(given.rounds):
             for name, command in commands.items():
                 runs[name].append(translation(command, sources))
-        print(f"beam {beam}, {len(sources)} sentences, {length} tokens each")
+        print(f"beam {beam}, {len(sources)} sentences, {length} tokens each on average, of ours")
         speeds = {name: statistics.median(run.speed for run in own) for name, own in runs.items()}
         for name, own in runs.items():
             start = statistics.median(run.start for run in own)

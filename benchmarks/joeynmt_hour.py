@@ -116,10 +116,8 @@ def settings(work: Path, subwords: Path) -> dict[str, Any]:
 def curve(model: Path, started: float) -> str:
     """Dev BLEU by minutes since `started`, from what the peer noted at each validation."""
     noted = re.findall(r"^Steps: (\d+).*bleu: ([\d.]+)", (model / "validations.txt").read_text(), re.MULTILINE)
-    moments = [(model / f"{steps}.hyps").stat().st_mtime for steps, _ in noted]
-    return ", ".join(
-        f"{(at - started) / 60:.0f} {float(bleu):.1f}" for at, (_, bleu) in zip(moments, noted, strict=True)
-    )
+    found = [(model / f"{steps}.hyps", float(bleu)) for steps, bleu in noted]
+    return ", ".join(f"{(file.stat().st_mtime - started) / 60:.0f} {bleu:.1f}" for file, bleu in found if file.exists())
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,9 +44,9 @@ def require_file(path: Path) -> Path:
 def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     """A temporary path beside `path` to write to; it takes the name `path` when the block ends well.
 
-    Who may read a file that is replaced may read the new one, and nobody else. Of a link, the target is replaced; a
-    device or a pipe is yielded itself, to be written to. `suffix` ends the temporary name, for writers that look at the
-    suffix. What the system refuses is told of `path`.
+    A file that is replaced leaves its permissions to the new one, which only its owner can read until then. Of a link,
+    the target is replaced; a device or a pipe is yielded itself, to be written to. `suffix` ends the temporary name,
+    for writers that look at the suffix. What the system refuses is told of `path`.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -54,11 +55,12 @@ def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial{suffix}")
     try:
+        temporary.unlink(missing_ok=True)  # of a process that was killed, whose number this one has
         if target.exists():
             temporary.touch(mode=0o600)
         yield temporary
         if target.exists():
-            shutil.copymode(target, temporary)
+            keep_permissions(target, temporary)
         os.replace(temporary, target)
     except OSError as error:
         if error.filename is None or str(error.filename) == str(temporary):
@@ -66,6 +68,17 @@ def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def keep_permissions(old: Path, new: Path) -> None:
+    """Gives `new` the group and the mode of `old`; without the group's rights, where its group may not be given."""
+    status = old.stat()
+    mode = stat.S_IMODE(status.st_mode)
+    try:
+        os.chown(new, -1, status.st_gid)
+    except (OSError, AttributeError):  # not permitted, or a system without groups
+        mode &= ~stat.S_IRWXG
+    new.chmod(mode)
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -78,7 +91,8 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     """An empty directory beside `path` to fill; it takes the name `path` when the block ends well.
 
-    Of a link, the target is replaced. On any exception the staged directory is removed and `path` is as it was.
+    A directory that is replaced leaves its permissions to the new one. Of a link, the target is replaced. On any
+    exception the staged directory is removed and `path` is as it was.
     Raises OutputError if `path` holds anything and `replace` is false.
     """
     refuse_to_overwrite(path, replace=replace)
@@ -86,8 +100,11 @@ def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
     try:
-        staged.chmod(0o777 & ~current_umask())
         yield staged
+        if target.exists():
+            keep_permissions(target, staged)
+        else:
+            staged.chmod(0o777 & ~current_umask())
         exchange(staged, target)
     finally:
         shutil.rmtree(staged, ignore_errors=True)

@@ -162,7 +162,8 @@ def check_place(source: Path, directory: Path, *, replace: bool) -> None:
     files.refuse_to_overwrite(directory, replace=replace)
     if directory.is_dir() and directory.resolve() in source.resolve().parents:
         raise OutputError(f"{source} stands in {directory}/, which is to be replaced", hint="move the file out first")
-    parent = next(place for place in directory.absolute().parents if place.exists())
+    target = Path(os.path.realpath(directory))  # of a link, whose target is replaced
+    parent = next(place for place in target.parents if place.exists())
     if not parent.is_dir():
         raise OutputError(f"{directory}/ cannot be made: {parent} is a file", hint="name another place with --data")
     if not os.access(parent, os.W_OK | os.X_OK):

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 WORD = re.compile("▁*[^▁]+|▁+")  # no piece reaches over the blank before a word
+LONG = 30  # characters from which on a word is hardly met again: in scripts without blanks it is a sentence
 UNKNOWN_PENALTY = 10.0  # what a character without a piece scores below the worst piece, as in SentencePiece
 
 Cut = Callable[[str, "Pieces", float, Random], list[str]]
@@ -68,7 +69,7 @@ def cut_by_probability(word: str, pieces: Pieces, alpha: float, random: Random) 
 
     Forward filtering, backward sampling. Source: Kudo (2018), "Subword Regularization", section 3.2.
     """
-    leading = leads(word, pieces, alpha)
+    leading = (leads if len(word) <= LONG else leads.__wrapped__)(word, pieces, alpha)
     parts, end = list[str](), len(word)
     while end:
         starts, shares = leading[end - 1]

@@ -21,7 +21,7 @@ from nmt_cli.errors import DataError
 # IGNORECASE, which takes 10 ms to compile such a set of characters.
 EDGE = rf"(?-i:(?<!\w)|(?!\w)|(?<={UNSPACED.pattern})|(?={UNSPACED.pattern}))"
 
-VARIATIONS = "".join(map(chr, range(0xFE00, 0xFE10)))  # which end an emoji
+VARIATIONS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))  # of emoji and of Han
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,14 @@ class Glossary:
         taken = iter([*spans, Span(len(text) + 1, len(text) + 1, "", lifted=False)])
         following, found = next(taken), []
         whole, places = composed(text)
-        for match in self.pattern.finditer(whole):
+        place = 0
+        while match := self.pattern.search(whole, place):
+            target = None if is_marked(whole, match) else self.target(match[0])
+            place = match.start() + 1 if target is None else match.end()  # in what is no term another may stand
             start, end = places[match.start()], places[match.end()]
             while following.end <= start:
                 following = next(taken)
-            target = self.target(match[0])
-            if target is not None and end <= following.start and not is_marked(whole, match):
+            if target is not None and end <= following.start:
                 found.append(Span(start, end, target, lifted=False))
         return sorted([*spans, *found], key=lambda span: span.start)
 

@@ -46,7 +46,7 @@ class Translation:
     unseen: frozenset[str]  # characters of the line that the subword model has never seen
     repairs: tuple[Repair, ...] = ()  # what was found wrong with its sentences at first, and what helped
     source_cut_from: int | None = None  # positions of its first sentence of which only the first ones were read
-    source_read: int = 0  # and how many these were, its end aside
+    source_read: int = 0  # and how many these were, its end aside; of no meaning where none was cut
 
     @property
     def text(self) -> str:

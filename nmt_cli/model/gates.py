@@ -1,7 +1,8 @@
 """One step of a GRU and of an LSTM, from projected input and state to the next state, and its gradient written out.
 
-For training alone, where `recurrence.py` runs them over time. The equations are those of `keras.layers.GRUCell` (with
-`reset_after`) and `keras.layers.LSTMCell`; tests hold both to them. Letters: N rows, U units, G gates.
+`recurrence.py` runs them over time for training, `training/tracing.py` for the export. The equations are those of
+`keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`; tests hold both to them. Letters: N rows, U
+units, G gates.
 """
 
 from __future__ import annotations

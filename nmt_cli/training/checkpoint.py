@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the command line looks for a state before it waits for Tens
 
 STATE = "state.npz"
 FACTS = "facts"  # the entry of the state that is no array of the run, but JSON
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)

@@ -132,12 +132,15 @@ class TrainingBatches:
 
 
 def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The items, each but the first made in another thread while the one before it is in use."""
-    with ThreadPoolExecutor(1, thread_name_prefix="batches") as maker:
+    """The items, each made in another thread, all but the first while the one before it is in use."""
+    maker = ThreadPoolExecutor(1, thread_name_prefix="batches")
+    try:
         coming = maker.submit(next, items, None)
         while (item := coming.result()) is not None:
             coming = maker.submit(next, items, None)
             yield item
+    finally:  # whoever does not want the rest need not wait for the one that is being made
+        maker.shutdown(wait=False, cancel_futures=True)
 
 
 def recut(batch: Batch, rows: Sequence[int], generator: np.random.Generator) -> list[Batch]:

@@ -19,8 +19,10 @@ from nmt_cli.model.cells import gates_of
 from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 
-Advance = Callable[..., tuple[tf.Tensor, ...]]  # of a step's number and the states (N, U) before it: those after it
-Begin = Callable[[tf.Tensor, tf.TensorArray], Advance]  # of all inputs (S, N, I), and of 1 at true positions and 0 else
+StepOver = Callable[..., tuple[tf.Tensor, ...]]  # of a step's number and the states (N, U) before it: those after it
+Begin = Callable[
+    [tf.Tensor, tf.TensorArray], StepOver
+]  # of all inputs (S, N, I), and of 1 at true positions and 0 else
 
 
 @contextmanager
@@ -87,15 +89,18 @@ def lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
 
 
 def gru(cell: keras.layers.GRUCell) -> Begin:
-    """Gate by gate: to part what one product makes for all gates takes as long as the product itself."""
+    """Gate by gate: to part what one product makes for all gates takes as long as the product itself.
+
+    The equations of `gates.GruGates`, with the complement of the update gate; the parity tests hold both together.
+    """
     signs = np.repeat([-1.0, 1.0, 1.0], cell.units)  # of the update gate the complement: the share of what is new
     weights = [signs * one.numpy() for one in (cell.kernel, cell.recurrent_kernel, cell.bias)]
     kernels, recurrent_kernels, biases = (np.split(one.astype(np.float32), 3, axis=1) for one in weights)  # of a gate
     of_input = [(kernel, bias[0]) for kernel, bias in zip(kernels, biases, strict=True)]
     of_hidden = [(kernel, bias[1]) for kernel, bias in zip(recurrent_kernels, biases, strict=True)]
 
-    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> Advance:
-        given = [projected(inputs, *one) for one in of_input]
+    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> StepOver:
+        given = [read_by_step(inputs, *one) for one in of_input]
 
         def advance(time: tf.Tensor, before: tf.Tensor) -> tuple[tf.Tensor, ...]:
             hidden = bounded(before)
@@ -113,8 +118,8 @@ def lstm(cell: keras.layers.LSTMCell) -> Begin:
     """All gates in one product."""
     kernel, recurrent_kernel, bias, gates = cell.kernel, cell.recurrent_kernel, cell.bias, gates_of(cell)
 
-    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> Advance:
-        given = projected(inputs, kernel, bias)
+    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> StepOver:
+        given = read_by_step(inputs, kernel, bias)
 
         def advance(time: tf.Tensor, *states: tf.Tensor) -> tuple[tf.Tensor, ...]:
             before = dict(zip(gates.states, states, strict=True))
@@ -127,7 +132,7 @@ def lstm(cell: keras.layers.LSTMCell) -> Begin:
     return begin
 
 
-def projected(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
+def read_by_step(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
     """Products of `inputs` (S, N, I) with `kernel` (I, U), made at once, to be read a step at a time."""
     products = tf.matmul(tf.reshape(inputs, (-1, inputs.shape[-1])), kernel) + bias
     return sequence(tf.reshape(products, tf.concat([tf.shape(inputs)[:2], [products.shape[-1]]], axis=0)))

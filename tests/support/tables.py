@@ -21,7 +21,10 @@ class TableState:
     width: int
 
     def select(self, rows: IntArray) -> TableState:
-        return TableState(self.table[rows], self.prefix[rows], self.width)
+        """Leaves nothing of this one: whoever uses it again is told wrong."""
+        chosen = TableState(self.table[rows], self.prefix[rows], self.width)
+        self.table[:], self.prefix[:] = -1, -1
+        return chosen
 
 
 class TableModel:
@@ -38,7 +41,7 @@ class TableModel:
         self.attention = attention
 
     def encode(self, source_ids: IntArray) -> TableState:
-        return TableState(source_ids[:, 0], np.zeros(len(source_ids), dtype=np.int64), source_ids.shape[1])
+        return TableState(source_ids[:, 0].copy(), np.zeros(len(source_ids), dtype=np.int64), source_ids.shape[1])
 
     def step(self, tokens: IntArray, state: TableState, candidates: int) -> Step[TableState]:
         prefix = state.prefix * 100 + tokens

@@ -94,6 +94,22 @@ def test_a_link_to_a_directory_stays_and_what_it_leads_to_is_replaced(tmp_path: 
     assert [path.name for path in place.iterdir()] == ["new"]
 
 
+def test_a_link_that_leads_nowhere_leads_to_the_new_directory(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "place" / "below")
+    with staged_directory(link, replace=False) as staged:
+        (staged / "new").touch()
+    assert link.is_symlink() and (tmp_path / "place" / "below" / "new").is_file()
+
+
+def test_a_private_directory_stays_private(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir(mode=0o700)
+    with staged_directory(place, replace=True) as staged:
+        assert stat.S_IMODE(staged.stat().st_mode) == 0o700
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+
+
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError])
 def test_an_interrupted_directory_leaves_nothing(tmp_path: Path, interruption: type[BaseException]) -> None:
     with pytest.raises(interruption), staged_directory(tmp_path / "d", replace=False) as staged:

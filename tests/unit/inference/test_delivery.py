@@ -46,7 +46,7 @@ def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data:
     assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
 
 
-def test_each_piece_gets_its_own_translations_and_blocks_are_numbered() -> None:
+def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
     asked: list[Block] = []
 
     def translate(block: Block) -> list[Translation]:

@@ -94,6 +94,7 @@ def test_the_dotless_i_is_another_letter(text: str, expected: str | None) -> Non
         [expected] if expected else []
     )
     assert found(glossary(sinir="nerve"), "sınır") == []
+    assert found(glossary(sinir_ucu="nerve ending", ucu="ending"), "sınır ucu") == [("ucu", "ending")]
 
 
 def test_whatever_re_takes_for_one_letter_in_two_cases_is_one_to_the_glossary_too() -> None:

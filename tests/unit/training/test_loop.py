@@ -224,7 +224,7 @@ def test_weights_that_a_stop_finds_to_be_no_numbers_are_not_the_end(corpus: Prep
     assert run.checkpoints.best is not None and run.checkpoints.best.epoch == 1
 
 
-def test_a_way_back_keeps_to_the_plan_of_the_longer_run(corpus: PreparedCorpus, tmp_path: Path) -> None:
+def test_a_way_back_keeps_to_the_schedule_of_the_longer_run(corpus: PreparedCorpus, tmp_path: Path) -> None:
     run, _ = run_with(corpus, tmp_path, sometimes({}))
     run.write_checkpoint()  # as of a shorter run, which had no handover
     run.schedule.handover = Handover(step=0, rate=0.005)

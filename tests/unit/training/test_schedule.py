@@ -30,7 +30,7 @@ def test_a_run_of_one_step_learns_something() -> None:
     assert rate(TrainConfig(warmup=0.5), 1, 0) > 0
 
 
-def test_a_longer_plan_is_reached_from_the_rate_of_the_shorter_one() -> None:
+def test_a_longer_schedule_is_reached_from_the_rate_of_the_shorter_one() -> None:
     config, handover = TrainConfig(learning_rate=1e-3, warmup=0.1), Handover(step=100, rate=1e-5)
     assert rate(config, 200, 100, handover) == pytest.approx(1e-5)
     assert rate(config, 200, 105, handover) == pytest.approx((1e-5 + rate(config, 200, 105)) / 2)
