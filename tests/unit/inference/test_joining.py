@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,3 +66,9 @@ def test_what_was_done_for_every_sentence_is_known_of_the_line() -> None:
 def test_what_was_read_of_a_sentence_is_no_sum_over_those_of_the_line() -> None:
     one = line(sentence(("A", -1)), sentence(("B", -1), source_cut_from=17, source_read=2))
     assert (one.source_cut_from, one.source_read) == (17, 2)
+
+
+def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
+    found = sentence(("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2)
+    pieces = LineReader(LineConfig(), carries=False).pieces(" Go  on. ")
+    assert joined(" Go  on. ", pieces, [found], None) == replace(found, source=" Go  on. ")

@@ -125,6 +125,21 @@ def test_bytes_are_put_side_by_side_instead_of_numbers(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, np.full((1, 4), 4 * 3 - 4 * 100), rtol=0.01)  # the weight 1 is 63.5 steps
 
 
+def test_two_products_with_one_value_share_its_bytes(tmp_path: Path) -> None:
+    graph = product_graph(np.ones((8, 4), dtype=np.float32), np.zeros(4, dtype=np.float32))
+    del graph.proto.input[:]
+    graph.proto.input.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 4]) for name in "uv")
+    graph.proto.output.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, ["N", 4]))
+    graph.proto.node.insert(0, helper.make_node("Concat", ["u", "v"], ["x"], axis=1))
+    graph.proto.node.append(helper.make_node("MatMul", ["x", graph.constant(2 * graph.arrays["w"], "double")], ["z"]))
+    quantise_products(graph, {"x": 1.0})
+    graph.prune()
+    operations = [one.op_type for one in graph.proto.node]
+    assert sorted(operations) == ["Concat", *["MatMulIntegerToFloat"] * 2, *["QuantizeLinear"] * 2]
+    ones = np.ones((1, 4), dtype=np.float32)
+    np.testing.assert_allclose(run(graph, tmp_path, u=ones, v=-ones / 2), 2 * ones, rtol=0.02)
+
+
 def test_every_product_with_weights_is_one_of_bytes(directory: Path) -> None:
     for name in graph_files("int8"):
         graph = Graph(onnx.load(directory / name).graph)
