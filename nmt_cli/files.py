@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +71,18 @@ def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
 
 
 def keep_permissions(old: Path, new: Path) -> None:
-    """Gives `new` the group and the mode of `old`; without the group's rights, where its group may not be given."""
+    """Gives `new` the group and the mode of `old`; without the group's rights, where its group may not be given.
+
+    Where there are no modes to give, `new` keeps what it has.
+    """
     status = old.stat()
     mode = stat.S_IMODE(status.st_mode)
     try:
         os.chown(new, -1, status.st_gid)
     except (OSError, AttributeError):  # not permitted, or a system without groups
         mode &= ~stat.S_IRWXG
-    new.chmod(mode)
+    with suppress(OSError):
+        new.chmod(mode)
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

@@ -77,7 +77,7 @@ class Graph:
         del self.proto.node[:]
         self.proto.node.extend([*kept, *new, *nodes[last + 1 :]])
 
-    def linears(self, *, narrowest: int = 1) -> list[Linear]:
+    def linears(self, *, narrowest: int) -> list[Linear]:
         """The products with constant weights of at least `narrowest` rows and columns."""
         found = []
         for node in self.proto.node:

@@ -19,10 +19,10 @@ from nmt_cli.model.cells import gates_of
 from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 
-StepOver = Callable[..., tuple[tf.Tensor, ...]]  # of a step's number and the states (N, U) before it: those after it
-Begin = Callable[
-    [tf.Tensor, tf.TensorArray], StepOver
-]  # of all inputs (S, N, I), and of 1 at true positions and 0 else
+# From a step's number and the states (N, U) before it to those after it.
+StepOver = Callable[..., tuple[tf.Tensor, ...]]
+# From all inputs (S, N, I), and for each step (N, 1) what is 1 at true positions and else 0, to what goes over a step.
+Begin = Callable[[tf.Tensor, tf.TensorArray], StepOver]
 
 
 @contextmanager

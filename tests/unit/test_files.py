@@ -40,6 +40,19 @@ def test_a_private_file_stays_private_also_while_it_is_written(tmp_path: Path) -
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o640)
 
 
+def test_a_file_system_without_modes_is_no_reason_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no modes here")
+
+    path = tmp_path / "file"
+    path.write_text("old")
+    monkeypatch.setattr(os, "chown", refuse)
+    monkeypatch.setattr(Path, "chmod", refuse)
+    with atomic_path(path) as temporary:
+        temporary.write_text("new")
+    assert path.read_text() == "new"
+
+
 def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
     target, link = tmp_path / "there" / "a.txt", tmp_path / "link"
     link.symlink_to(target)
