@@ -29,50 +29,72 @@ def states_with_maps(
     """The states (T, N, ...) that `step` makes of `start` over `inputs` (T, N, ...), by their names; all in float32.
 
     `step` is handed a function that applies one of `maps`, kernel and bias, by its name, and must use each once.
-    Products are made in `dtype`.
+    Products are made in `dtype`, and `inputs` are rounded to it.
     """
-    deferred = {name: DeferredMap(kernel, bias, inputs, dtype) for name, (kernel, bias) in maps.items()}
+    deferred = DeferredMaps(maps, dtype)
     # One sequence, since Keras' scan on TensorFlow takes no two of unknown length.
-    sequences = [inputs, *(one.additions for one in deferred.values())]
-    ends = [sum(one.shape[-1] for one in sequences[: count + 1]) for count in range(len(maps))]
+    sequence = ops.concatenate([ops.cast(inputs, dtype), deferred.nothing(*ops.shape(inputs)[:2])], axis=-1)
 
     def noting_step(carry: dict[str, State], given: Tensor) -> tuple[dict[str, State], dict[str, State]]:
-        own, *additions = ops.split(given, ends, axis=-1)
-        of_step = dict(zip(deferred, additions, strict=True))
+        own, nothing = ops.split(given, [inputs.shape[-1]], axis=-1)
         seen: State = {}
-
-        def affine(name: str, values: Tensor) -> Tensor:
-            seen[name] = values
-            return deferred[name].product(values) + of_step[name]
-
-        carry = {"states": step(affine, carry["states"], own), "seen": seen}
+        affine = deferred.noting_affine(deferred.of_each(nothing), seen)
+        carry = {"states": step(affine, carry["states"], ops.cast(own, "float32")), "seen": seen}
         return carry, carry
 
-    unseen = {name: ops.zeros((ops.shape(inputs)[1], kernel.shape[0])) for name, (kernel, _) in maps.items()}
-    _, noted = ops.scan(noting_step, {"states": start, "seen": unseen}, ops.concatenate(sequences, axis=-1))
-    for name, one in deferred.items():
-        one.seen = ops.stop_gradient(noted["seen"][name])
+    _, noted = ops.scan(noting_step, {"states": start, "seen": deferred.unseen(ops.shape(inputs)[1])}, sequence)
+    deferred.seen = noted["seen"]
     states: State = noted["states"]
     return states
 
 
-class DeferredMap:
-    """One map in a loop over `inputs` (T, N, ...).
+class DeferredMaps:
+    """The maps of one loop, by their names.
 
-    The loop makes the products, and adds to each a step of `additions` (T, N, J), which are the bias. So the gradient
-    of the additions is that of the products, and kernel and bias learn from it, outside the loop.
+    The loop adds to each product a step of `nothing`. What is added has the gradient of the product: so kernels learn
+    from it, outside the loop.
     """
 
-    seen: Tensor  # (T, N, I), what was multiplied; known once the loop has run
+    seen: State  # (T, N, I), what was multiplied; known once the loop has run
 
-    def __init__(self, kernel: Tensor, bias: Tensor, inputs: Tensor, dtype: str) -> None:
-        kernel, bias = ops.cast(kernel, "float32"), ops.cast(bias, "float32")
-        self.product = Product(ops.stop_gradient(kernel), dtype)
-        self.nothing = ops.zeros_like(inputs[..., :1], dtype="float32")
-        self.additions = ops.custom_gradient(self.added)(kernel, bias)
+    def __init__(self, maps: Mapping[str, tuple[Tensor, Tensor]], dtype: str) -> None:
+        self.dtype = dtype
+        self.kernels = {name: ops.cast(kernel, "float32") for name, (kernel, _) in maps.items()}
+        self.biases = {name: ops.cast(bias, "float32") for name, (_, bias) in maps.items()}
+        self.products = {name: Product(ops.stop_gradient(kernel), dtype) for name, kernel in self.kernels.items()}
+        widths = [kernel.shape[1] for kernel in self.kernels.values()]
+        self.width = sum(widths)
+        self.ends = [sum(widths[: count + 1]) for count in range(len(widths) - 1)]
 
-    def added(self, kernel: Tensor, bias: Tensor) -> tuple[Tensor, Any]:
-        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-            return self.product.kernel_gradient(self.seen, upstream), ops.sum(upstream, axis=(0, 1))
+    def nothing(self, steps: Tensor, rows: Tensor) -> Tensor:
+        """Zeros for all products of the loop, beside each other, (T, N, J of all)."""
 
-        return self.nothing + bias, gradient
+        def zeros(*_: Tensor) -> tuple[Tensor, Any]:
+            return ops.zeros((steps, rows, self.width), dtype=self.dtype), self.kernel_gradients
+
+        nothing: Tensor = ops.custom_gradient(zeros)(*self.kernels.values())
+        return nothing
+
+    def kernel_gradients(self, upstream: Tensor) -> tuple[Tensor, ...]:
+        """Of all kernels, given that (T, N, J of all) of their products."""
+        upstreams = self.of_each(upstream)
+        return tuple(one.kernel_gradient(self.seen[name], upstreams[name]) for name, one in self.products.items())
+
+    def of_each(self, of_all: Tensor) -> State:
+        """(..., J) by the maps' names, of (..., J of all)."""
+        return dict(zip(self.products, ops.split(of_all, self.ends, axis=-1), strict=True))
+
+    def noting_affine(self, nothing: State, seen: State) -> Affine:
+        """For one step, with that step of `nothing`; it notes in `seen` what it is given."""
+
+        def affine(name: str, values: Tensor) -> Tensor:
+            values = ops.cast(values, self.dtype)
+            seen[name] = ops.stop_gradient(values)
+            product = ops.matmul(values, self.products[name].kernel) + nothing[name]
+            return ops.cast(product, "float32") + self.biases[name]
+
+        return affine
+
+    def unseen(self, rows: Tensor) -> State:
+        """Of the time before the first step."""
+        return {name: ops.zeros((rows, kernel.shape[0]), dtype=self.dtype) for name, kernel in self.kernels.items()}

@@ -91,7 +91,12 @@ class ReplicaAdam(keras.optimizers.Adam):
         context = tf.distribute.get_replica_context()
         if context is not None and context.num_replicas_in_sync > 1:
             grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
-        clipped: list[tf.Tensor] = tf.clip_by_global_norm(grads, self.global_clipnorm)[0]
+        norm = tf.linalg.global_norm(grads)
+        clipped: list[tf.Tensor] = tf.cond(
+            norm <= self.global_clipnorm,  # most are: spares a pass over the gradients of all weights
+            lambda: list(grads),
+            lambda: tf.clip_by_global_norm(grads, self.global_clipnorm, use_norm=norm)[0],
+        )
         return clipped
 
     def update_step(self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor) -> None:
