@@ -20,11 +20,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,7 @@ def main() -> None:
         "--trained", type=Path, help="translate: the peer's configuration with a model that has learned"
     )
     parser.add_argument("--sentences", type=int, default=1000, help="translate: how many")
+    parser.add_argument("--beams", type=int, nargs="+", default=[1, 5], help="translate: sizes; 1 is greedy")
     given = parser.parse_args()
     given.work = given.work.resolve()
     given.work.mkdir(parents=True, exist_ok=True)
@@ -115,18 +118,19 @@ class Run:
 
     start: float  # seconds with one sentence
     speed: float  # further sentences a second
+    spent: float  # seconds of all processors for each of these
 
 
 def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
     sources = [pair.source for pair in corpus.pairs("test")][: given.sentences]
-    told = json.loads((given.trained or given.work / "train.yaml").read_text())
+    configured = json.loads((given.trained or given.work / "train.yaml").read_text())
     translator = Translator.load(given.model)
-    for beam in (1, 5):
+    for beam in given.beams:
         found = translator.translate(sources, SearchConfig(beam_size=beam))
         length = round(statistics.mean(len(one.hypotheses[0].pieces) for one in found if one.hypotheses))
         lengths = {} if given.trained else {"min_output_length": length, "max_output_length": length}
-        told["testing"] |= {"beam_size": beam, **lengths}
-        config = configuration(given.work / f"translate-{beam}.yaml", told)
+        configured["testing"] |= {"beam_size": beam, **lengths}
+        config = configuration(given.work / f"translate-{beam}.yaml", configured)
         commands = {
             "nmt": [*NMT, "translate", "--model", str(given.model), "--beam-size", str(beam)],
             "joeynmt": [*joey, "translate", str(config)],
@@ -136,28 +140,44 @@ def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey:
             for name, command in commands.items():
                 runs[name].append(translation(command, sources))
         print(f"beam {beam}, {len(sources)} sentences, {length} tokens each on average, of ours")
-        speeds = {name: statistics.median(run.speed for run in own) for name, own in runs.items()}
         for name, own in runs.items():
-            start = statistics.median(run.start for run in own)
-            ratio = speeds["nmt"] / speeds[name]
-            print(
-                f"  {name:8} start {start:5.2f} s   {speeds[name]:6,.0f} sentences/s   nmt is x{ratio:.1f}", flush=True
-            )
+            typical = Run(*np.median([astuple(run) for run in own], axis=0).tolist())
+            spent = f"{1000 * typical.spent:.2f} ms of processors each"
+            print(f"  {name:8} start {typical.start:5.2f} s   {typical.speed:6,.0f} sentences/s   {spent}")
+        pairs = list(zip(runs["nmt"], runs["joeynmt"], strict=True))
+        print(f"  nmt is {with_rounds(ours.speed / theirs.speed for ours, theirs in pairs)} times as fast")
+        print(
+            f"  by processors' seconds {with_rounds(theirs.spent / ours.spent for ours, theirs in pairs)}", flush=True
+        )
+
+
+def with_rounds(found: Iterable[float]) -> str:
+    """Their median, and all of them."""
+    found = list(found)
+    return f"{statistics.median(found):.1f} (by rounds {', '.join(f'{one:.1f}' for one in found)})"
 
 
 def translation(command: list[str], sources: list[str]) -> Run:
-    start, whole = seconds(command, sources[:1]), seconds(command, sources)
-    return Run(start, (len(sources) - 1) / (whole - start))
+    start, whole = (np.array(cost(command, some)) for some in (sources[:1], sources))
+    seconds, spent = (whole - start).tolist()
+    further = len(sources) - 1
+    return Run(start=float(start[0]), speed=further / seconds, spent=spent / further)
 
 
-def seconds(command: list[str], sources: list[str]) -> float:
+def cost(command: list[str], sources: list[str]) -> tuple[float, float]:
+    """Seconds, and those of all processors."""
     text = "".join(f"{source}\n" for source in sources)
-    started = time.perf_counter()
+    before, started = spent_by_children(), time.perf_counter()
     done = subprocess.run(command, input=text, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     taken = time.perf_counter() - started
     if len(done.stdout.splitlines()) < len(sources):
         raise RuntimeError(f"{command} left lines out")
-    return taken
+    return taken, spent_by_children() - before
+
+
+def spent_by_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def configuration(path: Path, settings: dict[str, Any]) -> Path:
