@@ -1,11 +1,14 @@
 """Sentences a second of `nmt`'s translator beside CTranslate2 and Joey NMT: same sentences, in turn, in one run.
 
-    python benchmarks/translate.py --model model --data prepared [--peers DIRECTORY] [--rounds 5] [--threads 1]
+    python benchmarks/translate.py --model model --transformer DIRECTORY --data prepared [--peers DIRECTORY]
 
-Installs the peers into a virtual environment of their own in DIRECTORY. Their models have random weights, which cost
-what learnt ones do, and as such never end a sentence: they produce for every sentence as many tokens as ours does on
-average. What each is, and what it is given, stands in `peers/`. Prints medians, and the ratios of ours to theirs: of
-the wall clock, and of the processors' own seconds, which other work on the machine disturbs less.
+DIRECTORY is what `nmt train --architecture transformer` made of the same pairs, 256 wide, of 3 + 3 layers: CTranslate2
+runs its weights, in int8, from text to text as ours does; the BLEU of both shows that both translate.
+Joey NMT's network has random weights, which cost what learnt ones do, and as such never ends a sentence: it produces
+for every sentence as many tokens as ours does on average (`commands.py` runs one that has learned).
+Installs the peers into a virtual environment of their own. What each is, and what it is given, stands in `peers/`.
+Prints medians, and the ratios of ours to theirs: of the wall clock, and of the processors' own seconds, which other
+work on the machine disturbs less.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import argparse
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import venv
 from collections.abc import Callable
@@ -21,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.evaluation.metrics import METRICS
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
 from nmt_cli.processors import cores
@@ -64,6 +69,32 @@ def ours(translator: Translator, sources: list[str], beam: int) -> Seconds:
     return Seconds(time.perf_counter() - started, time.process_time() - used)
 
 
+@dataclass(frozen=True)
+class Files:
+    """What peers read and write, in `folder`."""
+
+    folder: Path
+
+    @property
+    def sources(self) -> Path:
+        return self.folder / "sources.txt"
+
+    @property
+    def pieces(self) -> Path:
+        return self.folder / "pieces.txt"
+
+    def theirs(self) -> list[str]:
+        """The translations of CTranslate2."""
+        return (self.folder / "translations.txt").read_text(encoding="utf-8").splitlines()
+
+    def ctranslate2(self, python: str, transformer: Path, beam: int, threads: int) -> Callable[[], Seconds]:
+        places = (transformer, self.folder / "ctranslate2", self.sources, self.folder / "translations.txt")
+        return lambda: peer(python, "ctranslate2_speed.py", *places, beam, threads)
+
+    def joeynmt(self, python: str, vocabulary: int, beam: int, length: int, threads: int) -> Callable[[], Seconds]:
+        return lambda: peer(python, "joeynmt_speed.py", vocabulary, self.pieces, beam, length, threads)
+
+
 def compare(runners: dict[str, Callable[[], Seconds]], sentences: int, rounds: int) -> None:
     """Runs all in turn, `rounds` times."""
     seconds: dict[str, list[Seconds]] = {name: [] for name in runners}
@@ -78,36 +109,40 @@ def compare(runners: dict[str, Callable[[], Seconds]], sentences: int, rounds: i
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, default=Path("model"))
+    parser.add_argument("--transformer", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=Path("prepared"))
     parser.add_argument("--peers", type=Path, default=Path("peers"))
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sentences", type=int, help="of the test split; default: all")
     parser.add_argument("--threads", type=int, default=cores())
     parser.add_argument("--without-joeynmt", action="store_true")
     given = parser.parse_args()
     python = install(given.peers)
-    translator = Translator.load(given.model)
-    translator.threads = given.threads
-    sources = [pair.source for pair in PreparedCorpus.load(given.data).pairs("test")]
-    pieces = given.peers / "sources.txt"
-    rows = translator.source.rows(sources, None)
-    pieces.write_text("".join(" ".join(f"▁{i}" for i in row.values.tolist()) + "\n" for row in rows))
-    for beam in (1, 5):
-        found = translator.translate(sources, SearchConfig(beam_size=beam))
-        length = round(statistics.mean(len(one.hypotheses[0].pieces) for one in found if one.hypotheses))
-        print(f"beam {beam}, {len(sources)} sentences, {length} tokens each, {sys.platform}", flush=True)
-        runners = {
-            "nmt": lambda beam=beam: ours(translator, sources, beam),
-            "ctranslate2": lambda beam=beam, length=length: peer(
-                python, "ctranslate2_speed.py", given.peers / "ctranslate2", pieces, beam, length, given.threads
-            ),
-        }
-        if not given.without_joeynmt:
-            runners["joeynmt"] = lambda beam=beam, length=length: peer(
-                python, "joeynmt_speed.py", pieces, beam, length, given.threads
-            )
-        compare(runners, len(sources), given.rounds)
+    translator = Translator.load(given.model, threads=given.threads)
+    pairs = PreparedCorpus.load(given.data).pairs("test")[: given.sentences]
+    sources, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
+    with tempfile.TemporaryDirectory() as folder:
+        files = Files(Path(folder))
+        files.sources.write_text("".join(f"{source}\n" for source in sources), encoding="utf-8")
+        rows = translator.source.rows(sources, None)
+        files.pieces.write_text("".join(" ".join(f"▁{i}" for i in row.values) + "\n" for row in rows), encoding="utf-8")
+        for beam in (1, 5):
+            found = translator.translate(sources, SearchConfig(beam_size=beam))
+            length = round(statistics.mean(len(one.hypotheses[0].pieces) for one in found if one.hypotheses))
+            print(f"beam {beam}, {len(sources)} sentences, {length} tokens each, {sys.platform}", flush=True)
+            runners = {
+                "nmt": lambda beam=beam: ours(translator, sources, beam),
+                "ctranslate2": files.ctranslate2(python, given.transformer, beam, given.threads),
+            }
+            if not given.without_joeynmt:
+                size = translator.target.vocabulary_size
+                runners["joeynmt"] = files.joeynmt(python, size, beam, length, given.threads)
+            compare(runners, len(sources), given.rounds)
+            for name, texts in {"nmt": [one.text for one in found], "ctranslate2": files.theirs()}.items():
+                score = METRICS["bleu"](texts, references)
+                print(f"  BLEU of {name} {score.value:.1f} ({score.signature})", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,81 +1,111 @@
-"""Seconds in which CTranslate2 translates sentences with an int8 Transformer, 256 wide, 3 + 3 layers, on THREADS cores.
+"""Seconds in which CTranslate2 translates sentences with the weights of an `nmt` Transformer in int8, on THREADS cores.
 
-    python ctranslate2_speed.py MODEL PIECES BEAM LENGTH THREADS
+    python ctranslate2_speed.py TRANSFORMER MODEL SENTENCES TRANSLATIONS BEAM THREADS
 
-`PIECES` has a sentence a line, its subwords parted by blanks. The weights are random, which costs what learnt ones do.
-As a random model never ends, every translation gets LENGTH tokens. MODEL is made if it is not there.
-Prints seconds on the wall and of the processors.
+TRANSFORMER is a model directory of `nmt train --architecture transformer`, with one vocabulary for both languages;
+MODEL is made of it if it is not there. Reads SENTENCES, a line each, and writes TRANSLATIONS: from text to text, as
+ours. Prints seconds on the wall and of the processors.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import ctranslate2
 import numpy as np
 from ctranslate2.specs import TransformerSpec
+from sentencepiece import SentencePieceProcessor
 
-WIDTH, INNER, LAYERS, HEADS = 256, 1024, 3, 4
-VOCABULARY = 4_000
+BATCH = 256
+NEVER = -1e9  # of the ids that are no next token: padding and start
+POSITIONS = 512
+
+Weights = Mapping[str, np.ndarray]
 
 
-def make(directory: Path, pieces: list[str]) -> None:
-    spec = TransformerSpec.from_config((LAYERS, LAYERS), HEADS)
-    random = np.random.default_rng(1)
-
-    def matrix(rows: int, columns: int) -> np.ndarray:
-        return random.normal(0, columns**-0.5, (rows, columns)).astype(np.float32)
-
-    def linear(part: object, rows: int, columns: int) -> None:
-        part.weight, part.bias = matrix(rows, columns), np.zeros(rows, np.float32)
-
-    def norm(part: object) -> None:
-        part.gamma, part.beta = np.ones(WIDTH, np.float32), np.zeros(WIDTH, np.float32)
-
-    def attention(part: object, widths: list[int]) -> None:
-        norm(part.layer_norm)
-        for one, rows in zip(part.linear, widths, strict=True):
-            linear(one, rows, WIDTH)
-
-    def feed_forward(part: object) -> None:
-        norm(part.layer_norm)
-        linear(part.linear_0, INNER, WIDTH)
-        linear(part.linear_1, WIDTH, INNER)
-
-    encoder, decoder = spec.encoder, spec.decoder
-    encoder.embeddings[0].weight = decoder.embeddings.weight = matrix(len(pieces), WIDTH)
-    for side in (encoder, decoder):
-        side.position_encodings.encodings = matrix(512, WIDTH)
-        norm(side.layer_norm)
-    linear(decoder.projection, len(pieces), WIDTH)
-    for layer in (*encoder.layer, *decoder.layer):
-        attention(layer.self_attention, [3 * WIDTH, WIDTH])
-        feed_forward(layer.ffn)
-    for layer in decoder.layer:
-        attention(layer.attention, [WIDTH, 2 * WIDTH, WIDTH])
+def converted(transformer: Path, pieces: list[str]) -> TransformerSpec:
+    """Kernels are (inputs, outputs) with us, outputs first with CTranslate2."""
+    network = json.loads((transformer / "model.json").read_text(encoding="utf-8"))["network"]
+    weights = np.load(transformer / "weights.npz")
+    spec = TransformerSpec.from_config((network["layers"], network["layers"]), network["heads"])
+    spec.config.add_source_eos = True
+    embeddings = weights["network/target_embedding/embeddings"]
+    spec.encoder.embeddings[0].weight = spec.decoder.embeddings.weight = embeddings
+    spec.decoder.projection.weight = embeddings
+    spec.decoder.projection.bias = weights["network/output/bias"].copy()
+    spec.decoder.projection.bias[[pieces.index("<pad>"), pieces.index("<s>")]] = NEVER
+    for name in ("encoder", "decoder"):
+        side = getattr(spec, name)
+        side.position_encodings.encodings = sinusoids(embeddings.shape[1])
+        norm(side.layer_norm, weights, f"network/{name}/norm")
+        for index, layer in enumerate(side.layer):
+            own = f"network/{name}/layer_{index}"
+            attention(layer.self_attention, weights, own, "self", [["query", "key", "value"]])
+            if name == "decoder":
+                attention(layer.attention, weights, own, "source", [["query"], ["key", "value"]])
+            norm(layer.ffn.layer_norm, weights, f"{own}/feed_forward_norm")
+            linear(layer.ffn.linear_0, weights, f"{own}/feed_forward/inner")
+            linear(layer.ffn.linear_1, weights, f"{own}/feed_forward/outer")
     spec.register_source_vocabulary(pieces)
     spec.register_target_vocabulary(pieces)
     spec.validate()
     spec.optimize(quantization="int8")
-    directory.mkdir(parents=True)
-    spec.save(str(directory))
+    return spec
+
+
+def sinusoids(width: int) -> np.ndarray:
+    """(POSITIONS, width): sine and cosine in turn."""
+    rates = np.power(10_000.0, -np.arange(0, width, 2) / width)
+    angles = np.arange(POSITIONS)[:, None] * rates
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(POSITIONS, width).astype(np.float32)
+
+
+def attention(part: object, weights: Weights, layer: str, name: str, joined: list[list[str]]) -> None:
+    """Of (E, heads, width of one) each; CTranslate2 wants those beside each other that are `joined`, and biases."""
+    norm(part.layer_norm, weights, f"{layer}/{name}_norm")
+    kernels = [[weights[f"{layer}/{name}_attention/{one}/kernel"] for one in ones] for ones in joined]
+    output = weights[f"{layer}/{name}_attention/attention_output/kernel"]
+    width = output.shape[-1]
+    matrices = [np.concatenate([one.reshape(width, width).T for one in own]) for own in kernels]
+    for one, matrix in zip(part.linear, [*matrices, output.reshape(width, width).T], strict=True):
+        one.weight, one.bias = matrix, np.zeros(len(matrix), np.float32)
+
+
+def linear(part: object, weights: Weights, name: str) -> None:
+    part.weight, part.bias = weights[f"{name}/kernel"].T, weights[f"{name}/bias"]
+
+
+def norm(part: object, weights: Weights, name: str) -> None:
+    part.gamma, part.beta = weights[f"{name}/gamma"], weights[f"{name}/beta"]
 
 
 def main() -> None:
-    directory, file, beam, length = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+    transformer, directory, sentences, translations = map(Path, sys.argv[1:5])
+    beam, threads = map(int, sys.argv[5:])
+    subwords = SentencePieceProcessor(model_file=str(transformer / "joint.spm"))
     if not directory.exists():
-        make(directory, ["<unk>", "<s>", "</s>", *(f"▁{number}" for number in range(VOCABULARY - 3))])
-    sentences = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
+        spec = converted(transformer, [subwords.id_to_piece(piece) for piece in range(subwords.vocab_size())])
+        directory.mkdir(parents=True)
+        spec.save(str(directory))
     translator = ctranslate2.Translator(
-        str(directory), device="cpu", compute_type="int8", inter_threads=1, intra_threads=int(sys.argv[5])
+        str(directory), device="cpu", compute_type="int8", inter_threads=1, intra_threads=threads
     )
-    options = {"beam_size": beam, "min_decoding_length": length, "max_decoding_length": length}
-    translator.translate_batch(sentences[:64], **options)
+
+    def translated(lines: list[str]) -> list[str]:
+        pieces = subwords.encode(lines, out_type=str)
+        found = translator.translate_batch(pieces, max_batch_size=BATCH, beam_size=beam)
+        return subwords.decode([one.hypotheses[0] for one in found])
+
+    lines = sentences.read_text(encoding="utf-8").splitlines()
+    translated(lines[:64])
     started, used = time.perf_counter(), time.process_time()
-    translator.translate_batch(sentences, max_batch_size=256, **options)
+    found = translated(lines)
     print(time.perf_counter() - started, time.process_time() - used)
+    translations.write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Seconds in which Joey NMT 2.3 translates sentences with the network that is `nmt`'s default, on THREADS cores.
 
-    python joeynmt_speed.py PIECES BEAM LENGTH THREADS
+    python joeynmt_speed.py VOCABULARY PIECES BEAM LENGTH THREADS
 
 `PIECES` has a sentence a line, its subwords parted by blanks. GRU 2x256 / 512, Bahdanau attention, embeddings of 256,
 random weights; every translation gets LENGTH tokens. Batches of 256, sorted by length. Prints seconds on the wall
@@ -35,9 +35,9 @@ def batch(sentences: list[list[int]]) -> SimpleNamespace:
 
 
 def main() -> None:
-    file, beam, length = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    torch.set_num_threads(int(sys.argv[4]))
-    model, vocabulary = built(4_000, dropout=0.0)
+    size, file, (beam, length, threads) = int(sys.argv[1]), Path(sys.argv[2]), map(int, sys.argv[3:])
+    torch.set_num_threads(threads)
+    model, vocabulary = built(size, dropout=0.0)
     model.eval()
     sentences = [
         [vocabulary.lookup(piece) for piece in line.split()] + [SPECIALS.eos_id]
