@@ -3,7 +3,8 @@
     python benchmarks/translate.py --model model --transformer DIRECTORY --data prepared [--peers DIRECTORY]
 
 DIRECTORY is what `nmt train --architecture transformer` made of the same pairs, 256 wide, of 3 + 3 layers: CTranslate2
-runs its weights, in int8, from text to text as ours does; the BLEU of both shows that both translate.
+runs its weights, in int8, from text to text as ours does, as many at a time as suit it best here; the BLEU of both
+shows that both translate.
 Joey NMT's network has random weights, which cost what learnt ones do, and as such never ends a sentence: it produces
 for every sentence as many tokens as ours does on average (`commands.py` runs one that has learned).
 Installs the peers into a virtual environment of their own. What each is, and what it is given, stands in `peers/`.
