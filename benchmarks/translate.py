@@ -8,8 +8,8 @@ shows that both translate.
 Joey NMT's network has random weights, which cost what learnt ones do, and as such never ends a sentence: it produces
 for every sentence as many tokens as ours does on average (`commands.py` runs one that has learned).
 Installs the peers into a virtual environment of their own. What each is, and what it is given, stands in `peers/`.
-Prints medians, and the ratios of ours to theirs: of the wall clock, and of the processors' own seconds, which other
-work on the machine disturbs less.
+Prints medians, and those of the rounds' ratios of theirs to ours: of the wall clock, and of the processors' own
+seconds, which other work on the machine disturbs less.
 """
 
 from __future__ import annotations
@@ -54,14 +54,15 @@ class Seconds:
 
     wall: float
     processors: float
+    note: str = ""  # what else it says of itself
 
 
 def peer(python: str, script: str, *arguments: object) -> Seconds:
     """What a script in `peers/` says it took."""
     command = [python, str(HERE / script), *map(str, arguments)]
     told = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    wall, processors = map(float, told.split()[-2:])
-    return Seconds(wall, processors)
+    *notes, wall, processors = told.split()
+    return Seconds(float(wall), float(processors), " ".join(notes))
 
 
 def ours(translator: Translator, sources: list[str], beam: int) -> Seconds:
@@ -103,10 +104,14 @@ def compare(runners: dict[str, Callable[[], Seconds]], sentences: int, rounds: i
         for name, run in runners.items():
             seconds[name].append(run())
     for clock in ("wall", "processors"):
-        medians = {name: statistics.median(getattr(one, clock) for one in runs) for name, runs in seconds.items()}
-        for name, median in medians.items():
-            ratio = median / medians["nmt"]
-            print(f"  {clock:10} {name:12} {sentences / median:8,.0f} sentences/s   nmt is x{ratio:.2f}", flush=True)
+        for name, runs in seconds.items():
+            speed = sentences / statistics.median(getattr(one, clock) for one in runs)
+            pairs = zip(seconds["nmt"], runs, strict=True)
+            ratio = statistics.median(getattr(theirs, clock) / getattr(own, clock) for own, theirs in pairs)
+            print(f"  {clock:10} {name:12} {speed:8,.0f} sentences/s   nmt is x{ratio:.2f}", flush=True)
+    for name, runs in seconds.items():
+        if runs[0].note:
+            print(f"  {name}: {', '.join(run.note for run in runs)}", flush=True)
 
 
 def main() -> None:
