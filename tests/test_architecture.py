@@ -23,8 +23,8 @@ OWNERS = {
     "matplotlib": ("visuals",),
     "onnxruntime": ("inference",),
     "typer": ("cli",),
-    "ray": ("inference/ray_crew.py",),
-    "pyarrow": ("inference/ray_crew.py",),
+    "ray": ("inference/ray_executor.py",),
+    "pyarrow": ("inference/ray_executor.py",),
     "markdown_it": ("inference/documents/inline.py",),
 }
 HEAVY = ["tensorflow", "keras", "onnxruntime", "numpy", "matplotlib", "nltk", "rich", "sacrebleu", "sentencepiece"]

@@ -23,13 +23,13 @@ from nmt_cli.cli.render import Screen, translation_progress
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
-from nmt_cli.inference.crew import CrewConfig, assembled
 from nmt_cli.inference.cuts import SourceCuts, limits_told
 from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
 from nmt_cli.inference.documents.document import Document, Source, TranslationUnit
-from nmt_cli.inference.job import Crew, Job, pair
+from nmt_cli.inference.executor import ExecutorConfig, assembled
+from nmt_cli.inference.job import Executor, Job, pair
 from nmt_cli.inference.stream import arriving, blocks
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def translate(
     text: LineConfig,
     layout: LayoutConfig,
     document: DocumentConfig,
-    processes: CrewConfig,
+    processes: ExecutorConfig,
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE", help="Text, a sentence a line; default: standard input.")
     ] = None,
@@ -128,19 +128,19 @@ def translate(
     with (
         translation_progress(screen, paths if output else []) as advance,
         destination(output) as stream,
-        assembled(job, surroundings(processes)) as crew,
+        assembled(job, surroundings(processes)) as executor,
     ):
-        for written in delivered(batches, crew, tally.add):
+        for written in delivered(batches, executor, tally.add):
             stream.write(written.encode("utf-8"))
             stream.flush()
             advance(tally.long.texts)
     tally.tell(screen, search)
-    tell_notes(screen, documents, crew)
+    tell_notes(screen, documents, executor)
 
 
 def is_for_lines(given: Given) -> bool:
     """Whether nothing is given that is about a document or a large one: of such, a terminal is read as any input is."""
-    return not given.among(DocumentConfig) - {"errors"} and not given.among(CrewConfig)
+    return not given.among(DocumentConfig) - {"errors"} and not given.among(ExecutorConfig)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def unchecked(model: Path) -> Bundle:
     return Bundle(model, card, card.default_precision)
 
 
-def surroundings(processes: CrewConfig) -> CrewConfig:
+def surroundings(processes: ExecutorConfig) -> ExecutorConfig:
     """The same settings, after the environment was made one in which Ray is quiet."""
     if processes.ray is not None:
         for name, value in RAY_ENVIRONMENT.items():
@@ -331,13 +331,13 @@ def prompted(number: int) -> str:
         ) from error
 
 
-def tell_notes(screen: Screen, documents: list[Document], crew: Crew) -> None:
+def tell_notes(screen: Screen, documents: list[Document], executor: Executor) -> None:
     """What could not be done as it should, after the last line."""
     for document in documents:
         for note, count in document.notes.items():
             screen.warn(f"{note}: {count:,}")
-    if crew.replaced:
-        workers = "1 worker" if crew.replaced == 1 else f"{crew.replaced:,} workers"
+    if executor.replaced:
+        workers = "1 worker" if executor.replaced == 1 else f"{executor.replaced:,} workers"
         screen.warn(f"{workers} died and had to be replaced; what they were translating was translated again")
 
 

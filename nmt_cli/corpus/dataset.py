@@ -33,7 +33,7 @@ from nmt_cli.corpus.ragged import IntArray, Ragged
 from nmt_cli.corpus.reading import Inputs, Progress, read_pairs
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.reuse import borrow
-from nmt_cli.corpus.source import Source, SourceArray, TextSource, growth_of
+from nmt_cli.corpus.source import Source, SourceArray, TextSource, length_factor_of
 from nmt_cli.corpus.split import is_size
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OptionError, OutputError
@@ -253,8 +253,8 @@ class PreparedCorpus:
             kind = self.manifest.options["source_type"]
             return GridSource(kind, self.manifest.source.depth, self.stored_pictures())
         train = self.encoded("train")
-        growth = growth_of(train.source.lengths, train.target.lengths)
-        return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), growth)
+        length_factor = length_factor_of(train.source.lengths, train.target.lengths)
+        return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), length_factor)
 
     def stored_pictures(self) -> dict[str, FloatArray]:
         """The grid of each picture by the name that the pairs have for it."""

@@ -143,7 +143,7 @@ class GridSource:
     stored: Mapping[str, FloatArray] = field(default_factory=dict)
     reader: Callable[[], PictureReader] = FeatureFiles  # makes what reads files, when there is one to read
 
-    growth = None  # the number of regions does not say how long a caption may be
+    length_factor = None  # the number of regions does not say how long a caption may be
 
     def to_mapping(self) -> dict[str, Any]:
         return {"type": self.kind, "depth": self.depth}

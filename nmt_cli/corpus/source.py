@@ -19,7 +19,7 @@ from nmt_cli.corpus.tokenizer import Tokenizer
 
 SourceArray = NDArray[Any]
 
-LEAST_GROWTH = 1.5  # target tokens for a source token, where the training data have no more
+LEAST_LENGTH_FACTOR = 1.5  # target tokens for a source token, where the training data have no more
 ADDED = 5  # target tokens beside those; beam search goes on until nothing as long as allowed can win
 
 
@@ -39,7 +39,7 @@ class Source(Protocol):
     """The source side of a corpus or of a model."""
 
     @property
-    def growth(self) -> float | None:
+    def length_factor(self) -> float | None:
         """Target tokens for a position at most, beside ADDED; None where the number of positions says nothing."""
         ...
 
@@ -70,10 +70,10 @@ class TextSource:
 
     tokenizer: Tokenizer
     limit: int | None = None  # subwords of a sentence at most; None for no limit
-    growth: float = LEAST_GROWTH
+    length_factor: float = LEAST_LENGTH_FACTOR
 
     def to_mapping(self) -> dict[str, Any]:
-        return {"type": "text", "limit": self.limit, "growth": self.growth}
+        return {"type": "text", "limit": self.limit, "length_factor": self.length_factor}
 
     def rows(self, lines: Sequence[str], limit: int | None = None) -> list[Row]:
         texts = [normalise(line) for line in lines]
@@ -99,12 +99,12 @@ class TextSource:
         return frozenset(self.tokenizer.unseen(normalise(line)))
 
 
-def growth_of(source_lengths: IntArray, target_lengths: IntArray) -> float:
+def length_factor_of(source_lengths: IntArray, target_lengths: IntArray) -> float:
     """How many target tokens a source token becomes, less the ADDED ones, at most in all but one in 1,000 pairs.
 
     Spelling out numbers by characters has 12: a limit that suits translation would cut its output.
     """
     if not len(source_lengths):
-        return LEAST_GROWTH
-    growth = (target_lengths + 1 - ADDED) / (source_lengths + 1)  # with their ends
-    return max(LEAST_GROWTH, round(float(np.quantile(growth, 0.999, method="higher")), 2) + 0.01)
+        return LEAST_LENGTH_FACTOR
+    factors = (target_lengths + 1 - ADDED) / (source_lengths + 1)  # with their ends
+    return max(LEAST_LENGTH_FACTOR, round(float(np.quantile(factors, 0.999, method="higher")), 2) + 0.01)

@@ -96,7 +96,7 @@ def trace_beam(translator: Translator, text: str, config: SearchConfig) -> Trace
     """Translates one sentence and keeps the tree."""
     source = translator.source.batch(translator.source.rows([text], config.max_source_length))
     trace = BeamTrace()
-    config = replace(config, n_best=1, growth=translator.source.growth)
+    config = replace(config, n_best=1, length_factor=translator.source.length_factor)
     guide = Guide.of(config, vocabulary=translator.target.vocabulary_size)
     (found,) = search(translator.engine, source, config, trace, guide)
     nodes = trace.marked(found[0])

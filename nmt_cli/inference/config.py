@@ -72,7 +72,7 @@ class SearchConfig(Settings):
         panel="Decoding",
         low=1,
     )
-    growth: float | None = 3.0  # target tokens for a source token at most, beside `source.ADDED`; None: any number
+    length_factor: float | None = 3.0  # most target tokens a source token, beside `source.ADDED`; None: any number
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
     prefix: str = ""  # text that every translation begins with
     sampling: SamplingConfig = dataclasses.field(default_factory=SamplingConfig)

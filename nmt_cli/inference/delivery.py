@@ -1,4 +1,4 @@
-"""From the units of a document to its translated text: the one way that all formats and all crews go."""
+"""From the units of a document to its translated text: the one way that all formats and all executors go."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nmt_cli.inference.documents.document import TranslationUnit
-from nmt_cli.inference.job import Block, Crew
+from nmt_cli.inference.job import Block, Executor
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
 
-Witness = Callable[["Translation"], None]
+Observer = Callable[["Translation"], None]
 
 
-def delivered(batches: Iterable[list[TranslationUnit]], crew: Crew, witness: Witness) -> Iterator[str]:
-    """What each batch of units reads once it is translated, in order; `witness` is shown every translation."""
+def delivered(batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Observer) -> Iterator[str]:
+    """What each batch of units reads once it is translated, in order; `observe` is shown every translation."""
     waiting: deque[list[TranslationUnit]] = deque()
 
     def blocks() -> Iterator[Block]:
         first = 0
         for batch in batches:
             texts = tuple(text for unit in batch for text in unit.texts)
-            waiting.append(batch)  # before the block is given out: the crew may ask for blocks in another thread
+            waiting.append(batch)  # before the block is given out: the executor may ask for blocks in another thread
             yield Block(first, texts)
             first += len(texts)
 
-    for translations in crew.translations(blocks()):
+    for translations in executor.translations(blocks()):
         for translation in translations:
-            witness(translation)
+            observe(translation)
         yield "".join(written(waiting.popleft(), translations))
 
 

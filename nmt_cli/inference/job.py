@@ -109,7 +109,7 @@ def pair(line: str, number: int) -> tuple[str, str]:
     return source, target
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """Who translates: this process, several, or a cluster. For equal blocks all give equal translations."""
 
     @property
@@ -126,8 +126,8 @@ class Crew(Protocol):
 
 
 @dataclass(frozen=True)
-class Alone:
-    """A crew of this process."""
+class InProcess:
+    """An executor in this process."""
 
     translate: TranslateBlock
     replaced: int = 0

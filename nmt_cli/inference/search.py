@@ -74,10 +74,10 @@ def length_limits(source: SourceArray, config: SearchConfig, forced: int = 0) ->
 
     Follows from its own length, never from its neighbours'.
     """
-    if config.growth is None:
+    if config.length_factor is None:
         return np.full(len(source), config.max_length, dtype=np.int64)
     lengths = np.count_nonzero(source, axis=1)
-    most = np.ceil(config.growth * lengths) + ADDED + forced
+    most = np.ceil(config.length_factor * lengths) + ADDED + forced
     return np.asarray(np.minimum(config.max_length, most), dtype=np.int64)
 
 

@@ -204,7 +204,7 @@ class Translator:
         self, lines: Sequence[str], config: SearchConfig, progress: Progress | None, places: Sequence[Place]
     ) -> list[Translation]:
         rows = self.source.rows(lines, config.max_source_length)
-        config = replace(config, growth=self.source.growth)
+        config = replace(config, length_factor=self.source.length_factor)
         prefix = self.prefix_ids(config)
         found: list[list[Found]] = [[] for _ in lines]
         done = sum(row.is_blank for row in rows)

@@ -29,7 +29,7 @@ SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads
 
 
 class Workers:
-    """A crew of `count` processes with `threads` threads each. They live as long as the `with` block."""
+    """An executor of `count` processes with `threads` threads each. They live as long as the `with` block."""
 
     def __init__(self, job: Job, count: int, *, threads: int = 1) -> None:
         self.job = job
@@ -53,7 +53,7 @@ class Workers:
         self.executor.shutdown(cancel_futures=True)
 
     def translations(self, blocks: Iterable[Block]) -> Iterator[Translations]:
-        """See `Crew`. At most two blocks a worker are under way or wait to be taken."""
+        """See `Executor`. At most two blocks a worker are under way or wait to be taken."""
         under_way: queue.Queue[Future[Translations] | End] = queue.Queue(maxsize=2 * self.count)
         threading.Thread(target=self.hand_out, args=(blocks, under_way), daemon=True).start()
         while not isinstance(item := under_way.get(), End):

@@ -10,7 +10,7 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.corpus.ragged import Ragged
-from nmt_cli.corpus.source import ADDED, LEAST_GROWTH, TextSource, growth_of
+from nmt_cli.corpus.source import ADDED, LEAST_LENGTH_FACTOR, TextSource, length_factor_of
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from support.models import prepare_toy, write_pairs
 
@@ -43,12 +43,12 @@ def test_a_blank_line_is_told_from_text(tokenizer: Tokenizer) -> None:
     assert [row.is_blank for row in TextSource(tokenizer).rows(["", " \u200b ", "a"])] == [True, True, False]
 
 
-def test_growth_is_what_the_longest_target_needs() -> None:
+def test_the_length_factor_is_what_the_longest_target_needs() -> None:
     sources, targets = np.full(10, 5), np.full(10, 8)
-    assert growth_of(sources, targets) == LEAST_GROWTH
+    assert length_factor_of(sources, targets) == LEAST_LENGTH_FACTOR
     targets[3] = ADDED + 60 - 1  # with its end 10 for each of the 6 positions, and what is added
-    assert growth_of(sources, targets) == pytest.approx(10, abs=0.02)
-    assert growth_of(sources, targets) * 6 + ADDED >= 60 + ADDED
+    assert length_factor_of(sources, targets) == pytest.approx(10, abs=0.02)
+    assert length_factor_of(sources, targets) * 6 + ADDED >= 60 + ADDED
 
 
 def test_the_first_ids_of_each_sequence_are_kept() -> None:

@@ -9,12 +9,12 @@ from nmt_cli.inference.delivery import delivered
 from nmt_cli.inference.documents import format_of, open_document
 from nmt_cli.inference.documents.config import DocumentConfig
 from nmt_cli.inference.documents.document import Source, TranslationUnit, verbatim
-from nmt_cli.inference.job import Alone, Block
+from nmt_cli.inference.job import Block, InProcess
 from nmt_cli.inference.stream import arriving, blocks
 from nmt_cli.inference.translation import Translation
 from support.translations import louder
 
-CREW = Alone(lambda block: [louder(text) for text in block.texts])
+IN_PROCESS = InProcess(lambda block: [louder(text) for text in block.texts])
 # Everything that some program takes for the end of a line, and what is apt to be lost on the way.
 AWKWARD = st.sampled_from(
     ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\0", "\ufeff", "\u202e", "😀", "שלום"]
@@ -34,7 +34,7 @@ def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last:
     for gather in (blocks, arriving):
         units = open_document("text", Source(io.BytesIO(data), "x", DocumentConfig(), "de")).units()
         seen: list[Translation] = []
-        written = "".join(delivered(gather(units, limit), CREW, seen.append))
+        written = "".join(delivered(gather(units, limit), IN_PROCESS, seen.append))
         assert written.count("\n") == len(written.splitlines()) == len(seen) == expected
         assert not written or written.endswith("\n")
 
@@ -42,7 +42,7 @@ def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last:
 @given(st.binary(max_size=60))
 def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data: bytes) -> None:
     source = Source(io.BytesIO(data), "x", DocumentConfig(errors="replace"), "de")
-    written = "".join(delivered(blocks(open_document("text", source).units(), 3), CREW, lambda _: None))
+    written = "".join(delivered(blocks(open_document("text", source).units(), 3), IN_PROCESS, lambda _: None))
     assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
 
 
@@ -61,7 +61,7 @@ def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
         [verbatim("end")],
         [TranslationUnit((), joined)],
     ]
-    assert list(delivered(batches, Alone(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
+    assert list(delivered(batches, InProcess(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
     assert asked == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]
 
 

@@ -73,7 +73,7 @@ def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_pa
     export(network, tmp_path)
     generator = np.random.default_rng(1)
     pictures = padded_grids([generator.normal(size=(regions, 3)) for regions in (4, 1, 9)])
-    config = SearchConfig(beam_size=3, max_length=12, growth=None)
+    config = SearchConfig(beam_size=3, max_length=12, length_factor=None)
     by_keras, by_onnx = (search(engine, pictures, config) for engine in (KerasEngine(network), OnnxEngine(tmp_path)))
     for (expected, *_), (found, *_) in zip(by_keras, by_onnx, strict=True):
         assert found.tokens == expected.tokens

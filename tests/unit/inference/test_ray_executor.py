@@ -13,7 +13,7 @@ from nmt_cli.inference.bundle import FLOAT, FORMAT, ModelCard, graph_files, writ
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.glossary import Glossary
 from nmt_cli.inference.job import Block
-from nmt_cli.inference.ray_crew import RayCrew, Shipment
+from nmt_cli.inference.ray_executor import RayExecutor, Shipment
 from support.jobs import LoudJob
 
 ray = pytest.importorskip("ray")
@@ -46,8 +46,8 @@ def test_blocks_come_back_in_order_though_a_worker_is_killed(model: Path, tmp_pa
     mark = tmp_path / "died"
     texts = [f"text {number}" for number in range(12)]
     texts[4] = "die"
-    with RayCrew(LoudJob(model=model, search=SearchConfig(), mark=mark), "auto") as crew:
-        found = crew.translations(Block(number, (text,)) for number, text in enumerate(texts))
+    with RayExecutor(LoudJob(model=model, search=SearchConfig(), mark=mark), "auto") as executor:
+        found = executor.translations(Block(number, (text,)) for number, text in enumerate(texts))
         assert [block[0].text for block in found] == [text.upper() for text in texts]
     assert mark.exists()
 
@@ -75,14 +75,14 @@ def test_what_goes_wrong_in_an_actor_or_in_the_input_is_raised_after_what_came_b
     found: list[str] = []
 
     def take(blocks: Iterable[Block]) -> None:
-        for translations in crew.translations(blocks):
+        for translations in executor.translations(blocks):
             found.extend(one.text for one in translations)
 
     def unreadable() -> Iterator[Block]:
         yield Block(0, ("b",))
         raise DataError("line 2 is not valid UTF-8")
 
-    with RayCrew(LoudJob(model=model, search=SearchConfig()), "auto") as crew:
+    with RayExecutor(LoudJob(model=model, search=SearchConfig()), "auto") as executor:
         with pytest.raises(ValueError, match="this text cannot be"):
             take(Block(number, (text,)) for number, text in enumerate(["a", "fail", "c"]))
         with pytest.raises(DataError, match="line 2"):
@@ -92,5 +92,5 @@ def test_what_goes_wrong_in_an_actor_or_in_the_input_is_raised_after_what_came_b
 
 def test_a_model_that_is_not_there_is_told_before_ray_starts(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no model"):
-        RayCrew(LoudJob(model=tmp_path, search=SearchConfig()), "auto").__enter__()
+        RayExecutor(LoudJob(model=tmp_path, search=SearchConfig()), "auto").__enter__()
     assert not ray.is_initialized()

@@ -1,4 +1,4 @@
-"""Which processes translate: the settings, and the crew that they mean. Light: the command line reads them for help."""
+"""Which processes translate: the settings, and the executor they mean. Light: the command line reads them for help."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nmt_cli.errors import OptionError
-from nmt_cli.inference.job import Alone, Crew, Job
+from nmt_cli.inference.job import Executor, InProcess, Job
 from nmt_cli.settings import Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrewConfig(Settings):
+class ExecutorConfig(Settings):
     """How many processes translate, and where."""
 
     workers: int = setting(1, "Processes, for large files; each runs on one core.", panel="Processes", low=1, high=1024)
@@ -29,12 +29,12 @@ class CrewConfig(Settings):
 
 
 @contextmanager
-def assembled(job: Job, config: CrewConfig) -> Iterator[Crew]:
-    """The crew for a job, as long as the block runs. Raises what loading a model raises, and MissingExtraError."""
+def assembled(job: Job, config: ExecutorConfig) -> Iterator[Executor]:
+    """The executor for a job, as long as the block runs. Raises what loading a model raises, and MissingExtraError."""
     if config.ray is not None:
-        from nmt_cli.inference.ray_crew import RayCrew  # Ray is an extra, and takes a second to load
+        from nmt_cli.inference.ray_executor import RayExecutor  # Ray is an extra, and takes a second to load
 
-        with RayCrew(job, config.ray) as cluster:
+        with RayExecutor(job, config.ray) as cluster:
             yield cluster
     elif config.workers > 1:
         from nmt_cli.inference.workers import Workers  # modules that one process does not need
@@ -42,4 +42,4 @@ def assembled(job: Job, config: CrewConfig) -> Iterator[Crew]:
         with Workers(job, config.workers) as workers:
             yield workers
     else:
-        yield Alone(job.start())
+        yield InProcess(job.start())

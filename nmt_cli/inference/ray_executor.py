@@ -1,4 +1,4 @@
-"""A crew of Ray Data actors, on this machine's cores or on a cluster. The only module that imports Ray.
+"""An executor of Ray Data actors, on this machine's cores or on a cluster. The only module that imports Ray.
 
 The blocks of text, the model's files and the glossary travel through Ray's object store, so that the machines need to
 share no files; each must have nmt-cli installed. Ray Data starts an actor that died again, and what it was given with
@@ -94,8 +94,8 @@ class Actor:
         }
 
 
-class RayCrew:
-    """A crew on the cluster at `address`; `auto` is one that runs here, else one that is started for the occasion."""
+class RayExecutor:
+    """An executor on the cluster at `address`; `auto` is one that runs here, else one started for the occasion."""
 
     replaced = 0  # Ray does not tell
 
@@ -103,7 +103,7 @@ class RayCrew:
         self.job = job
         self.address = address
 
-    def __enter__(self) -> RayCrew:
+    def __enter__(self) -> RayExecutor:
         ray = imported()
         shipment = Shipment.of(self.job)
         self.joined = ray.is_initialized()  # by who uses this as a library
@@ -118,7 +118,7 @@ class RayCrew:
             imported().shutdown()
 
     def translations(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        """See `Crew`; but all blocks are read, into Ray's object store, before the first is translated."""
+        """See `Executor`; but all blocks are read, into Ray's object store, before the first is translated."""
         tables, end = stored(blocks)
         for number, row in enumerate(self.rows(tables)):
             if row["number"] != number:
