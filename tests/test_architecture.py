@@ -111,9 +111,11 @@ def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
     assert loaded_by(code, slow) == ([], "")
 
 
-def test_options_that_are_not_given_cost_no_import(tmp_path: Path) -> None:
+@pytest.mark.parametrize("given", [[], ["lines.txt", "--model", "model", "--prefix", "Es"]])
+def test_options_that_are_text_or_not_given_cost_no_import(tmp_path: Path, given: list[str]) -> None:
     """Typer imports pydantic, 0.07 s, as soon as one option is converted."""
-    code = "from nmt_cli.cli.app import main; main(['translate'])"
+    (tmp_path / "lines.txt").write_text("hello\n")
+    code = f"from nmt_cli.cli.app import main; main(['translate', *{given}])"
     loaded, said = loaded_by(code, ("pydantic", "typer._adapters"), tmp_path)
     assert loaded == []
     assert "there is no model in model/" in said  # it came as far as to look for one

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -23,8 +24,17 @@ from nmt_cli.errors import ExitCode, NmtError, from_os_error
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class DefaultsAsTheyAre:
-    """For a command: its parameters do not convert their defaults to the type that these have already.
+# What becomes of what is typed, where nothing in it can be wrong.
+TAKEN: dict[Any, Callable[[Any], Any]] = {
+    str: str,
+    Path: Path,
+    list[str]: list,
+    list[Path]: lambda typed: [Path(one) for one in typed],
+}
+
+
+class LightParameters:
+    """For a command: its parameters convert neither defaults, which have their type already, nor text and paths.
 
     Typer would, and imports pydantic for it: a fifth of a start.
     """
@@ -38,14 +48,16 @@ class DefaultsAsTheyAre:
 
 
 def processed(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """The value of a parameter, as its `convert` gives it unless it is the default."""
-    is_default = context.get_parameter_source(parameter.name).name == "DEFAULT"
-    if parameter.required or not is_default:
+    """The value of a parameter, as its `convert` gives it unless that is not needed."""
+    take = TAKEN.get(parameter.type_descriptor.annotation)
+    if take is not None and value:
+        value = take(value)
+    elif parameter.required or context.get_parameter_source(parameter.name).name != "DEFAULT":
         return convert(context, value)
     return value if parameter.callback is None else parameter.callback(context, parameter, value)
 
 
-class PanelledCommand(DefaultsAsTheyAre, TyperCommand):
+class PanelledCommand(LightParameters, TyperCommand):
     """A command whose `--help` lists its options under headings, as plain text.
 
     Typer's own panels need rich's Markdown, a third of the time that help may take.
@@ -63,7 +75,7 @@ class PanelledCommand(DefaultsAsTheyAre, TyperCommand):
                 formatter.write_dl(records)
 
 
-class NmtGroup(DefaultsAsTheyAre, TyperGroup):
+class NmtGroup(LightParameters, TyperGroup):
     """The commands, each imported when it is asked for, and the error boundary.
 
     What a command raises ends here as two lines on stderr and a named exit code.

@@ -78,4 +78,5 @@ def side(language: str, train: Sequence[str], test: Sequence[str], pieces: NDArr
 
 def words_of(sentence: str) -> list[str]:
     """Words in lower case, without punctuation."""
-    return [word for word in word_pattern().findall(sentence.lower()) if word[0].isalnum()]
+    lower = sentence.lower()
+    return [word for word in word_pattern(lower).findall(lower) if word[0].isalnum()]

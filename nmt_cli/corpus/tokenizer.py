@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 import threading
 import unicodedata
 from collections import Counter
@@ -187,7 +186,7 @@ def mark_words(text: str) -> str:
     "Don't go ￭, Tom ￭!"
     """
     # A joiner in the text itself needs no escape: alone it stands for itself, and a mark stands before something.
-    tokens = word_pattern().finditer(text)
+    tokens = word_pattern(text).finditer(text)
     return " ".join(found[0] if stands_alone(text, found) else JOINER + found[0] for found in tokens)
 
 
@@ -202,15 +201,29 @@ def unmark_words(text: str) -> str:
     return "".join(words).lstrip()
 
 
-@cache
-def word_pattern() -> re.Pattern[str]:
-    r"""Letters, digits and their marks, with apostrophes and hyphens inside; or any other single character.
+def word_pattern(text: str) -> re.Pattern[str]:
+    r"""Finds the words of `text`: letters, digits and their marks, with apostrophes and hyphens inside; or any other
+    single character.
 
     Python's \w knows no combining marks, without which most scripts of India fall to pieces.
     """
-    marks = (chr(code) for code in range(0x300, sys.maxunicode + 1) if unicodedata.category(chr(code))[0] == "M")
-    word = rf"\w[\w\u200c\u200d{''.join(marks)}]*"
-    return re.compile(rf"⟦\d⟧|{word}(?:['’-]{word})*|\S")
+    return WORD if max(text, default="") < FIRST_MARK else word_with_marks()
+
+
+def pattern_of_words(inner: str) -> re.Pattern[str]:
+    return re.compile(rf"⟦\d⟧|\w{inner}*(?:['’-]\w{inner}*)*|\S")
+
+
+WORD = pattern_of_words(r"\w")
+FIRST_MARK = "\u0300"  # of all combining marks
+
+
+@cache
+def word_with_marks() -> re.Pattern[str]:
+    """To look for the marks takes as long as to translate a sentence, and most text has none."""
+    planes = (range(ord(FIRST_MARK), 0x20000), range(0xE0000, 0xE1000))  # no other has any
+    marks = (chr(code) for plane in planes for code in plane if unicodedata.category(chr(code))[0] == "M")
+    return pattern_of_words(rf"[\w\u200c\u200d{''.join(marks)}]")
 
 
 def train_tokenizer(

@@ -68,7 +68,8 @@ class Example:
 
 def words_of(text: str) -> list[str]:
     """Words in lower case without punctuation; a character each in scripts without blanks."""
-    words = [word for word in word_pattern().findall(text.lower()) if word[0].isalnum()]
+    lower = text.lower()
+    words = [word for word in word_pattern(lower).findall(lower) if word[0].isalnum()]
     return words if text.isascii() else [piece for word in words for piece in split_unspaced(word)]
 
 
@@ -116,11 +117,12 @@ def names(example: Example) -> str | None:
     if example.source is None:
         return None
     wanted = capitalised(example.source) & capitalised(example.reference)
-    return kept_or_lost(bool(wanted), wanted <= set(word_pattern().findall(example.hypothesis)))
+    found = word_pattern(example.hypothesis).findall(example.hypothesis)
+    return kept_or_lost(bool(wanted), wanted <= set(found))
 
 
 def capitalised(text: str) -> set[str]:
-    return {word for word in word_pattern().findall(text) if len(word) > 1 and word[0].isupper()}
+    return {word for word in word_pattern(text).findall(text) if len(word) > 1 and word[0].isupper()}
 
 
 def kept_or_lost(any_wanted: bool, kept: bool) -> str:

@@ -133,7 +133,7 @@ def token_ends(text: str, tokens: Sequence[int], target: Tokenizer) -> list[int]
 
 def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
     """Words and marks; each character of a script without blanks on its own, with its accents."""
-    for found in word_pattern().finditer(text):
+    for found in word_pattern(text).finditer(text):
         if not UNSPACED.search(found[0]):
             yield found.span()
             continue

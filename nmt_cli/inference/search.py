@@ -280,7 +280,7 @@ class BeamSearch(Generic[StateT]):
         scores, totals = self.pool.score[own].tolist(), self.pool.log_probability[own].tolist()
         ends = self.pool.end_log_probability[own].tolist()
         found: dict[int, Found] = {}
-        for length in np.unique(lengths).tolist():  # those of one length are read together
+        for length in sorted(set(lengths.tolist())):  # those of one length are read together
             group = np.flatnonzero(lengths == length)
             tokens, log_probabilities, parents = self.trail.read(length - 1, rows[group])
             attention = self.trail.attention_of(np.column_stack([parents, rows[group]]))

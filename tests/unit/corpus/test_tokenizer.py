@@ -1,3 +1,5 @@
+import sys
+import unicodedata
 from functools import cache
 from pathlib import Path
 
@@ -7,7 +9,14 @@ from hypothesis import strategies as st
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
-from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer, mark_words, train_tokenizer, unmark_words
+from nmt_cli.corpus.tokenizer import (
+    PLACEHOLDERS,
+    Tokenizer,
+    mark_words,
+    train_tokenizer,
+    unmark_words,
+    word_pattern,
+)
 from nmt_cli.errors import DamagedError, DataError, OptionError
 from support.corpora import toy_pairs
 
@@ -68,6 +77,17 @@ def test_marked_words_join_to_the_text_they_came_from(text: str) -> None:
 )
 def test_words_by_example(text: str, marked: str) -> None:
     assert mark_words(text) == marked
+
+
+def test_every_combining_mark_stays_with_its_letter() -> None:
+    marks = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] == "M"]
+    assert [mark for mark in marks if not word_pattern(f"a{mark}b").fullmatch(f"a{mark}b")] == []
+
+
+@given(st.text(st.characters(max_codepoint=0x2FF)))
+def test_words_are_the_same_whatever_stands_beside_them(text: str) -> None:
+    alone, beside = word_pattern(text).findall(text), f"{text} \u0301"
+    assert word_pattern(beside).findall(beside) == [*alone, "\u0301"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

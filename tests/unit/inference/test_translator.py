@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
-from nmt_cli.inference.translator import Translator, batches
+from nmt_cli.inference.translator import OVERHEAD, Translator, batches
 from support.models import export_untrained, prepare_toy
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
@@ -75,6 +75,13 @@ def test_batches_hold_every_line_with_text_once_and_bound_the_work() -> None:
     assert sorted(index for batch in made for index in batch) == [i for i, length in enumerate(lengths) if length]
     assert all(len(batch) * 5 <= 512 for batch in made)
     assert all(len(batch) == 1 for batch in made if max(lengths[index] for index in batch) > 12_000)
+
+
+@given(st.lists(st.integers(1, 200), max_size=600), st.sampled_from([1, 5]))
+def test_a_batch_is_padded_less_than_another_would_cost(lengths: list[int], beam: int) -> None:
+    for batch in batches(lengths, SearchConfig(beam_size=beam)):
+        own = [lengths[index] for index in batch]
+        assert sum(own[0] - length for length in own[:-1]) * beam <= OVERHEAD * own[-1]
 
 
 LINES = ["bade giko.", "", "lu.", "giko bade lu ma ne po.", "bade giko lu."]
