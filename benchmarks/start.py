@@ -3,7 +3,7 @@
     python benchmarks/start.py --model model
 
 In turn, `--rounds` times each: `nmt translate` with one line, as typed where the model is `model/`; the same with
---model, since Typer imports pydantic to read any option; an interpreter that imports ONNX Runtime, SentencePiece and
+--model, which is read without pydantic; an interpreter that imports ONNX Runtime, SentencePiece and
 Typer and ends; one that imports nothing. Prints median and least of the seconds, and the most resident memory.
 """
 

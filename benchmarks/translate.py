@@ -85,12 +85,13 @@ class Files:
     def pieces(self) -> Path:
         return self.folder / "pieces.txt"
 
-    def theirs(self) -> list[str]:
-        """The translations of CTranslate2."""
-        return (self.folder / "translations.txt").read_text(encoding="utf-8").splitlines()
+    @property
+    def translations(self) -> Path:
+        """CTranslate2's."""
+        return self.folder / "translations.txt"
 
     def ctranslate2(self, python: str, transformer: Path, beam: int, threads: int) -> Callable[[], Seconds]:
-        places = (transformer, self.folder / "ctranslate2", self.sources, self.folder / "translations.txt")
+        places = (transformer, self.folder / "ctranslate2", self.sources, self.translations)
         return lambda: peer(python, "ctranslate2_speed.py", *places, beam, threads)
 
     def joeynmt(self, python: str, vocabulary: int, beam: int, length: int, threads: int) -> Callable[[], Seconds]:
@@ -146,7 +147,8 @@ def main() -> None:
                 size = translator.target.vocabulary_size
                 runners["joeynmt"] = files.joeynmt(python, size, beam, length, given.threads)
             compare(runners, len(sources), given.rounds)
-            for name, texts in {"nmt": [one.text for one in found], "ctranslate2": files.theirs()}.items():
+            theirs = files.translations.read_text(encoding="utf-8").splitlines()
+            for name, texts in {"nmt": [one.text for one in found], "ctranslate2": theirs}.items():
                 score = METRICS["bleu"](texts, references)
                 print(f"  BLEU of {name} {score.value:.1f} ({score.signature})", flush=True)
 

@@ -59,17 +59,21 @@ def loops(source: str, target: str) -> bool:
 
 def frequent(words: Sequence[str]) -> int:
     """How often the most frequent word stands among `words`, if it makes up half of them; 0 if none does."""
-    often = max(Counter(words).values(), default=0)
-    if often < WORD_REPEATS:
+    if fewer_than(WORD_REPEATS, words):
         return 0
     lettered = [word for word in words if any(map(str.isalpha, word))]
     often = max(Counter(lettered).values(), default=0)
     return often if often >= WORD_REPEATS and often * SHARE >= len(lettered) else 0
 
 
+def fewer_than(times: int, words: Sequence[str]) -> bool:
+    """Whether no word stands among `words` so often; at once where nearly all differ."""
+    return len(words) - len(set(words)) < times - 1 or max(Counter(words).values()) < times
+
+
 def repeats_of_words(words: Sequence[str]) -> int:
     """How often the most repeated word or phrase stands on end, if that is often; 1 if nothing does."""
-    if not words or max(Counter(words).values()) < PHRASE_REPEATS:
+    if fewer_than(PHRASE_REPEATS, words):
         return 1
     found = 1
     for period in range(1, len(words) // PHRASE_REPEATS + 1):

@@ -11,6 +11,7 @@ Letters: T steps, N rows; a map has a kernel (I, J) and a bias (J,).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from typing import Any
 
 from keras import ops
@@ -63,8 +64,7 @@ class DeferredMaps:
         self.biases = {name: ops.cast(bias, "float32") for name, (_, bias) in maps.items()}
         self.products = {name: Product(ops.stop_gradient(kernel), dtype) for name, kernel in self.kernels.items()}
         widths = [kernel.shape[1] for kernel in self.kernels.values()]
-        self.width = sum(widths)
-        self.ends = [sum(widths[: count + 1]) for count in range(len(widths) - 1)]
+        *self.ends, self.width = accumulate(widths)
 
     def nothing(self, steps: Tensor, rows: Tensor) -> Tensor:
         """Zeros for all products of the loop, beside each other, (T, N, J of all)."""
