@@ -50,9 +50,9 @@ def test_accumulated_batches_make_the_update_of_the_big_one(clip: float) -> None
     assert_same_state(parts, whole)
 
 
-@pytest.mark.parametrize("parts", [2, 3, 8])
+@pytest.mark.parametrize("parts", [2, 4], ids=["uneven", "more than rows"])
 def test_parts_of_a_batch_side_by_side_make_the_update_of_the_whole(parts: int) -> None:
-    groups = [[replicas.batch(7, seed), replicas.batch(1, seed + 100)] for seed in range(3)]
+    groups = [[replicas.batch(3, seed), replicas.batch(1, seed + 100)] for seed in range(3)]
     settings = {"clip": 1e-2, "accumulate": 2}
     assert_same_state(trained(groups, parts, **settings), trained(groups, **settings))
 
