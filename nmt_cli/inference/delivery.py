@@ -13,10 +13,10 @@ from nmt_cli.inference.job import Block, Executor
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
 
-Observer = Callable[["Translation"], None]
 
-
-def delivered(batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Observer) -> Iterator[str]:
+def delivered(
+    batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Callable[[Translation], None]
+) -> Iterator[str]:
     """What each batch of units reads once it is translated, in order; `observe` is shown every translation."""
     waiting: deque[list[TranslationUnit]] = deque()
 
