@@ -107,7 +107,10 @@ def test_the_command_line_starts_without_any_heavy_import() -> None:
 
 def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
     code = "import nmt_cli.cli.translate, nmt_cli.inference.translator, nmt_cli.inference.onnx_engine"
-    slow = ("tensorflow", "keras", "matplotlib", "rich", "nmt_cli.corpus.preparation", "nmt_cli.training.config")
+    slow = (
+        *("tensorflow", "keras", "matplotlib", "rich"),
+        *("nmt_cli.corpus.preparation", "nmt_cli.corpus.grids", "nmt_cli.model", "nmt_cli.training"),
+    )
     assert loaded_by(code, slow) == ([], "")
 
 

@@ -39,11 +39,12 @@ def open_translator(
     threads: int | None = None,
 ) -> Translator:
     """The translator in a model directory or of several, with what reads pictures where it was trained on them."""
-    from nmt_cli.corpus.grids import IMAGE_WEIGHTS
     from nmt_cli.inference.translator import Translator
 
     translator = Translator.load(model, ensemble, lines, precision=precision, threads=threads)
     if translator.card.source.get("type") == "image":
+        from nmt_cli.corpus.grids import IMAGE_WEIGHTS
+
         translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
     return translator
 

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import typer
 
-from nmt_cli.cli.described import described_network
-from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
-
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
 
     from nmt_cli.corpus.dataset import PrepareReport
     from nmt_cli.corpus.manifest import Example, Features, Finding, Manifest, Subwords
     from nmt_cli.evaluation.report import Report
-    from nmt_cli.training.proof import Proof
-    from nmt_cli.training.run import TrainReport
 
 # Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
 CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the standard library
@@ -80,6 +73,29 @@ def error(message: str, hint: str) -> None:
     typer.secho(f"error: {message}", err=True, fg=typer.colors.RED)
     if hint:
         typer.secho(f"hint: {hint}", err=True)
+
+
+class StepBar:
+    """A bar that tells what is done, how much of it, and a few words beside; for a screen that is `live`."""
+
+    def __init__(self, screen: Screen, doing: str, told: str, total: int) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[told]}"),
+        )
+        self.progress = Progress(*columns, console=screen.console, transient=True)
+        self.task = self.progress.add_task(doing, total=total, told=told)
+        self.progress.start()
+
+    def redraw(self, doing: str, told: str, completed: int | None = None, total: int | None = None) -> None:
+        self.progress.update(self.task, description=doing, told=told, completed=completed, total=total)
+
+    def stop(self) -> None:
+        self.progress.stop()
 
 
 @contextmanager
@@ -267,119 +283,3 @@ def described_subwords(manifest: Manifest) -> str:
     if source.unknown_share or target.unknown_share:
         unknown = f"unknown in dev and test: {source.unknown_share:.1%} of source, {target.unknown_share:.1%} of target"
     return f"{size} {kind}; {fit}; {unknown}"
-
-
-class TrainingScreen(Watcher):
-    """Draws a training: a header, a bar while it runs (on a terminal), and a line an epoch."""
-
-    HEADINGS = ("epoch", "loss", "dev loss", "ppl", "acc", "BLEU", "chrF", "tok/s", "time")
-    WIDTHS = (7, 8, 10, 9, 7, 7, 7, 9, 8)
-
-    def __init__(self, screen: Screen, stop: Callable[[], bool]) -> None:
-        self.screen = screen
-        self.should_stop = stop  # type: ignore[method-assign]
-        self.progress: Progress | None = None
-        self.task: TaskID | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self.progress is not None:
-            self.progress.stop()
-
-    def started(self, info: RunInfo) -> None:
-        weights = f"{info.weights / 1e6:.1f} M weights"
-        devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
-        self.screen.say(f"{described_network(info.network)} · {weights}        {devices}")
-        self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps an epoch, {info.epochs} epochs")
-        self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
-        if self.screen.live:
-            self.start_bar(info)
-
-    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
-        for record in records:
-            self.row(record)
-        done = f"{step:,} steps of epoch {epoch}" if step else f"epoch {epoch - 1}" if epoch > 1 else "nothing"
-        self.screen.say(f"      resumed: {done} done", style="dim")
-
-    def start_bar(self, info: RunInfo) -> None:
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-        told = TextColumn("{task.fields[told]}")
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), told)
-        self.progress = Progress(*columns, console=self.screen.console, transient=True)
-        self.task = self.progress.add_task(
-            f"epoch 1/{info.epochs}", total=info.steps_per_epoch, told="compiling the training step"
-        )
-        self.progress.start()
-
-    def stepped(self, status: StepStatus) -> None:
-        told = (
-            f"loss {status.loss:.2f}  ppl {math.exp(min(status.loss, 20)):.1f}   "
-            f"{status.tokens_per_second:,.0f} tok/s   {clock(status.seconds_left)} left"
-        )
-        self.redraw(f"epoch {status.epoch}/{status.epochs}", told, completed=status.step, total=status.steps_per_epoch)
-
-    def validating(self, epoch: int) -> None:
-        self.redraw(f"epoch {epoch}", "translating the development set")
-
-    def warned(self, problem: str) -> None:
-        self.screen.warn(problem)
-
-    def exporting(self) -> None:
-        self.redraw("export", "writing the model")
-
-    def redraw(self, doing: str, told: str, **numbers: float) -> None:
-        if self.progress is not None and self.task is not None:
-            self.progress.update(self.task, description=doing, told=told, **numbers)  # type: ignore[arg-type]
-
-    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
-        self.row(record)
-        self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
-
-    def row(self, record: EpochRecord) -> None:
-        values = (
-            f"{record.epoch}",
-            f"{record.loss:.2f}",
-            f"{record.dev_loss:.2f}",
-            f"{record.perplexity:.1f}",
-            f"{record.accuracy:.1f}",
-            f"{record.bleu:.1f}",
-            f"{record.chrf:.1f}",
-            f"{record.tokens_per_second:,.0f}",
-            clock(record.seconds),
-        )
-        note = ("   best" if record.best else "") + ("" if record.complete else "   stopped early")
-        row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
-        self.screen.say(row + note)
-
-    def summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
-        """What was made, how good it is, and the command that comes next.
-
-        A picture is not offered to be translated: its name is relative to the file that named it.
-        """
-        kept = report.validation
-        score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
-        epochs = ", ".join(map(str, sorted(report.epochs)))
-        which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
-        self.screen.say(f"{directory}/ is ready: {which}, {score}. {proved(report.proof)}")
-        self.screen.detail(f"  {kept.bleu_signature}")
-        where = "" if str(directory) == "model" else f" --model {directory}"
-        if pictures:
-            self.screen.say(f"Next: nmt evaluate{where}")
-        else:
-            self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
-
-
-def proved(proof: Proof) -> str:
-    """What weights in 8 bits cost, and whether they are used."""
-    used = "used by default" if proof.default == "int8" else "so that float is the default"
-    return f"int8 costs {max(proof.cost, 0.0):.1f} BLEU: {proof.int8_bytes / 1e6:.0f} MB, {used}."
-
-
-def clock(seconds: float) -> str:
-    """Minutes and seconds, with hours where there are any."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

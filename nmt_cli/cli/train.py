@@ -26,7 +26,8 @@ from nmt_cli.cli.options import (
     Verbose,
     with_settings,
 )
-from nmt_cli.cli.render import Screen, TrainingScreen, cut_line
+from nmt_cli.cli.render import Screen, cut_line
+from nmt_cli.cli.training_screen import TrainingScreen
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig
 from nmt_cli.training.config import TrainConfig

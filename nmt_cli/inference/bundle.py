@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.corpus.grids import GridSource
 from nmt_cli.corpus.source import Source, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
@@ -91,6 +90,8 @@ class Bundle:
         kind = values.pop("type", "text")
         if kind == "text":
             return TextSource(self.tokenizer(self.card.source_tokenizer), **values)
+        from nmt_cli.corpus.grids import GridSource  # which text needs nothing of
+
         return GridSource(kind, **values)
 
     def target_tokenizer(self) -> Tokenizer:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.spans import Masked, Span, find_spans, mask
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS
 from nmt_cli.inference.config import LineConfig
-from nmt_cli.inference.glossary import Glossary
 from nmt_cli.inference.segments import Segment, cut
+
+if TYPE_CHECKING:
+    from nmt_cli.inference.glossary import Glossary
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.grids import GridSource, PictureReader
 from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OptionError
@@ -20,7 +19,6 @@ from nmt_cli.inference.bundle import Bundle, ModelCard
 from nmt_cli.inference.config import LineConfig, RepairConfig, SearchConfig
 from nmt_cli.inference.constraints import Guide
 from nmt_cli.inference.ensemble import Ensemble
-from nmt_cli.inference.glossary import Glossary
 from nmt_cli.inference.healing import Healer
 from nmt_cli.inference.joining import joined
 from nmt_cli.inference.lines import LineReader, Piece, verbatim
@@ -33,6 +31,8 @@ from nmt_cli.processors import cores
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus  # which brings all of `prepare`: a tenth of a second
+    from nmt_cli.corpus.grids import GridSource, PictureReader
+    from nmt_cli.inference.glossary import Glossary
 
 Progress = Callable[[int], None]
 
@@ -68,8 +68,16 @@ class Translator:
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         self.threads = threads  # batches searched at a time; the engine must allow it
         lines = lines or LineConfig()
-        glossary = Glossary.load(require_file(Path(lines.glossary))) if lines.glossary else None
-        self.reader = LineReader(lines, carries=self.carries, glossary=glossary)
+        self.reader = LineReader(lines, carries=self.carries, glossary=loaded_glossary(lines))
+
+    @property
+    def grids(self) -> GridSource | None:
+        """The source, where it is pictures."""
+        if self.reads_text:
+            return None
+        from nmt_cli.corpus.grids import GridSource  # which text needs nothing of
+
+        return self.source if isinstance(self.source, GridSource) else None
 
     @property
     def subwords(self) -> Tokenizer | None:
@@ -105,15 +113,13 @@ class Translator:
 
     def knowing(self, corpus: PreparedCorpus) -> Translator:
         """The same translator, to which the pictures of `corpus` are known by their names there."""
-        if not (isinstance(self.source, GridSource) and corpus.has_pictures):
+        if self.grids is None or not corpus.has_pictures:
             return self
-        return self.with_source(replace(self.source, stored=corpus.stored_pictures()))
+        return self.with_source(replace(self.grids, stored=corpus.stored_pictures()))
 
     def reading(self, reader: Callable[[], PictureReader]) -> Translator:
         """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
-        if not isinstance(self.source, GridSource):
-            return self
-        return self.with_source(replace(self.source, reader=reader))
+        return self if self.grids is None else self.with_source(replace(self.grids, reader=reader))
 
     def with_source(self, source: Source) -> Translator:
         """The same translator with another source side."""
@@ -345,6 +351,15 @@ def source_kind(card: ModelCard) -> Any:
 
 def target_subwords(card: ModelCard) -> Any:
     return card.tokenizer, card.checksums[card.target_tokenizer]
+
+
+def loaded_glossary(config: LineConfig) -> Glossary | None:
+    """Raises NotFoundError and DataError."""
+    if not config.glossary:
+        return None
+    from nmt_cli.inference.glossary import Glossary  # which few have
+
+    return Glossary.load(require_file(Path(config.glossary)))
 
 
 def batches(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from nmt_cli.cli import backend
 from nmt_cli.cli.app import app
 from nmt_cli.cli.described import described_network
-from nmt_cli.cli.render import Screen, TrainingScreen, clock
+from nmt_cli.cli.render import Screen
 from nmt_cli.cli.train import Stop, stop_signals
+from nmt_cli.cli.training_screen import TrainingScreen, clock
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.model.config import ModelConfig
