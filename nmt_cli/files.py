@@ -26,9 +26,9 @@ def sha256(path: Path) -> str:
 
 
 def require_file(path: Path) -> Path:
-    """`path` itself if it is a file.
+    """`path` itself if it is a file that may be read.
 
-    Raises NotFoundError that names the nearest file of the same folder, or says that it is a directory.
+    Raises NotFoundError that names the nearest file of the same folder, or says that it is a directory or closed to us.
     """
     if path.is_dir():
         raise NotFoundError(f"{path} is a directory; a file is needed here")
@@ -37,6 +37,8 @@ def require_file(path: Path) -> Path:
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
         like = nearest(path.name, names)
         raise NotFoundError(f"{path} does not exist", hint=f"did you mean {folder / like}?" if like else "")
+    if not os.access(path, os.R_OK):
+        raise NotFoundError(f"{path} may not be read", hint="check the permissions of the file, or name another")
     return path
 
 

@@ -140,6 +140,15 @@ def test_a_missing_file_names_the_nearest_of_its_folder(tmp_path: Path) -> None:
         require_file(tmp_path)
 
 
+def test_a_file_that_may_not_be_read_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "secret.txt"
+    path.write_text("hello")
+    assert require_file(path) == path
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.R_OK)  # who runs the tests may be allowed everything
+    with pytest.raises(NotFoundError, match="may not be read"):
+        require_file(path)
+
+
 def test_the_checksum_is_that_of_the_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc" * 1000)
     assert sha256(tmp_path / "a") == hashlib.sha256(b"abc" * 1000).hexdigest()
