@@ -297,7 +297,8 @@ def test_strict_refuses_findings_but_writes_the_report(corpus: Path, tmp_path: P
 def test_a_place_without_permission_is_refused_before_the_work(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "access", lambda *_: False)  # permissions do not bind root, as whom tests may run
+    # Permissions do not bind root, as whom tests may run.
+    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
     monkeypatch.setattr(dataset, "read_pairs", lambda *_: pytest.fail("the corpus was read"))
     with pytest.raises(OutputError, match="no permission to write"):
         prepare(corpus, tmp_path / "new" / "out", PrepareConfig())
