@@ -40,7 +40,7 @@ def write_texts(corpus: PreparedCorpus, work: Path) -> Path:
         input=[str(work / f"train.{side}") for side in SIDES],
         model_prefix=str(model.with_suffix("")),
         minloglevel=2,
-        vocab_size=corpus.target_tokenizer.vocabulary_size,
+        vocab_size=corpus.source_tokenizer.vocabulary_size,
         **{f"{name}_id": number for number, name in enumerate(("unk", "pad", "bos", "eos"))},  # as it wants them
     )
     subwords = SentencePieceProcessor(model_file=str(model))

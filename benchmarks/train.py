@@ -28,7 +28,7 @@ import tensorflow as tf
 from translate import HERE, install
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.processors import cores
 from nmt_cli.training.config import TrainConfig
@@ -36,6 +36,7 @@ from nmt_cli.training.data import Batch, TrainingBatches
 from nmt_cli.training.devices import parts_of_batch, strategy_for
 from nmt_cli.training.place import ALONE
 from nmt_cli.training.precision import dtype_policy, policy_name
+from nmt_cli.training.run import vocabularies_of
 from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 
@@ -48,9 +49,9 @@ class Seconds:
     processors: float
 
 
-def trainer(config: TrainConfig, vocabulary: int) -> Trainer:
+def trainer(config: TrainConfig, corpus: PreparedCorpus) -> Trainer:
     with dtype_policy(policy_name(None)):
-        network = Seq2Seq(ModelConfig(), Vocabularies(source=vocabulary, target=vocabulary, joint=True))
+        network = Seq2Seq(ModelConfig(), vocabularies_of(corpus))
     return Trainer(network, Schedule(config, 1_000), config, parts_of_batch(config, 1))
 
 
@@ -103,13 +104,13 @@ def main() -> None:
     corpus, config = PreparedCorpus.load(given.data), TrainConfig()
     strategy_for(config, ALONE)  # as `nmt train` sets up TensorFlow's threads
     batches = list(islice(TrainingBatches(corpus, config).epoch(1), given.batches))
-    vocabulary = corpus.target_tokenizer.vocabulary_size
+    vocabulary = corpus.source_tokenizer.vocabulary_size  # the joint one, as it would have it
     arrays = given.peers / "batches.npz"
     np.savez(
         arrays, **{f"{side}_{i}": getattr(b, side) for i, b in enumerate(batches) for side in ("source", "target")}
     )
     tokens = sum(int((batch.target != 0).sum()) for batch in batches)
-    one = trainer(config, vocabulary)
+    one = trainer(config, corpus)
     ours(one, batches)  # compiles
     runs: dict[str, list[Seconds]] = {"nmt": [], "joeynmt": []}
     rates: dict[str, list[float]] = {"float32": [], "bfloat16": []}

@@ -144,7 +144,7 @@ def main() -> None:
                 "ctranslate2": files.ctranslate2(python, given.transformer, beam, given.threads),
             }
             if not given.without_joeynmt:
-                size = translator.target.vocabulary_size
+                size = translator.card.vocabularies["source"]  # the joint one, as it would have it
                 runners["joeynmt"] = files.joeynmt(python, size, beam, length, given.threads)
             compare(runners, len(sources), given.rounds)
             theirs = files.translations.read_text(encoding="utf-8").splitlines()

@@ -2,9 +2,10 @@
 
     python ctranslate2_speed.py TRANSFORMER MODEL SENTENCES TRANSLATIONS BEAM THREADS
 
-TRANSFORMER is a model directory of `nmt train --architecture transformer`, with one vocabulary for both languages;
-MODEL is made of it if it is not there. Reads SENTENCES, a line each, and writes TRANSLATIONS: from text to text, as
-ours. Prints how many it took at a time, and seconds on the wall and of the processors.
+TRANSFORMER is a model directory of `nmt train --architecture transformer`, with one vocabulary for both languages, of
+which the target may have the beginning alone; MODEL is made of it if it is not there. Reads SENTENCES, a line each, and
+writes TRANSLATIONS: from text to text, as ours. Prints how many it took at a time, and seconds on the wall and of the
+processors.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def converted(transformer: Path, pieces: list[str]) -> TransformerSpec:
     spec = TransformerSpec.from_config((network["layers"], network["layers"]), network["heads"])
     spec.config.add_source_eos = True
     embeddings = weights["network/target_embedding/embeddings"]
-    spec.encoder.embeddings[0].weight = spec.decoder.embeddings.weight = embeddings
-    spec.decoder.projection.weight = embeddings
+    spec.encoder.embeddings[0].weight = embeddings
     spec.decoder.projection.bias = weights["network/output/bias"].copy()
+    written = len(spec.decoder.projection.bias)
+    spec.decoder.projection.weight = spec.decoder.embeddings.weight = embeddings[:written]
     spec.decoder.projection.bias[[pieces.index("<pad>"), pieces.index("<s>")]] = NEVER
     for name in ("encoder", "decoder"):
         side = getattr(spec, name)
@@ -53,7 +55,7 @@ def converted(transformer: Path, pieces: list[str]) -> TransformerSpec:
             linear(layer.ffn.linear_0, weights, f"{own}/feed_forward/inner")
             linear(layer.ffn.linear_1, weights, f"{own}/feed_forward/outer")
     spec.register_source_vocabulary(pieces)
-    spec.register_target_vocabulary(pieces)
+    spec.register_target_vocabulary(pieces[:written])
     spec.validate()
     spec.optimize(quantization="int8")
     return spec

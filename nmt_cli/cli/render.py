@@ -276,8 +276,10 @@ def described_subwords(manifest: Manifest) -> str:
     if not is_text(source):
         unseen = f"unknown in dev and test: {target.unknown_share:.1%}" if target.unknown_share else "none unencodable"
         return f"{target.vocabulary:,}, {kind}; {target.pieces_per_word:.1f} per word of a caption; {unseen}"
-    joint = source.file == target.file
-    size = f"{source.vocabulary:,}, joint" if joint else f"{source.vocabulary:,} and {target.vocabulary:,},"
+    size = f"{source.vocabulary:,} and {target.vocabulary:,},"
+    if manifest.joint:
+        for_target = "" if source.file == target.file else f" ({target.vocabulary:,} for the target)"
+        size = f"{source.vocabulary:,}{for_target}, joint"
     fit = f"{source.pieces_per_word:.1f} per source word, {target.pieces_per_word:.1f} per target word"
     unknown = "nothing unencodable"
     if source.unknown_share or target.unknown_share:

@@ -210,9 +210,8 @@ class PreparedCorpus:
 
     @property
     def joint(self) -> bool:
-        """Whether both languages share one vocabulary."""
-        source = self.manifest.source
-        return isinstance(source, Subwords) and source.file == self.manifest.target.file
+        """Whether an id means the same on both sides."""
+        return self.manifest.joint
 
     @property
     def has_pictures(self) -> bool:
@@ -221,11 +220,10 @@ class PreparedCorpus:
 
     @property
     def tokenizer_files(self) -> dict[str, Path]:
-        """By role: "joint", or "source" and "target"."""
-        if self.joint:
-            return {"joint": self.directory / self.manifest.target.file}
-        sides = {"source": self.manifest.source, "target": self.manifest.target}
-        return {role: self.directory / side.file for role, side in sides.items() if isinstance(side, Subwords)}
+        """By role: "joint", to which "target" may be added, or "source" and "target"."""
+        sides = (self.manifest.source, self.manifest.target)
+        names = dict.fromkeys(side.file for side in sides if isinstance(side, Subwords))
+        return {Path(name).stem: self.directory / name for name in names}
 
     @property
     def model_files(self) -> list[Path]:
@@ -242,7 +240,7 @@ class PreparedCorpus:
 
     @cached_property
     def target_tokenizer(self) -> Tokenizer:
-        if self.joint:
+        if list(self.tokenizer_files) == ["joint"]:
             return self.source_tokenizer
         return Tokenizer.load(self.directory / self.manifest.target.file, self.tokenizer_settings)
 

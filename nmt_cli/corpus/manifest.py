@@ -19,6 +19,7 @@ from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 
 NAME = "dataset.json"
 FORMAT = 1
+JOINT = "joint.spm"  # subwords of both languages, those of the target first; `target.spm`, if any, has only these
 CUT = "source-length"  # the finding that tells which sources were cut
 SPLITS = ("train", "dev", "test")
 
@@ -128,6 +129,11 @@ class Manifest:
     inputs: dict[str, FileRecord]
     outputs: dict[str, FileRecord]
     tools: dict[str, str]
+
+    @property
+    def joint(self) -> bool:
+        """Whether both languages share one vocabulary, the target perhaps its beginning alone."""
+        return isinstance(self.source, Subwords) and self.source.file == JOINT
 
     @classmethod
     def read(cls, directory: Path) -> Self:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.manifest import JOINT
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
 
@@ -20,7 +21,7 @@ CARDS = ("model.json", "dataset.json")
 
 @dataclass(frozen=True)
 class Borrowed:
-    """The files of a source and of a target vocabulary (the same one, if it is joint), and how they are used."""
+    """The files of a source and of a target vocabulary, which may be the same, and how they are used."""
 
     settings: TokenizerSettings
     source: Path
@@ -28,10 +29,10 @@ class Borrowed:
 
     @property
     def files(self) -> dict[str, Path]:
-        """By role: "joint", or "source" and "target"."""
+        """By role: "joint", to which "target" may be added, or "source" and "target"."""
         if self.source == self.target:
             return {"joint": self.source}
-        return {"source": self.source, "target": self.target}
+        return {"joint" if self.source.name == JOINT else "source": self.source, "target": self.target}
 
     def files_of(self, sides: Sequence[str]) -> dict[str, Path]:
         """By role, for these sides alone."""

@@ -21,6 +21,7 @@ from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.reuse import borrow
 from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.split import IntArray, Splits
+from nmt_cli.corpus.target_pieces import parted
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.errors import OptionError
 
@@ -32,7 +33,7 @@ SAMPLE = 200_000  # sentences of a side that subwords are learnt from; more take
 
 @dataclass(frozen=True)
 class Vocabularies:
-    """The subword models and their files; both the same when the vocabulary is joint."""
+    """The subword models and their files; both the same when the target needs most of a joint vocabulary."""
 
     source: Tokenizer
     target: Tokenizer
@@ -72,16 +73,19 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
 
 
 def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, bytes]:
-    """By role ("joint", or "source" and "target") the models trained on a sample of train."""
+    """From a sample of train the models by role: "joint", to which "target" may be added, or "source" and "target"."""
     generator = np.random.default_rng([config.seed, 2])
     rows = np.sort(generator.permutation(train)[:SAMPLE])
     masked = masked_rows(pairs, rows, config)
     roles: dict[str, list[str]] = {
         side: list(replacing(pairs.side(side).of(rows), masked.get(side, {}))) for side in config.sides
     }
-    if len(roles) == 2 and not config.separate_vocabularies:
-        roles = {"joint": roles["source"] + roles["target"]}
     settings, size, least = config.tokenizer_settings, config.vocab_size, config.min_count
+    if len(roles) == 2 and not config.separate_vocabularies:
+        both = roles["source"] + roles["target"]
+        joint = train_tokenizer(both, settings, vocabulary_size=size, minimum_count=least)
+        joint, target = parted(joint, settings, roles["target"])
+        return {"joint": joint} if target == joint else {"joint": joint, "target": target}
     return {
         role: train_tokenizer(sentences, settings, vocabulary_size=size, minimum_count=least)
         for role, sentences in roles.items()

@@ -40,7 +40,8 @@ def joined(
     prefixes = [prefix, *[""] * len(pieces)]
     own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=False)]
     if len(own) == 1 and not pieces[0].masked.spans:
-        return replace(own[0], source=line)  # as it is for most lines: there is nothing to join
+        # As it is for most lines: there is nothing to join.
+        return own[0] if own[0].source == line else replace(own[0], source=line)
     ranks = (alike if drawn else best)([one.hypotheses for one in own])
     cut = next((one for one in own if one.source_cut_from is not None), None)
     words = (piece.masked.words for piece in pieces)

@@ -59,7 +59,7 @@ class OnnxState:
         chosen = replace(
             self,
             sentences={name: moved(array, kept) for name, array in self.sentences.items()},
-            rows={name: array[rows] for name, array in self.rows.items()},
+            rows={name: moved(array, rows) for name, array in self.rows.items()},
             owner=owner,
         )
         if np.array_equal(of_rows, self.owner):

@@ -220,7 +220,7 @@ FAMILIES = {"rnn": RECURRENT, "transformer": TRANSFORMER}
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabularies(Settings):
-    """How many subwords each side has, and whether both sides use the same ones."""
+    """How many subwords each side has, and whether they are the same: those of the target are the source's first."""
 
     source: int
     target: int

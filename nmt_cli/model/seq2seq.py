@@ -42,7 +42,8 @@ class Seq2Seq(keras.Model):
     def __init__(self, config: ModelConfig, vocabularies: Vocabularies, **kwargs: Any) -> None:
         super().__init__(**{"name": "network", **kwargs})  # names of layers are the names of the saved weights
         self.config = config
-        self.target_embedding = embedding(vocabularies.target, config.embedding, "target_embedding")
+        rows = vocabularies.source if vocabularies.joint else vocabularies.target
+        self.target_embedding = embedding(rows, config.embedding, "target_embedding")
         self.dropout = keras.layers.Dropout(config.dropout)
         self.source = self.source_input(vocabularies)
         architecture = ARCHITECTURES[config.architecture]
@@ -104,7 +105,7 @@ class Seq2Seq(keras.Model):
 
 
 class OutputLayer(keras.layers.Layer):
-    """Scores of the target vocabulary, with the target embeddings as weights where they are tied.
+    """Scores of the target vocabulary, with its embeddings, the first there are, as weights where they are tied.
 
     Tying is Press and Wolf (2017), "Using the Output Embedding to Improve Language Models".
     """
@@ -125,9 +126,10 @@ class OutputLayer(keras.layers.Layer):
         return ops.matmul(read, ops.transpose(ops.cast(self.rows, read.dtype))) + ops.cast(self.bias, read.dtype)
 
     @property
-    def rows(self) -> Any:
-        """The variable (V, R) whose rows are multiplied with what is read: the kernel, or tied embeddings."""
-        return self.kernel if self.tied_to is None else self.tied_to.embeddings
+    def rows(self) -> Tensor:
+        """(V, R), whose rows are multiplied with what is read: the kernel, or tied embeddings."""
+        table = self.kernel if self.tied_to is None else self.tied_to.embeddings
+        return table.value if table.shape[0] == self.vocabulary else table.value[: self.vocabulary]
 
     def forbidden(self) -> Tensor:
         """(V,): MASKED for what is never a next token, the padding and the start of a sentence; 0 for the rest."""

@@ -139,6 +139,17 @@ def test_tied_and_joint_embeddings_are_one_matrix() -> None:
     assert network(joint=False).count_params() - narrow == 10 * 6
 
 
+def test_a_target_may_have_the_beginning_of_the_joint_vocabulary() -> None:
+    model = Seq2Seq(tiny_config(embedding=6), Vocabularies(source=14, target=11, joint=True))
+    assert network().count_params() - model.count_params() == 14 - 11  # biases of the output layer
+    ids = SOURCE % 11
+    logits = np.asarray(model(ids, PREVIOUS % 11))
+    read = np.asarray(model.read(ids, PREVIOUS % 11))
+    table = np.asarray(model.target_embedding.embeddings.value)
+    np.testing.assert_allclose(logits, read @ table[:11].T, atol=1e-5)
+    assert np.asarray(model.step(ids[:, 0], model.encode(ids)).log_probabilities).shape == (len(ids), 11)
+
+
 @pytest.mark.parametrize("options", KINDS)
 def test_every_weight_has_a_name_that_does_not_depend_on_what_was_made_before(options: dict) -> None:
     names = [weight.path for weight in network(**options).weights]
