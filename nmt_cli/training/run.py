@@ -195,19 +195,20 @@ def start(
     batches = TrainingBatches(corpus, config, old.encoded("train") if old else None)
     handover = None if facts is None else handover_of(facts, config, batches.updates)
     strategy = strategy or tf.distribute.get_strategy()
+    parts = parts_of_batch(config, strategy.num_replicas_in_sync)
     with strategy.scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
         if config.init_from is not None:
             load_weights(network, Path(config.init_from) / WEIGHTS)
         schedule = TimedSchedule(config) if config.time else Schedule(config, batches.updates * config.epochs, handover)
-        trainer = Trainer(network, schedule, config, parts_of_batch(config, strategy.num_replicas_in_sync))
+        trainer = Trainer(network, schedule, config, parts)
     twin = Seq2Seq(identity.network, vocabularies)
     run = TrainingRun(
         trainer=trainer,
         schedule=schedule,
         batches=batches,
-        validate=Validator(twin, corpus, size=batches.size, carries=config.placeholders > 0),
+        validate=Validator(twin, corpus, size=batches.size, carries=config.placeholders > 0, threads=parts),
         checkpoints=Checkpoints(directory, config.metric, config.average),
         watcher=watcher,
         identity=identity.to_mapping(),

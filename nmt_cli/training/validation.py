@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -28,17 +29,22 @@ SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this
 class Validator:
     """Measures a network on the development set of a corpus.
 
-    `network` is a float32 twin of the one that is trained: what is measured is what will be exported.
+    `network` is a float32 twin of the one that is trained: what is measured is what will be exported. So many
+    `threads` measure a batch each.
     """
 
-    def __init__(self, network: Seq2Seq, corpus: PreparedCorpus, *, size: BatchSize, carries: bool = True) -> None:
+    def __init__(
+        self, network: Seq2Seq, corpus: PreparedCorpus, *, size: BatchSize, carries: bool = True, threads: int = 1
+    ) -> None:
         sentences = corpus.referenced("dev")
         self.network = network
         self.sources = [each.source for each in sentences]
         self.references = [each.references for each in sentences]
         self.scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)  # as it can write
         self.batches = length_sorted_batches(corpus, size)
-        self.translator = Translator(KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries)
+        self.translator = Translator(
+            KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries, threads=threads
+        )
         self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS], autograph=False)
         self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
@@ -49,9 +55,9 @@ class Validator:
 
     def measure(self) -> Validation:
         """Measures the weights that `network` has."""
-        nats, correct, tokens = np.sum(
-            [np.asarray(self.sums(batch.source, batch.previous, batch.target)) for batch in self.batches], axis=0
-        )
+        with ThreadPoolExecutor(self.translator.threads) as pool:
+            sums = pool.map(lambda one: np.asarray(self.sums(one.source, one.previous, one.target)), self.batches)
+            nats, correct, tokens = np.sum(list(sums), axis=0)
         hypotheses = [translation.text for translation in self.translator.translate(self.sources, GREEDY)]
         bleu_score, chrf_score = (one(hypotheses, self.references, self.scoring) for one in (bleu, chrf))
         return Validation(

@@ -20,7 +20,8 @@ PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
 
 KINDS = [
     {},
-    {"cell": "lstm", "layers": 2},
+    {"attention": "additive"},
+    {"attention": "additive", "cell": "lstm", "layers": 2},
     {"attention": "none"},
     {"attention": "dot"},
     {"attention": "general", "input_feeding": True},
