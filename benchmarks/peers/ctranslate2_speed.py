@@ -40,7 +40,8 @@ def converted(transformer: Path, pieces: list[str]) -> TransformerSpec:
     spec.encoder.embeddings[0].weight = embeddings
     spec.decoder.projection.bias = weights["network/output/bias"].copy()
     written = len(spec.decoder.projection.bias)
-    spec.decoder.projection.weight = spec.decoder.embeddings.weight = embeddings[:written]
+    # A copy, or it would be quantised twice.
+    spec.decoder.projection.weight = spec.decoder.embeddings.weight = embeddings[:written].copy()
     spec.decoder.projection.bias[[pieces.index("<pad>"), pieces.index("<s>")]] = NEVER
     for name in ("encoder", "decoder"):
         side = getattr(spec, name)
