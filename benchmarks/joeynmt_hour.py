@@ -65,7 +65,7 @@ def settings(work: Path, subwords: Path) -> dict[str, Any]:
         "dropout": 0.1,
         "embeddings": {"embedding_dim": 256},
     }
-    decoder = {"attention": "luong", "init_hidden": "bridge", "input_feeding": False, "hidden_dropout": 0.1}
+    decoder = {"attention": "bahdanau", "init_hidden": "bridge", "input_feeding": True, "hidden_dropout": 0.1}
     return {
         "name": "hour",
         "joeynmt_version": "2.3.0",

@@ -1,4 +1,4 @@
-"""The network that is `nmt`'s default, as Joey NMT 2.3 builds it: GRU 2x256 / 512, Luong's attention, embeddings 256.
+"""The network that is `nmt`'s default, as Joey NMT 2.3 builds it: GRU 2x256 / 512, Bahdanau attention, embeddings 256.
 
 Its attention is as wide as the decoder's state (512, ours 256): Joey NMT has no setting for it. Random weights.
 """
@@ -22,7 +22,7 @@ def built(vocabulary_size: int, *, dropout: float) -> tuple[Model, Vocabulary]:
     vocabulary = Vocabulary([f"▁{number}" for number in range(vocabulary_size - 4)], SPECIALS)
     side = {"type": "recurrent", "rnn_type": "gru", "num_layers": 1, "dropout": dropout}
     embeddings = {"embedding_dim": 256}
-    decoder = {"attention": "luong", "init_hidden": "bridge", "input_feeding": False, "hidden_dropout": dropout}
+    decoder = {"attention": "bahdanau", "init_hidden": "bridge", "input_feeding": True, "hidden_dropout": dropout}
     network = {
         "tied_embeddings": True,
         "tied_softmax": False,

@@ -64,7 +64,7 @@ def train(
 ) -> None:
     """Train a translator on a prepared corpus.
 
-    By default the network is a bidirectional GRU encoder and a GRU decoder with scaled dot-product attention. After
+    By default the network is a bidirectional GRU encoder and a GRU decoder with Bahdanau's additive attention. After
     each epoch the development set is translated; the best weights are exported to the model directory. Ctrl-C ends
     training early with a model that works, a second Ctrl-C at once. After that, or after a crash, the same command with
     --resume goes on where it was.

@@ -48,7 +48,7 @@ class ModelConfig(Settings):
         "rnn", "Kind of network: recurrent with attention, or the Transformer.", panel="Network"
     )
     attention: Attention = setting(
-        "scaled-dot",
+        "additive",
         "How the decoder looks back: none is the plain encoder-decoder, additive is Bahdanau's, "
         "dot, general and concat are Luong's, scaled-dot has learned projections.",
         panel="Network",

@@ -82,7 +82,7 @@ def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> Non
     done = nmt(tmp_path, "prepare", str(SAMPLE))
     assert done.returncode == 0
     assert "50,000 pairs eng -> deu" in done.stderr
-    assert "subwords 4,000, joint unigram" in done.stderr
+    assert "subwords 4,000 (2,880 for the target), joint unigram" in done.stderr
 
 
 @pytest.mark.parametrize(

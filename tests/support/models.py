@@ -14,14 +14,13 @@ from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
     {},
-    {"attention": "additive"},
-    {"attention": "additive", "layers": 2, "tied": False},
+    {"layers": 2, "tied": False},
     {"cell": "lstm", "attention": "none"},
     {"cell": "lstm", "layers": 2, "bidirectional": False, "attention": "dot"},
     {"attention": "general", "input_feeding": True},
     {"attention": "concat"},
     {"attention": "scaled-dot", "heads": 2},
-    {"attention": "additive", "encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
+    {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
     {"encoder_units": 12, "attention": "none"},
     {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
     {"architecture": "transformer"},

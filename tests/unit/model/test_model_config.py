@@ -12,7 +12,7 @@ from nmt_cli.model.config import FAMILIES, ModelConfig
         ({"units": 7}, "an even number is needed"),
         ({"heads": 2}, "only --attention scaled-dot has heads"),
         ({"heads": 3, "attention": "scaled-dot"}, "does not divide"),
-        ({"input_feeding": True, "attention": "additive"}, "--input-feeding does not go with --attention additive"),
+        ({"input_feeding": True}, "--input-feeding does not go with --attention additive"),
         ({"input_feeding": True, "attention": "none"}, "--input-feeding does not go with --attention none"),
         ({"attention": "bahdanau"}, "--attention cannot be 'bahdanau'"),
         ({"encoder_units": 7}, "--encoder-units is 7; an even number is needed"),

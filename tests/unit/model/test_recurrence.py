@@ -17,7 +17,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.step import teacher_forced
 
 VOCABULARIES = Vocabularies(source=11, target=13, joint=False)
-CONFIG = ModelConfig(attention="additive", embedding=4, units=6, attention_units=5, dropout=0.0)
+CONFIG = ModelConfig(embedding=4, units=6, attention_units=5, dropout=0.0)
 SOURCE = np.array([[4, 5, 6, 3], [7, 8, 3, 0], [9, 3, 0, 0]], dtype=np.int32)
 PREVIOUS = np.array([[2, 5, 6, 7, 8], [2, 9, 10, 0, 0], [2, 11, 12, 4, 0]], dtype=np.int32)
 TARGET = np.array([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0], [11, 12, 4, 3, 0]], dtype=np.int32)

@@ -14,13 +14,10 @@ PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
 
 KINDS = [
     pytest.param({}, id="default"),
-    pytest.param({"attention": "additive"}, id="additive"),
-    pytest.param({"attention": "additive", "layers": 2}, id="stacked"),
+    pytest.param({"layers": 2}, id="stacked"),
     pytest.param({"tied": False}, id="untied"),
-    pytest.param({"attention": "additive", "cell": "lstm"}, id="lstm"),
-    pytest.param(
-        {"attention": "additive", "cell": "lstm", "layers": 2, "bidirectional": False}, id="stacked one-way lstm"
-    ),
+    pytest.param({"cell": "lstm"}, id="lstm"),
+    pytest.param({"cell": "lstm", "layers": 2, "bidirectional": False}, id="stacked one-way lstm"),
     pytest.param({"attention": "none"}, id="none"),
     pytest.param({"attention": "dot"}, id="dot"),
     pytest.param({"attention": "dot", "bidirectional": False}, id="one-way dot"),
@@ -28,7 +25,8 @@ KINDS = [
     pytest.param({"attention": "concat"}, id="concat"),
     pytest.param({"attention": "general", "input_feeding": True}, id="input feeding"),
     pytest.param({"attention": "dot", "input_feeding": True, "layers": 2, "cell": "lstm"}, id="stacked, fed, lstm"),
-    pytest.param({"attention": "additive", "encoder_units": 6}, id="narrow encoder"),
+    pytest.param({"attention": "scaled-dot"}, id="scaled-dot"),
+    pytest.param({"encoder_units": 6}, id="narrow encoder"),
     pytest.param({"encoder_units": 12, "layers": 2, "cell": "lstm", "attention": "general"}, id="wide encoder"),
     pytest.param({"encoder_units": 12, "attention": "none"}, id="none, wide encoder"),
     pytest.param({"attention": "scaled-dot", "heads": 2, "encoder_units": 12}, id="two heads, wide encoder"),
@@ -45,14 +43,7 @@ KINDS = [
 ]
 
 
-TF_IN_ACTION = {
-    "attention": "additive",
-    "embedding": 128,
-    "units": 256,
-    "attention_units": 512,
-    "readout_units": 512,
-    "tied": False,
-}
+TF_IN_ACTION = {"embedding": 128, "units": 256, "attention_units": 512, "readout_units": 512, "tied": False}
 
 
 def network(joint: bool = True, **options: object) -> Seq2Seq:

@@ -64,9 +64,7 @@ def test_the_share_of_the_run_that_is_over() -> None:
     assert float(timed.done(7)) == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize(
-    "shape", [{"attention": "additive"}, {"attention": "dot", "input_feeding": True}, {"architecture": "transformer"}]
-)
+@pytest.mark.parametrize("shape", [{}, {"attention": "dot", "input_feeding": True}, {"architecture": "transformer"}])
 def test_every_network_learns_with_it_and_repeats_itself(shape: dict[str, object]) -> None:
     small = {"embedding": 8, "units": 8, "attention_units": 4, "dropout": 0.0}
     if shape.get("architecture") == "transformer":

@@ -20,8 +20,7 @@ PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
 
 KINDS = [
     {},
-    {"attention": "additive"},
-    {"attention": "additive", "cell": "lstm", "layers": 2},
+    {"cell": "lstm", "layers": 2},
     {"attention": "none"},
     {"attention": "dot"},
     {"attention": "general", "input_feeding": True},
