@@ -119,7 +119,8 @@ def prepare(
         for path in each.files:
             check_place(path, directory, replace=replace)
     if config.tokenizer_from is not None:
-        borrow(Path(config.tokenizer_from), config.tokenizer_settings)  # rather refused now than after the work
+        borrowed = borrow(Path(config.tokenizer_from), config.tokenizer_settings)
+        borrowed.files_of(config.sides)  # rather refused now than after the work
     pairs = read_pairs(inputs, config, told, processes=processes)
     pictures = None
     if config.source_type != "text":

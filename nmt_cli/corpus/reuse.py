@@ -35,8 +35,12 @@ class Borrowed:
         return {"joint" if self.source.name == JOINT else "source": self.source, "target": self.target}
 
     def files_of(self, sides: Sequence[str]) -> dict[str, Path]:
-        """By role, for these sides alone."""
-        return self.files if len(sides) == 2 else {side: getattr(self, side) for side in sides}
+        """By role, for these sides alone. Raises OptionError for the target's part alone, for both."""
+        if len(sides) == 1:
+            return {side: getattr(self, side) for side in sides}
+        if self.source == self.target:
+            refuse_part(self.source)
+        return self.files
 
 
 def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
@@ -48,7 +52,7 @@ def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
         raise NotFoundError(
             f"{place} does not exist", hint="--tokenizer-from takes a model, a prepared corpus or a .spm file"
         )
-    card = next((place / name for name in CARDS if (place / name).is_file()), None)
+    card = card_of(place)
     if place.is_dir() and card is None:
         raise NotFoundError(f"{place}/ holds neither a model nor a prepared corpus")
     borrowed = Borrowed(settings, place, place) if card is None else read_card(card)
@@ -58,6 +62,22 @@ def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
         except DamagedError as error:
             raise DataError(f"{error.message}, made by nmt", hint="name a model or corpus that nmt made") from error
     return borrowed
+
+
+def card_of(directory: Path) -> Path | None:
+    """The file in which a model or prepared directory says what it holds; None where it is neither."""
+    return next((directory / name for name in CARDS if (directory / name).is_file()), None)
+
+
+def refuse_part(file: Path) -> None:
+    """Raises OptionError if a card beside `file` knows it for the target's part of a joint vocabulary."""
+    card = card_of(file.parent)
+    whole = read_card(card) if card is not None else None
+    if whole is not None and whole.source.name == JOINT and file == whole.target != whole.source:
+        raise OptionError(
+            f"{file} has the target's subwords alone, and would have to cut both sides",
+            hint=f"take {whole.source}, or {file.parent}/, which has both",
+        )
 
 
 def read_card(card: Path) -> Borrowed:

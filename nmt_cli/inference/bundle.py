@@ -88,11 +88,14 @@ class Bundle:
         """The source side as it was in training."""
         values = dict(self.card.source)
         kind = values.pop("type", "text")
-        if kind == "text":
-            return TextSource(self.tokenizer(self.card.source_tokenizer), **values)
-        from nmt_cli.corpus.grids import GridSource  # which text needs nothing of
+        try:
+            if kind == "text":
+                return TextSource(self.tokenizer(self.card.source_tokenizer), **values)
+            from nmt_cli.corpus.grids import GridSource  # which text needs nothing of
 
-        return GridSource(kind, **values)
+            return GridSource(kind, **values)
+        except TypeError as error:
+            raise damaged(self.directory / CARD, f"does not describe a source ({error})") from error
 
     def target_tokenizer(self) -> Tokenizer:
         return self.tokenizer(self.card.target_tokenizer)

@@ -1,5 +1,6 @@
 """A joint vocabulary of two languages without a common word, so that what the target needs can be told."""
 
+from contextlib import nullcontext
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -15,6 +16,7 @@ from nmt_cli.corpus.config import PrepareConfig, TokenizerKind, TokenizerSetting
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.corpus.target_pieces import BLOCK, WORTH, beginning, merged_on_the_way, needed_pieces, parted
 from nmt_cli.corpus.tokenizer import BYTES, PLACEHOLDERS, SPECIALS, Tokenizer, train_tokenizer
+from nmt_cli.errors import OptionError
 from support.corpora import write_tsv
 
 # Of syllables, so that subwords of several lengths are learnt; many words in the source, few in the target.
@@ -106,3 +108,13 @@ def test_a_prepared_corpus_has_both_and_hands_them_on(tmp_path: Path) -> None:
         assert prepared.encoded("train").target.ids.max() < prepared.target_tokenizer.vocabulary_size
     for name in ("joint.spm", "target.spm"):
         assert second.manifest.outputs[name] == first.manifest.outputs[name]
+
+
+def test_the_targets_part_is_refused_for_both_sides(tmp_path: Path) -> None:
+    corpus = write_tsv(tmp_path / "a.xx-yy.tsv", list(zip(SOURCES, TARGETS, strict=True)))
+    prepare(corpus, tmp_path / "first", PrepareConfig(vocab_size=SIZE))
+    for name, refused in (("target.spm", True), ("joint.spm", False)):
+        config = PrepareConfig(tokenizer_from=str(tmp_path / "first" / name))
+        with pytest.raises(OptionError, match="alone") if refused else nullcontext():
+            prepare(corpus, tmp_path / name, config)
+        assert (tmp_path / name).exists() != refused

@@ -67,6 +67,14 @@ def test_a_card_of_another_format_is_told(model: Path) -> None:
         Bundle.load(model)
 
 
+@pytest.mark.parametrize("source", [{"growth": 2}, {"type": "features"}, {"type": "image", "limit": 3}])
+def test_a_card_whose_source_is_none_of_ours_is_damaged(model: Path, source: dict[str, object]) -> None:
+    card = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({**card, "source": source}))
+    with pytest.raises(DamagedError, match=r"model\.json does not describe a source"):
+        Bundle.load(model).source()
+
+
 def test_a_failed_publication_leaves_the_old_model_as_it_was(model: Path) -> None:
     before = {path.name: path.read_bytes() for path in model.iterdir()}
     with pytest.raises(OSError), publishing(model) as staged:
