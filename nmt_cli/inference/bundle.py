@@ -80,7 +80,11 @@ class Bundle:
         """
         card = read_card(directory)
         precision = precision or card.default_precision
-        for name in dict.fromkeys((*graph_files(precision), card.source_tokenizer, card.target_tokenizer)):
+        graphs = graph_files(precision)
+        weights = [
+            name for name in map(weight_file, graphs) if name in card.checksums
+        ]  # of small graphs there are none
+        for name in dict.fromkeys((*graphs, *weights, card.source_tokenizer, card.target_tokenizer)):
             check_file(directory / name, card.checksums.get(name, ""))
         return cls(directory=directory, card=card, precision=precision)
 
@@ -107,6 +111,11 @@ class Bundle:
 def graph_files(precision: str) -> tuple[str, str]:
     """Names of the graphs of the encoder and of the decoder."""
     return (ENCODER, DECODER) if precision == FLOAT else (f"encoder.{precision}.onnx", f"decoder.{precision}.onnx")
+
+
+def weight_file(graph: str) -> str:
+    """Name of the file with the weights of a graph, where they are too large to stand in the graph."""
+    return f"{graph}.data"
 
 
 def read_card(directory: Path) -> ModelCard:

@@ -10,6 +10,10 @@ once a sentence and repeated for its rows only when the rows change hands.
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +23,14 @@ import onnxruntime
 
 from nmt_cli.corpus.source import SourceArray
 from nmt_cli.errors import DamagedError
-from nmt_cli.inference.bundle import FLOAT, graph_files
+from nmt_cli.inference.bundle import FLOAT, graph_files, weight_file
 from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 
 Arrays = dict[str, FloatArray]
 TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encoder's input
+TOKENS, CANDIDATES = "tokens", "candidates"  # inputs of the decoder beside the state
 NEXT = "next."
+SMALL = 4096  # bytes of a constant that stays in the graph
 SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
 MEMORY = "memory"  # the state's entry (B, S, D) that attention looks at
 BIAS = "bias"  # the state's entry (B, S): 0 at true positions
@@ -86,7 +92,7 @@ class OnnxEngine:
         (self.source,) = self.encoder.get_inputs()
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.changing = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
-        self.state_names = [one.name for one in self.decoder.get_inputs() if one.name not in ("tokens", "candidates")]
+        self.state_names = [one.name for one in self.decoder.get_inputs() if one.name not in (TOKENS, CANDIDATES)]
 
     def encode(self, source: SourceArray) -> OnnxState:
         state = self.encoded(source, self.state_names)
@@ -110,8 +116,8 @@ class OnnxEngine:
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int) -> Step[OnnxState]:
         feed = {
-            "tokens": tokens.astype(np.int32),
-            "candidates": np.array(candidates, dtype=np.int32),
+            TOKENS: tokens.astype(np.int32),
+            CANDIDATES: np.array(candidates, dtype=np.int32),
             **state.fed,
             **state.rows,
         }
@@ -129,11 +135,15 @@ class OnnxEngine:
 def optimise(path: Path) -> None:
     """Exchanges a graph for the one that ONNX Runtime makes of it, so that loading need not do it again.
 
-    The same on every processor: what depends on one comes after the extended optimisations.
+    The same on every processor: what depends on one comes after the extended optimisations. Weights go to a file of
+    their own, which is mapped into memory instead of read: half of the time that loading takes.
     """
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = str(path.with_suffix(".optimised"))
+    weights = "session.optimized_model_external_initializers"
+    options.add_session_config_entry(f"{weights}_file_name", weight_file(path.name))
+    options.add_session_config_entry(f"{weights}_min_size_in_bytes", str(SMALL))
     options.log_severity_level = 3
     onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     path.with_suffix(".optimised").replace(path)
@@ -145,6 +155,21 @@ def session(path: Path) -> onnxruntime.InferenceSession:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # `optimise` did it
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        with without_links(path) as place:
+            return onnxruntime.InferenceSession(str(place), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime has no base class of its own for a file that it cannot read
         raise DamagedError(f"{path} cannot be loaded: {str(error).splitlines()[0]}") from error
+
+
+@contextmanager
+def without_links(path: Path) -> Iterator[Path]:
+    """A graph and its weights as files: ONNX Runtime takes no weights from behind a symbolic link."""
+    files = path, path.with_name(weight_file(path.name))
+    if not any(file.is_symlink() for file in files):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as place:
+        for file in files:
+            if file.exists():
+                shutil.copyfile(file, Path(place, file.name))
+        yield Path(place, path.name)

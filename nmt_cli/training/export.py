@@ -13,11 +13,11 @@ import tensorflow as tf
 from onnx import ModelProto, save
 
 from nmt_cli.inference.bundle import FLOAT, graph_files
-from nmt_cli.inference.onnx_engine import NEXT, SHARED
+from nmt_cli.inference.onnx_engine import CANDIDATES, NEXT, SHARED, TOKENS
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine, source_spec
 from nmt_cli.training.rewrite import rewrite
-from nmt_cli.training.tracing import lean_recurrences, rows_share_sentences
+from nmt_cli.training.tracing import lean_recurrences, plain_lookups, rows_share_sentences
 
 OPSET = 17
 
@@ -33,7 +33,7 @@ def export(network: Seq2Seq, directory: Path) -> None:
 def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
     """Encoder and decoder as they stand in Keras."""
     engine = KerasEngine(network)
-    with lean_recurrences(network):
+    with lean_recurrences(network), plain_lookups(network):
         encoder = convert(network.encode, [source_spec(network)])
 
     def step(tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
@@ -41,9 +41,9 @@ def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
         changed = best.pop("changed")
         return {**best, **{NEXT + name: entry for name, entry in changed.items()}}
 
-    tokens = tf.TensorSpec((None,), tf.int32, name="tokens")
-    candidates = tf.TensorSpec((), tf.int32, name="candidates")
-    with rows_share_sentences(network) as shared:
+    tokens = tf.TensorSpec((None,), tf.int32, name=TOKENS)
+    candidates = tf.TensorSpec((), tf.int32, name=CANDIDATES)
+    with rows_share_sentences(network) as shared, plain_lookups(network):
         decoder = convert(step, [tokens, candidates, state_signature(network)])
     decoder.metadata_props.add(key=SHARED, value=str(int(shared)))
     return encoder, decoder

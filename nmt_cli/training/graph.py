@@ -133,6 +133,11 @@ def node(operation: str, inputs: Sequence[str], outputs: Sequence[str], **attrib
     return helper.make_node(operation, list(inputs), list(outputs), **attributes)
 
 
+def attribute(one: NodeProto, name: str) -> Any:
+    """The value of a node's attribute; None where it has none, and its default counts."""
+    return next((helper.get_attribute_value(each) for each in one.attribute if each.name == name), None)
+
+
 def described(proto: GraphProto, name: str) -> ValueInfoProto | None:
     """What is known of the type and shape of a value."""
     known = (*proto.input, *proto.output, *proto.value_info)

@@ -17,7 +17,9 @@ from nmt_cli.inference.bundle import FLOAT, INT8, graph_files
 from nmt_cli.inference.onnx_engine import OnnxEngine, optimise
 from nmt_cli.inference.translator import Translator
 from nmt_cli.processors import cores
+from nmt_cli.training.graph import Graph
 from nmt_cli.training.quantise import RANGES, Ranges, quantised, with_ranges
+from nmt_cli.training.tabulate import tabulate
 from nmt_cli.training.validation import GREEDY
 
 TOLERATED = 0.2  # BLEU that int8 may cost to be the default
@@ -63,13 +65,16 @@ def quantise_and_prove(corpus: PreparedCorpus, directory: Path, *, carries: bool
         engine = OnnxEngine(directory, precision=precision)
         hypotheses = translations(corpus, engine, sources, carries=carries)
         scores[precision] = bleu(hypotheses, references, scoring)
-    size = sum((directory / name).stat().st_size for name in graph_files(INT8))
+    files = [file for name in graph_files(INT8) for file in directory.glob(f"{name}*")]
+    size = sum(file.stat().st_size for file in files)
     return Proof(scores[FLOAT].value, scores[INT8].value, scores[FLOAT].signature, size)
 
 
 def quantise(corpus: PreparedCorpus, directory: Path, sources: Sequence[str], *, carries: bool) -> None:
     """Writes the graphs in 8 bits; translating `sources` shows the ranges of their values."""
     models = [load(directory / name) for name in graph_files(FLOAT)]
+    for model in models:
+        tabulate(Graph(model.graph))
     with tempfile.TemporaryDirectory() as place:
         for name, model in zip(graph_files(FLOAT), models, strict=True):
             save(with_ranges(model), Path(place) / name)

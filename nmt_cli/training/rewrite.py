@@ -3,6 +3,7 @@
 1. A loop carries its weights along as if they could change; as constants they are prepared once.
 2. The best of a vocabulary are in the blocks with the highest maxima: only these are sorted. The logarithm of the
    normalisation is that of the best token's probability, less its score, so that no logarithm is taken of the others.
+3. Of a vocabulary that both languages share, the decoder is never given what only the source has.
 
 Tried and dropped: attention's mixture of the memory is multiplied by weights, and both are linear, so the encoder could
 multiply the memory instead. That moves three times as many numbers in each step: greedy search became 1.7 times slower.
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, shape_inference
 
+from nmt_cli.inference.onnx_engine import TOKENS
 from nmt_cli.training.graph import Graph, bodies, node, width
 
 
@@ -26,8 +28,17 @@ def rewrite(encoder: ModelProto, decoder: ModelProto) -> None:
     shapes = shape_inference.infer_shapes(decoder)
     graph = Graph(decoder.graph)
     for top in [one for one in graph.proto.node if one.op_type == "TopK"]:
+        keep_rows(graph, width(shapes.graph, top.input[0]))
         search_blocks(graph, top, shapes)
     graph.prune()
+
+
+def keep_rows(graph: Graph, count: int) -> None:
+    """Leaves in the tables of embeddings what the decoder can be given: the `count` tokens that it chooses among."""
+    for lookup in [one for one in graph.proto.node if one.op_type == "Gather" and one.input[1] == TOKENS]:
+        table = graph.array(lookup.input[0])
+        if table is not None and len(table) > count > 0:
+            lookup.input[0] = graph.constant(table[:count], "rows")
 
 
 def keep_constants_out_of_loops(graph: Graph) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import keras
@@ -51,6 +52,16 @@ def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
 
     with instead(attention, call):
         yield True
+
+
+@contextmanager
+def plain_lookups(network: Seq2Seq) -> Iterator[None]:
+    """Within the block embeddings are looked up under ids as they are: Keras counts negative ones from the end."""
+    with ExitStack() as stack:
+        for layer in network.layers:
+            if isinstance(layer, keras.layers.Embedding):
+                stack.enter_context(instead(layer, partial(tf.gather, layer.embeddings)))
+        yield
 
 
 @contextmanager

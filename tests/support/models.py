@@ -74,7 +74,8 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     """A complete model directory whose network, with these settings beside tiny widths, has its initial weights."""
     import keras
 
-    from nmt_cli.inference.bundle import FORMAT, ModelCard, publishing, write_card
+    from nmt_cli.inference.bundle import FORMAT, ModelCard, graph_files, publishing, write_card
+    from nmt_cli.inference.onnx_engine import optimise
     from nmt_cli.model.seq2seq import Seq2Seq
     from nmt_cli.training.export import export
     from nmt_cli.training.proof import quantise
@@ -86,6 +87,8 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     with publishing(directory) as staged:
         export(network, staged)
         quantise(corpus, staged, [each.source for each in corpus.referenced("dev")], carries=True)
+        for name in (*graph_files("float"), *graph_files("int8")):
+            optimise(staged / name)
         for path in corpus.tokenizer_files.values():
             copyfile(path, staged / path.name)
         card = ModelCard(
