@@ -34,6 +34,7 @@ class ExitCode(IntEnum):
     SOFTWARE = 70
     CANNOT_WRITE = 73
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 class NmtError(Exception):

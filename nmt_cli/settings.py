@@ -7,6 +7,7 @@ read through `Settings.from_mapping`. Standard library only, so that `nmt --help
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -88,6 +89,8 @@ def check(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
     described: Setting | None = field.metadata.get("setting")
     if described is None or isinstance(value, bool) or not isinstance(value, int | float):
         return
+    if not math.isfinite(value):
+        raise OptionError(f"{flag} is {value}; a number is needed")
     if described.low is not None and value < described.low:
         raise OptionError(f"{flag} is {value}; at least {described.low:g} is needed")
     if described.high is not None and value > described.high:

@@ -6,6 +6,7 @@ Must stay light: `nmt --help` imports this and nothing heavy (held by tests/test
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -19,7 +20,7 @@ from typer.exceptions import TyperException
 
 from nmt_cli import __version__
 from nmt_cli.cli import render
-from nmt_cli.errors import ExitCode, NmtError, from_os_error
+from nmt_cli.errors import ExitCode, NmtError, OutputError, from_os_error
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -106,6 +107,7 @@ class NmtGroup(LightParameters, TyperGroup):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         extra["standalone_mode"] = False
         try:
+            check_streams()
             code = super().main(*args, **extra)
         except (NmtError, TyperException, OSError) as problem:
             if os.environ.get("NMT_DEBUG") == "1":
@@ -131,6 +133,14 @@ def load_command(name: str) -> Any:
     single = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
     single.command(name, cls=PanelledCommand, context_settings=CONTEXT)(function)
     return typer.main.get_command(single)
+
+
+def check_streams() -> None:
+    """Python has none where the caller closed them: an input without a line then; without an output nothing is done."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")
+    if sys.stdout is None:
+        raise OutputError("standard output is closed", hint="send it to a file, or to /dev/null")
 
 
 def explain(problem: NmtError | TyperException | OSError) -> int:
@@ -174,6 +184,10 @@ def nmt(
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Entry point of the console script; exits the process."""
+    """Entry point of the console script; exits the process.
+
+    Where the system asks for an end, what is half done is cleared away as for Ctrl-C. Training has its own way.
+    """
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(ExitCode.TERMINATED))
     typer.main.get_command(app).main(args=arguments, prog_name="nmt")
     raise AssertionError("the group's main exits")

@@ -16,9 +16,10 @@ import typer
 
 from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen
+from nmt_cli.corpus.clean import normalise
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
-from nmt_cli.inference.alignment import blank_separated, merged, spoken
+from nmt_cli.inference.alignment import links
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.cuts import SourceCuts, limits_told
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
@@ -218,18 +219,12 @@ def write_html(translations: Sequence[Translation], wanted: Wanted, measures: Se
 
 def gold_line(translations: Sequence[Translation], path: Path) -> str:
     """The alignment error rate of the attention and its means, words being what stands between blanks."""
-    from nmt_cli.evaluation.alignment import check_links, diagonal_share, entropy, error_rate, links, read_links
+    from nmt_cli.evaluation.alignment import check_links, diagonal_share, entropy, error_rate, read_links
 
     gold = read_links(path, len(translations))
-    arrays = []
-    for translation in translations:
-        best = translation.hypotheses[0]
-        source, target = (
-            spoken(pieces, blank_separated(pieces)) for pieces in (translation.source_pieces, best.pieces)
-        )
-        arrays.append(merged(best.attention, source, target))
-    check_links(gold, [(array.shape[1], array.shape[0]) for array in arrays], path)
-    rate = error_rate([links(array) for array in arrays], gold)
+    sizes = [(len(normalise(one.source).split()), len(one.text.split())) for one in translations]
+    check_links(gold, sizes, path)
+    rate = error_rate([frozenset(links(one, one.hypotheses[0])) for one in translations], gold)
     whole = [
         attended(translation, merge=True).attention for translation in translations
     ]  # with the end of the sentence

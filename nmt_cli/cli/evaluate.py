@@ -11,6 +11,7 @@ import typer
 from nmt_cli.cli.options import DataDirectory, ModelDirectory, Quiet, with_settings
 from nmt_cli.cli.render import Screen, evaluation_context
 from nmt_cli.cli.scoring import Evaluation, Inputs, Outcome
+from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import ALL, NAMES, metric_names, possible_names
@@ -93,6 +94,8 @@ def evaluate(
     if explain:
         return print_derivation(metric, explain, scores)
     check_report(write_to)
+    if sentences is not None and sentences.is_dir():
+        raise OptionError(f"{sentences} is a directory; --sentences needs the name of a file")
     inputs = Inputs(data, model, source, tuple(reference or ()), hypothesis, against, split)
     names = possible_names(metric or [ALL], scores, inputs.given)
     outcome = Evaluation(names, inputs, search, scores, screen, profile or write_to is not None).run()

@@ -61,14 +61,15 @@ def draw_corpus(data: Path, outputs: Sequence[Path], screen: Screen) -> None:
 def draw_search(
     sentences: Sequence[str], outputs: Sequence[Path], model: Path, search: SearchConfig, screen: Screen
 ) -> None:
-    from nmt_cli.corpus.clean import normalise
     from nmt_cli.inference.beam_trace import trace_beam
     from nmt_cli.visuals.beam import beam_lines, draw_beam
     from nmt_cli.visuals.labels import printable
 
     check_pictures(outputs)
     sentence = only_one(sentences, "--beam")
-    beam = trace_beam(open_translator(model), normalise(sentence), search)
+    beam = trace_beam(open_translator(model), sentence, search)
+    if beam.left:
+        screen.warn(f"the line is too long to be translated at once: the first of its {beam.left + 1} parts is drawn")
     title = printable(sentence)
     exhibit(
         outputs,

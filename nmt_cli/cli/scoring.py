@@ -23,6 +23,7 @@ from nmt_cli.inference.config import SearchConfig
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.inference.bundle import ModelCard
     from nmt_cli.inference.translator import Translator
 
 SAMPLE = 200  # training sentences that are translated to measure memorisation
@@ -160,6 +161,13 @@ class Evaluation:
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
         warnings = doubt_of_leak(seen, f"{self.inputs.data}/")
+        before = learnt_before(translator.card) if translator is not None else []
+        if before:
+            warnings.insert(
+                0,
+                f"{self.inputs.model}/ was trained on {' and '.join(before)} too: "
+                "these sentences may be in that training data",
+            )
         if own and not same:
             warnings.insert(
                 0,
@@ -173,7 +181,7 @@ class Evaluation:
                 profiled, sources = dataclasses.replace(done, material=without_sources(done.material)), []
             profiled = self.with_profile(profiled, sources, corpus, translator if same and own else None)
             done = dataclasses.replace(done, profile=profiled.profile)
-        return Outcome(done, what, unseen=same and not any(seen))
+        return Outcome(done, what, unseen=same and not before and not any(seen))
 
     def with_profile(
         self,
@@ -187,10 +195,10 @@ class Evaluation:
 
         language = corpus.target_language if corpus is not None else ""
         with self.screen.status("looking where it fails"):
-            told = profile(done.material, Training.of(sources) if sources else None, language)
+            told = profile(done.material, Training.of(sources) if sources else None, language, self.config)
         if translator is not None and corpus is not None:
             trained = self.trained_sample(corpus, translator)
-            told = dataclasses.replace(told, sections=(*told.sections, memory(trained, done.material)))
+            told = dataclasses.replace(told, sections=(*told.sections, memory(trained, done.material, self.config)))
         return dataclasses.replace(done, profile=told)
 
     def trained_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
@@ -200,6 +208,12 @@ class Evaluation:
         text = texts.ParallelText(tuple(each.source for each in chosen), tuple(each.references for each in chosen))
         with sentence_progress(self.screen, "translating training sentences", len(chosen)) as progress:
             return report.translated((), text, translator, self.search, progress).material
+
+
+def learnt_before(card: ModelCard) -> list[str]:
+    """What else than its own corpus a model was trained on: that of the model it began with, and what was replayed."""
+    start, replayed = (card.training.get(name) for name in ("init_from", "replay"))
+    return [*([f"what {start} was trained on"] if start else []), *([str(replayed)] if replayed else [])]
 
 
 def without_sources(material: Material) -> Material:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nmt_cli.inference.placing import Placed
     from nmt_cli.inference.translation import Translation
 
+STREAM = Path("-")  # standard input or output
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
 SHOWN = 5  # spans that are named of those that a person should look at
 RAY_ENVIRONMENT = {
@@ -112,7 +113,7 @@ def translate(
     if not sampling.sample and n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
-    paths = [require_file(path) for path in files or []]
+    paths, output = named_files(files or []), None if output == STREAM else output
     screen = Screen(quiet=quiet)
     bundle = unchecked(model)
     check_abilities(bundle, search, repair, layout)
@@ -136,6 +137,13 @@ def translate(
             advance(tally.long.texts)
     tally.tell(screen, search)
     tell_notes(screen, documents, executor)
+
+
+def named_files(files: list[Path]) -> list[Path]:
+    """The files that are named; none for standard input. Raises NotFoundError."""
+    if STREAM in files and len(files) > 1:
+        raise OptionError("- is standard input, which does not go with files", hint="leave it out, or name files alone")
+    return [] if files == [STREAM] else [require_file(path) for path in files]
 
 
 def is_for_lines(given: Given) -> bool:

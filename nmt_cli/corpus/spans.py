@@ -175,8 +175,14 @@ class Masked:
     """A normalised text in which `⟦0⟧`, `⟦1⟧` ... stand for the carried spans, and which is without the lifted ones."""
 
     text: str
-    carried: tuple[Span, ...]  # by number
+    carried: tuple[Span, ...]
     lifted: tuple[Lifted, ...]
+    numbers: tuple[int, ...] = ()  # of the placeholders of `carried`; without any, they count from 0
+
+    @property
+    def names(self) -> list[str]:
+        """The placeholders of `carried`."""
+        return [PLACEHOLDERS[number] for number in self.numbers or range(len(self.carried))]
 
     @property
     def words(self) -> str:
@@ -204,13 +210,14 @@ def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None)
     if not spans:
         return Masked(normalise(text.replace(MARK, "")), (), ())
     carried = [span for span in spans if not span.lifted]
-    names = iter([PLACEHOLDERS[number] for number in (range(len(carried)) if numbers is None else numbers)])
+    numbers = tuple(range(len(carried)) if numbers is None else numbers)
+    names = iter([PLACEHOLDERS[number] for number in numbers])
     parts, place = [], 0
     for span in spans:
         parts += [text[place : span.start].replace(MARK, ""), MARK if span.lifted else next(names)]
         place = span.end
     parts.append(text[place:].replace(MARK, ""))
-    return lift(normalise("".join(parts)), [span for span in spans if span.lifted], carried)
+    return replace(lift(normalise("".join(parts)), [span for span in spans if span.lifted], carried), numbers=numbers)
 
 
 def lift(marked: str, spans: Sequence[Span], carried: Sequence[Span]) -> Masked:
@@ -237,14 +244,32 @@ def joined(left: str, right: str, *, apart: bool) -> str:
     return f"{left} {right}" if blank else left + right
 
 
+@dataclass(frozen=True)
+class MaskedSide:
+    """One side of a sentence pair as a network learns it."""
+
+    text: str  # as it was
+    spans: tuple[Span, ...]  # those of it that are masked
+    masked: Masked
+
+
 def masked_pair(source: str, target: str) -> tuple[str, str]:
     """A sentence pair as a network learns it: what is protected and stands on both sides is masked on both.
 
     What stands on one side alone stays as it is, but for `⟦0⟧` itself, which must not pass for a placeholder.
     """
+    sides = masked_sides(source, target)
+    return sides[0].masked.text, sides[1].masked.text
+
+
+def masked_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
+    """As `masked_pair`, with what is masked on each side."""
     of_source, of_target = find_spans(source), find_spans(target)
     if not of_source or not of_target:
-        return (unlike_ours(source) if of_source else source, unlike_ours(target) if of_target else target)
+        return (
+            as_it_is(unlike_ours(source) if of_source else source),
+            as_it_is(unlike_ours(target) if of_target else target),
+        )
     shared = Counter(span.text for span in of_source) & Counter(span.text for span in of_target)
     of_source = limited(taken(of_source, shared))
     left = Counter(span.text for span in of_source)
@@ -255,8 +280,12 @@ def masked_pair(source: str, target: str) -> tuple[str, str]:
     own = [numbers[span.text].pop(0) for span in of_target if not span.lifted]
     masks = mask(source, of_source), mask(target, of_target, own)
     if not all(one.text for one in masks):
-        return source, target
-    return masks[0].text, masks[1].text
+        return as_it_is(source), as_it_is(target)
+    return MaskedSide(source, tuple(of_source), masks[0]), MaskedSide(target, tuple(of_target), masks[1])
+
+
+def as_it_is(text: str) -> MaskedSide:
+    return MaskedSide(text, (), Masked(text, (), ()))
 
 
 def taken(spans: Iterable[Span], wanted: Counter[str]) -> list[Span]:

@@ -5,6 +5,7 @@ Expects text that `clean.normalise` has seen. Knows nothing of prepared or model
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import threading
@@ -60,6 +61,7 @@ class Tokenizer:
 
     def __init__(self, model: bytes, settings: TokenizerSettings) -> None:
         self.settings = settings
+        self._model = model
         self._pieces: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
 
     @classmethod
@@ -80,6 +82,12 @@ class Tokenizer:
     @property
     def vocabulary_size(self) -> int:
         return int(self._pieces.get_piece_size())
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from another: kind, size and the beginning of a checksum."""
+        checksum = hashlib.sha256(self._model).hexdigest()[:8]
+        return f"{self.settings.kind}-{self.vocabulary_size}-{checksum}"
 
     @cached_property
     def placeholder_ids(self) -> tuple[int, ...]:

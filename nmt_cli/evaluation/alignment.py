@@ -40,11 +40,6 @@ def diagonal_share(attention: FloatArray) -> float:
     return float((attention * near).sum() / attention.sum())
 
 
-def links(attention: FloatArray) -> frozenset[Link]:
-    """The alignment that attention (T, S) of words means: each target word with the source word it looked at most."""
-    return frozenset((int(source), target) for target, source in enumerate(attention.argmax(axis=1)))
-
-
 def error_rate(found: Sequence[frozenset[Link]], gold: Sequence[Gold]) -> float:
     """AER (Och and Ney 2003), 0-1, lower is better: 1 - (|A and S| + |A and P|) / (|A| + |S|) over all sentences."""
     hits = sum(len(own & one.sure) + len(own & one.possible) for own, one in zip(found, gold, strict=True))

@@ -14,7 +14,10 @@ from nmt_cli.evaluation.scores import Score, Statistics, ratio_statistics
 if TYPE_CHECKING:
     from nmt_cli.inference.forced import Forced
 
-SIGNATURE = "nrefs:1|forced:first-reference|tokens:model's-subwords+end"
+
+def signature(material: Material) -> str:
+    """Names the subwords: these scores are of one token each, and only those of the same tokens compare."""
+    return f"nrefs:1|forced:first-reference|tokens:{material.subwords or 'subwords'}+end"
 
 
 def perplexity(material: Material, config: ScoreConfig) -> Score:
@@ -31,7 +34,7 @@ def perplexity(material: Material, config: ScoreConfig) -> Score:
     return Score(
         name="perplexity",
         value=math.exp(sum(losses) / sum(lengths)),
-        signature=SIGNATURE,
+        signature=signature(material),
         sentence_values=tuple(math.exp(min(700, loss / length)) for loss, length in zip(losses, lengths, strict=True)),
         statistics=Statistics(mean.counts, lambda sums: np.exp(mean.combine(sums))),
         lower_is_better=True,
@@ -50,7 +53,7 @@ def token_accuracy(material: Material, config: ScoreConfig) -> Score:
     return Score(
         name="accuracy",
         value=100 * sum(hits) / sum(lengths),
-        signature=SIGNATURE,
+        signature=signature(material),
         sentence_values=tuple(100 * hit / length for hit, length in zip(hits, lengths, strict=True)),
         statistics=ratio_statistics(hits, lengths, scale=100),
     )

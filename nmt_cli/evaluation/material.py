@@ -20,3 +20,4 @@ class Material:
     references: References
     sources: Sequence[str] | None = None
     forced: Sequence[Forced] | None = None  # the first references under the model
+    subwords: str = ""  # of `forced`: what tells the target subwords of one model from those of another

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nmt_cli.evaluation import traits
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.material import Material
 from nmt_cli.evaluation.metrics import METRICS
 from nmt_cli.evaluation.scores import Score
@@ -80,12 +81,14 @@ SECTIONS: tuple[tuple[str, str, Trait, tuple[str, ...]], ...] = (
 )
 
 
-def profile(material: Material, training: Training | None = None, language: str = "") -> Profile:
+def profile(
+    material: Material, training: Training | None = None, language: str = "", config: ScoreConfig = DEFAULT
+) -> Profile:
     """Scores by groups of the sentences, and the twenty worst by chrF; `language` is the target's, an ISO 639 code.
 
     A section that cannot be told (no sources, no training data, a language whose negation is not known) is left out.
     """
-    scores = {name: METRICS[name](material.hypotheses, material.references) for name in PROFILED}
+    scores = {name: METRICS[name](material.hypotheses, material.references, config) for name in PROFILED}
     sources: Sequence[str | None] = material.sources or [None] * len(material.hypotheses)
     examples = [
         Example(hypothesis, own[0], source, training, language)
@@ -118,11 +121,11 @@ def values_of(rows: Sequence[int], scores: Mapping[str, Score]) -> dict[str, flo
     return {score.name: score.statistics.of(rows) for score in scores.values() if score.statistics is not None}
 
 
-def memory(trained: Material, unseen: Material) -> Section:
+def memory(trained: Material, unseen: Material, config: ScoreConfig = DEFAULT) -> Section:
     """Scores on a sample of the training sentences against those on sentences that were never seen."""
     groups = []
     for name, material in (("training sentences", trained), ("these sentences", unseen)):
-        scores = [METRICS[metric](material.hypotheses, material.references) for metric in PROFILED]
+        scores = [METRICS[metric](material.hypotheses, material.references, config) for metric in PROFILED]
         groups.append(Group(name, len(material.hypotheses), {score.name: score.value for score in scores}))
     meaning = "a model that scores far better on what it was trained on has learnt by heart"
     return Section("memorisation", meaning, tuple(groups))

@@ -75,7 +75,9 @@ def translated(
 
         first = [own[0] for own in text.references]
         forced = force_lines(translator, text.lines, first, limit=search.max_source_length)
-    material = Material([one.text for one in translations], text.references, text.lines, forced)
+    hypotheses = [one.text for one in translations]
+    subwords = translator.target.fingerprint if forced else ""
+    material = Material(hypotheses, text.references, text.lines, forced, subwords)
     return Translated(material, one_best, sum(one.cut for one in translations), SourceCuts.of(translations).told)
 
 
@@ -121,14 +123,20 @@ def report_of_material(names: Sequence[str], material: Material, config: ScoreCo
 
 
 def against(report: Report, rival: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
-    """The report with each score tested against that of other hypotheses for the same sentences."""
+    """The report with each score tested against that of other hypotheses for the same sentences.
+
+    A score that was counted otherwise, of other subwords, does not compare: a warning takes its place.
+    """
     from nmt_cli.evaluation.significance import compare  # numpy, which `nmt --help` does not need
 
     names = [name for name in report.scores if material.forced or name not in FORCED]
     others = measure_all(names, material, config)
-    found = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in names}
+    alike = [name for name in names if others[name].signature == report.scores[name].signature]
+    found = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in alike}
     comparisons = {name: comparison for name, comparison in found.items() if comparison is not None}
-    return dataclasses.replace(report, rival=rival, comparisons=comparisons)
+    unlike = " and ".join(name for name in names if name not in alike)
+    told = [f"{unlike} of {rival} cannot be compared: its subwords are others"] if unlike else []
+    return dataclasses.replace(report, rival=rival, comparisons=comparisons).warned(*told)
 
 
 def as_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,10 +185,10 @@ def report_lines(report: Report) -> list[str]:
 
 def comparison_line(comparison: Comparison, rival: str) -> str:
     spread = f" ± {comparison.interval.half:.2f}" if comparison.interval else ""
+    bootstrap = "" if comparison.bootstrap_p is None else f"p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
     return (
         f"{comparison.other:6.2f}{spread}  {rival}: difference {comparison.difference:+.2f}, "
-        f"p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
-        f"p = {comparison.randomisation_p:.4f} (approximate randomisation)"
+        f"{bootstrap}p = {comparison.randomisation_p:.4f} (approximate randomisation)"
     )
 
 

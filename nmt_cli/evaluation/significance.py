@@ -44,7 +44,7 @@ class Comparison:
 
     other: float
     difference: float  # this less the other
-    bootstrap_p: float
+    bootstrap_p: float | None  # None without resamples
     randomisation_p: float
     interval: Interval | None = None  # of the other
 
@@ -90,7 +90,7 @@ def compare(score: Score, other: Score, *, resamples: int, trials: int = TRIALS,
     return Comparison(
         other=other.value,
         difference=score.value - other.value,
-        bootstrap_p=paired_bootstrap(score.statistics, other.statistics, max(2, resamples), seed),
+        bootstrap_p=paired_bootstrap(score.statistics, other.statistics, resamples, seed) if resamples else None,
         randomisation_p=approximate_randomisation(score.statistics, other.statistics, trials, seed),
         interval=bootstrap(other.statistics, resamples, seed),
     )

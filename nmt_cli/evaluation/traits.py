@@ -142,7 +142,8 @@ def negation(example: Example) -> str | None:
 
 @cache
 def negation_pattern(language: str) -> re.Pattern[str] | None:
-    code = LANGUAGES.get(language.lower(), language.lower()[:2])
+    own = re.split("[-_]", language.lower())[0]  # of en-GB the language
+    code = LANGUAGES.get(own, own)
     return re.compile(NEGATIONS[code], re.IGNORECASE) if code in NEGATIONS else None
 
 

@@ -9,11 +9,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
+from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.constraints import Guide
+from nmt_cli.inference.joining import with_spans
+from nmt_cli.inference.lines import unmasked, verbatim
 from nmt_cli.inference.search import Extension, Found, Observer, search
 from nmt_cli.inference.translator import Translator
 
@@ -90,15 +91,24 @@ class TracedBeam:
     nodes: tuple[Node, ...]
     pieces: tuple[str, ...]  # one a node
     text: str  # the translation
+    left: int = 0  # parts of the line that are not in it, since a line may be too long to be translated at once
 
 
-def trace_beam(translator: Translator, text: str, config: SearchConfig) -> TracedBeam:
-    """Translates one sentence and keeps the tree."""
-    source = translator.source.batch(translator.source.rows([text], config.max_source_length))
+def trace_beam(translator: Translator, line: str, config: SearchConfig) -> TracedBeam:
+    """Translates a line, or the first part of one that is too long, as search is given it, and keeps the tree.
+
+    Its sentences are not parted. What is carried has its own text in the tree; what is lifted is not in it.
+    """
+    pieces = translator.reader.pieces(line, whole=True) if translator.reads_text else verbatim(line)
+    piece = next((one for one in pieces if one.is_translated), unmasked(normalise(line)))
+    source = translator.source.batch(translator.source.rows([piece.text], config.max_source_length))
     trace = BeamTrace()
     config = replace(config, n_best=1, length_factor=translator.source.length_factor)
     guide = Guide.of(config, vocabulary=translator.target.vocabulary_size)
     (found,) = search(translator.engine, source, config, trace, guide)
     nodes = trace.marked(found[0])
-    pieces = translator.target.pieces(np.array([node.token for node in nodes]).tolist())
-    return TracedBeam(tuple(nodes), tuple(pieces), translator.target.decode(list(found[0].tokens)))
+    labels = with_spans(translator.target.pieces([node.token for node in nodes]), piece)
+    text = translator.target.decode(list(found[0].tokens))
+    for name, span in zip(piece.masked.names, piece.masked.carried, strict=True):
+        text = text.replace(name, span.text)
+    return TracedBeam(tuple(nodes), tuple(labels), text, max(0, len(pieces) - 1))

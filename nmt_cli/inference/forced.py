@@ -7,18 +7,26 @@ the probability of every one. Letters: B sentences, S source positions, T target
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.source import Row, SourceArray
-from nmt_cli.corpus.spans import masked_pair
+from nmt_cli.corpus.spans import MaskedSide, as_it_is, masked_sides
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.inference.alignment import Words
+from nmt_cli.inference.joining import with_spans
+from nmt_cli.inference.lines import Piece
+from nmt_cli.inference.linking import given_links, words_of_piece
+from nmt_cli.inference.placing import Placed, Sides
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
 from nmt_cli.inference.search import Found
+from nmt_cli.inference.segments import Segment
 from nmt_cli.inference.translation import Translation
 from nmt_cli.inference.translator import CELLS, Translator, padded
+
+Pair = tuple[MaskedSide, MaskedSide]  # source and target
 
 
 @dataclass(frozen=True)
@@ -77,16 +85,14 @@ def force_lines(
     Attention is cut to the length of each source. An unknown token counts as the model's unknown token. Of a source
     `limit` tokens are read at most, or as many as in training.
     """
-    return force_rows(translator, *read(translator, sources, targets, limit), progress)
+    return force_rows(translator, *read(translator, as_learnt(translator, sources, targets), limit), progress)
 
 
-def read(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], limit: int | None
-) -> tuple[list[Row], list[list[int]]]:
+def read(translator: Translator, pairs: Sequence[Pair], limit: int | None) -> tuple[list[Row], list[list[int]]]:
     """The sources as the network is given them, and the targets in ids."""
-    pairs = as_learnt(translator, sources, targets)
-    rows = translator.source.rows([source for source, _ in pairs], limit)
-    return rows, [[*ids, Tokenizer.END] for ids in translator.target.encode_all([target for _, target in pairs])]
+    rows = translator.source.rows([source.masked.text for source, _ in pairs], limit)
+    ids = translator.target.encode_all([target.masked.text for _, target in pairs])
+    return rows, [[*own, Tokenizer.END] for own in ids]
 
 
 def force_rows(
@@ -110,15 +116,15 @@ def force_rows(
     return [one for one in result if one is not None]
 
 
-def as_learnt(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[str, str]]:
+def as_learnt(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[Pair]:
     """The pairs as training saw them: with placeholders for what is protected and stands on both sides.
 
     As they are, if nothing is to be protected.
     """
     normal = [normalise(target) for target in targets]
     if not (translator.carries and translator.reader.config.protect):
-        return list(zip(sources, normal, strict=True))
-    return [masked_pair(*pair) for pair in zip(map(normalise, sources), normal, strict=True)]
+        return [(as_it_is(source), as_it_is(target)) for source, target in zip(sources, normal, strict=True)]
+    return [masked_sides(*pair) for pair in zip(map(normalise, sources), normal, strict=True)]
 
 
 def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
@@ -131,8 +137,37 @@ def forced_translations(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
 ) -> list[Translation]:
     """The given targets in the form in which the model's own translations come, with probabilities and attention."""
-    rows, ids = read(translator, sources, targets, limit)
-    return translator.translations(sources, rows, [[as_found(one)] for one in force_rows(translator, rows, ids)])
+    pairs = as_learnt(translator, sources, targets)
+    rows, ids = read(translator, pairs, limit)
+    found = translator.translations(sources, rows, [[as_found(one)] for one in force_rows(translator, rows, ids)])
+    if translator.subwords is None:
+        return found
+    sides = Sides(translator.subwords, translator.target)
+    return [unmasked(one, pair, sides) if pair[0].spans else one for one, pair in zip(found, pairs, strict=True)]
+
+
+def unmasked(translation: Translation, pair: Pair, sides: Sides) -> Translation:
+    """The translation with what its placeholders stand for, and the links of the words of both sides as they were."""
+    source, target = (
+        Piece(Segment(one.text, one.spans, blank_before=False, ends_sentence=True), one.masked) for one in pair
+    )
+    (best,) = translation.hypotheses
+    of_source = words_of_piece(source, translation.source_pieces, sides.source)
+    of_target = words_of_piece(target, best.pieces, sides.target)
+    links = given_links(source, target, (of_source, of_target), best.attention)
+    hypothesis = replace(
+        best,
+        text=target.source_text,
+        pieces=tuple(with_spans(best.pieces, target)),
+        placed=tuple(Placed(span.text, "unchanged", dropped=False) for span in target.masked.spans),
+        words=(Words.of(source.source_text, target.source_text, links),),
+    )
+    return replace(
+        translation,
+        source_pieces=tuple(with_spans(translation.source_pieces, source)),
+        hypotheses=(hypothesis,),
+        unseen=frozenset(sides.source.unseen(source.masked.words)),
+    )
 
 
 def as_found(forced: Forced) -> Found:

@@ -9,10 +9,10 @@ from itertools import accumulate, chain
 import numpy as np
 
 from nmt_cli.corpus.spans import PLACEHOLDER
-from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer
+from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.alignment import Words, word_ranges
 from nmt_cli.inference.lines import Piece
-from nmt_cli.inference.linking import SourceWords, restored_links, source_words
+from nmt_cli.inference.linking import PieceWords, restored_links, words_of_piece
 from nmt_cli.inference.placing import Placed, Sides, restore
 from nmt_cli.inference.segments import joints
 from nmt_cli.inference.translation import Hypothesis, Translation
@@ -87,7 +87,7 @@ def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefi
         return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece, prefix),), frozenset())
     if sides is None or needs_nothing(piece, found):
         return found
-    source = source_words(piece, found.source_pieces, sides.source)
+    source = words_of_piece(piece, found.source_pieces, sides.source)
     labels = tuple(with_spans(found.source_pieces, piece))
     own = (hypothesis_with_spans(one, piece, found.source_pieces, sides, source) for one in found.hypotheses)
     return replace(found, source_pieces=labels, hypotheses=tuple(own))
@@ -100,7 +100,7 @@ def needs_nothing(piece: Piece, found: Translation) -> bool:
 
 
 def hypothesis_with_spans(
-    one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides, source: SourceWords
+    one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides, source: PieceWords
 ) -> Hypothesis:
     restored = restore(piece.masked, one.text, labels, one.tokens, one.attention, sides)
     words = Words.of(piece.source_text, restored.text, restored_links(restored, source))
@@ -110,7 +110,7 @@ def hypothesis_with_spans(
 
 def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:
     """`pieces` with the carried spans themselves instead of their placeholders."""
-    texts = {name: span.text for name, span in zip(PLACEHOLDERS, piece.masked.carried, strict=False)}
+    texts = {name: span.text for name, span in zip(piece.masked.names, piece.masked.carried, strict=True)}
     return [texts.get(one, one) for one in pieces]
 
 

@@ -18,17 +18,19 @@ from nmt_cli.inference.lines import Piece
 from nmt_cli.inference.placing import Restored, carried_positions
 from nmt_cli.inference.protocol import FloatArray
 
+Links = tuple[Link, ...]
+
 
 @dataclass(frozen=True)
-class SourceWords:
-    """The words of a piece of a line as it stands in the source."""
+class PieceWords:
+    """The words of a piece of a line as it stands there."""
 
     of_positions: FloatArray  # (S, W): 1 where a position stands in a word; none for the end
     carried: tuple[range, ...]  # of each carried span
 
 
-def source_words(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> SourceWords:
-    """The words of `piece`, to which the network gave the positions `labels`."""
+def words_of_piece(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> PieceWords:
+    """The words of `piece`, of which the network was given, or forced to, the positions `labels`."""
     written, found = piece.written, piece.masked.text
     words = list(re.finditer(r"\S+", found))
     starts = tokenizer.encode_all([found[: word.start()].rstrip() for word in words[1:]])
@@ -43,10 +45,10 @@ def source_words(piece: Piece, labels: Sequence[str], tokenizer: Tokenizer) -> S
             own = spans.get(position, range(number, number + 1))
             matrix[position, own[0]] = 1
             number = own[-1]
-    return SourceWords(matrix, tuple(carried))
+    return PieceWords(matrix, tuple(carried))
 
 
-def restored_links(restored: Restored, source: SourceWords) -> tuple[Link, ...]:
+def restored_links(restored: Restored, source: PieceWords) -> tuple[Link, ...]:
     """Of the words that the network said, in their order. Those of a carried span come from those of the span."""
     rows: dict[int, list[FloatArray]] = {}
     for unit, first in zip(restored.units, restored.words, strict=True):
@@ -58,3 +60,17 @@ def restored_links(restored: Restored, source: SourceWords) -> tuple[Link, ...]:
             sure = np.eye(source.of_positions.shape[1])[own[min(place, len(own) - 1)]]
             rows.setdefault(first + place, []).append(sure)
     return tuple((int(np.mean(found, axis=0).argmax()), word) for word, found in sorted(rows.items()))
+
+
+def given_links(source: Piece, target: Piece, words: tuple[PieceWords, PieceWords], attention: FloatArray) -> Links:
+    """Of the words of a translation that was given: `attention` (T, S) is that of its positions.
+
+    Those of a carried span come from those of the same span; a word without a position of its own has no link.
+    """
+    of_source, of_target = words
+    looked = of_target.of_positions.T @ attention @ of_source.of_positions  # (words of the target, W)
+    found = {int(word): int(looked[word].argmax()) for word in np.flatnonzero(of_target.of_positions.any(axis=0))}
+    places = dict(zip(source.masked.names, of_source.carried, strict=True))
+    for name, own in zip(target.masked.names, of_target.carried, strict=True):
+        found |= {word: places[name][min(place, len(places[name]) - 1)] for place, word in enumerate(own)}
+    return tuple((found[word], word) for word in sorted(found))

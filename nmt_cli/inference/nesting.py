@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from nmt_cli.corpus.spans import Span
 
+DEEPEST = 100  # pairs of tags inside each other; one that is deeper counts as two tags alone
+
 
 @dataclass(frozen=True)
 class Item:
@@ -36,6 +38,8 @@ def tree(items: Sequence[Item]) -> list[Node]:
     for item in items:
         tag = item.span.tag
         if tag is None:
+            levels[-1][1].append(Node(item))
+        elif not tag.closes and len(levels) > DEEPEST:
             levels[-1][1].append(Node(item))
         elif not tag.closes:
             levels.append((item, []))

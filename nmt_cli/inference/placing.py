@@ -148,7 +148,7 @@ def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
 def carried_positions(masked: Masked, labels: Sequence[str]) -> list[int]:
     """The source position of each placeholder; the end's for one behind what is read of a long source."""
     places = {piece: place for place, piece in enumerate(labels)}
-    return [places.get(PLACEHOLDERS[number], len(labels) - 1) for number in range(len(masked.carried))]
+    return [places.get(name, len(labels) - 1) for name in masked.names]
 
 
 def spelled_by_placeholders(text: str, tokens: Sequence[int], target: Tokenizer) -> bool:

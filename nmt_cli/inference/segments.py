@@ -6,9 +6,10 @@ Knows text and spans, nothing of networks.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 from nmt_cli.corpus.clean import UNSPACED
 from nmt_cli.corpus.spans import Span
@@ -17,18 +18,19 @@ from nmt_cli.corpus.tokenizer import PLACEHOLDERS
 LETTERS_A_WORD = 15  # a word with more counts as several, so that a line without blanks is bounded too
 COVERS = "\ufffb\ufffc"  # in turn, each for the characters of a span while places to cut are looked for
 
-SENTENCE = re.compile(r"[.!?…؟۔։।]+[\"'”’»)\]\ufffb\ufffc]*\s+|[。！？｡។။།]+[”’』」）]*\s*")
+SENTENCE = re.compile(r"(?<![.!?…؟۔։।])[.!?…؟۔։।]++[\"'”’»)\]\ufffb\ufffc]*+\s+|[。！？｡។။།]+[”’』」）]*\s*")
 CLAUSE = re.compile(r"[,;:)\]—–]\s+|[，、；：،؛]\s*")
 WORD = re.compile(r"\s+")
 CHARACTER = re.compile(rf"{COVERS[0]}+|{COVERS[1]}+|[^{COVERS}]")
 COVERED = re.compile(rf"{COVERS[0]}+|{COVERS[1]}+")
 LEVELS = (SENTENCE, CLAUSE, WORD, CHARACTER)
 
-# After these a point ends no sentence; nor after a single letter, nor after a number ("3. Oktober").
+# After these a point ends no sentence; nor after an initial (but "I"), nor after a small number ("3. Oktober").
 ABBREVIATION = re.compile(
-    r"(?:^|[\s(.])(?:[A-Za-zÀ-ɏ]|\d+|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|No|Nr|bzw|ca|usw|Abs|Art|Bd|vgl|evtl|inkl"
+    r"(?:^|[\s(.])(?:[A-HJ-Za-zÀ-ɏ]|\d{1,2}|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|bzw|ca|usw|vgl|evtl|inkl"
     r"|e\.g|i\.e|z\.\s?B|d\.\s?h|u\.\s?a)\.\s+$"
 )
+OF_NUMBERS = re.compile(r"(?:^|[\s(.])(?:No|Nr|Abs|Art|Bd)\.\s+$")  # before a number alone: "No. I stayed."
 CLOSING = "\"'”’»“"
 FULL_STOP = ".。"
 PAUSES = ",;:，、；："
@@ -50,7 +52,7 @@ class Line:
 
     text: str
     covered: str
-    spans: tuple[Span, ...]
+    spans: tuple[Span, ...]  # in order
 
     def fits(self, start: int, end: int, most_words: int) -> bool:
         carried = sum(not span.lifted for span in self.spans_in(start, end))
@@ -61,8 +63,12 @@ class Line:
         text = COVERED.sub("x", self.covered[start:end])
         return max(len(text.split()) + len(UNSPACED.findall(text)) / 2, len(text) / LETTERS_A_WORD)
 
-    def spans_in(self, start: int, end: int) -> list[Span]:
-        return [span for span in self.spans if start <= span.start < end]
+    def spans_in(self, start: int, end: int) -> tuple[Span, ...]:
+        return self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return [span.start for span in self.spans]
 
 
 def cut(text: str, spans: Sequence[Span], most_words: int, *, by_sentence: bool = True) -> list[Segment]:
@@ -110,7 +116,7 @@ def fitting(
 
 def divided(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
     """The parts from `start` to `end` that the separators of a level end."""
-    cased = any(map(str.isupper, covered))
+    cased = level == 0 and any(map(str.isupper, covered))
     for found in LEVELS[level].finditer(covered, start, end):
         if level == 0 and not ends_sentence(covered, found, cased):
             continue
@@ -125,15 +131,23 @@ def ends_sentence(covered: str, mark: re.Match[str], cased: bool) -> bool:
     following = covered[mark.end() : mark.end() + 1]
     if mark[0][0] in "!?" and mark[0].rstrip()[-1] in CLOSING:
         return False  # "Go!" Tom said.
-    abbreviation = ABBREVIATION if cased else small_abbreviation()
-    known = mark[0].startswith(".") and abbreviation.search(covered, max(0, mark.start() - 10), mark.end())
+    patterns = (ABBREVIATION, OF_NUMBERS) if is_number(following) else (ABBREVIATION,)
+    before = max(0, mark.start() - 10)
+    known = mark[0].startswith(".") and any(
+        (pattern if cased else in_small_letters(pattern)).search(covered, before, mark.end()) for pattern in patterns
+    )
     return not (known or (cased and following.islower()))
 
 
+def is_number(character: str) -> bool:
+    """Whether a number begins with it, or a span, which may be one."""
+    return character.isdigit() or (character != "" and character in COVERS)
+
+
 @cache
-def small_abbreviation() -> re.Pattern[str]:
-    """ABBREVIATION in small letters too; few texts need it, and it takes long to compile."""
-    return re.compile(ABBREVIATION.pattern, re.IGNORECASE)
+def in_small_letters(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """The pattern in small letters too; few texts need it, and it takes long to compile."""
+    return re.compile(pattern.pattern, re.IGNORECASE)
 
 
 def packed(line: Line, parts: Sequence[tuple[int, int]], most_words: int) -> Iterator[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -113,6 +114,35 @@ def test_ctrl_c_ends_all_workers_and_leaves_no_half_file(place: Path, tmp_path: 
     assert not list(tmp_path.iterdir())
     program.stdin.close()
     program.stderr.close()
+
+
+def test_a_request_to_end_leaves_no_half_file(place: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    program = subprocess.Popen(command("-o", str(out)), cwd=place, stdin=subprocess.PIPE)
+    assert program.stdin
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    program.terminate()
+    assert program.wait(30) == 143
+    assert not list(tmp_path.iterdir())
+    program.stdin.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
+@pytest.mark.parametrize(("closed", "code", "message"), [("<&-", 0, ""), (">&-", 73, "standard output is closed")])
+def test_closed_streams_are_no_traceback(place: Path, closed: str, code: int, message: str) -> None:
+    done = subprocess.run(
+        f"{shlex.join(command())} {closed}", shell=True, cwd=place, input=b"bade.\n", capture_output=True, check=False
+    )
+    assert done.returncode == code and message in done.stderr.decode() and b"Traceback" not in done.stderr
+
+
+def test_a_dash_is_a_standard_stream(place: Path) -> None:
+    done = translated(place, "-", "-o", "-", data=b"bade.\n")
+    assert done.stdout == translated(place, data=b"bade.\n").stdout and done.stdout
+    assert not (place / "-").exists()
+    assert translated(place, "-", "lines.txt").returncode == 2
 
 
 def started_workers(parent: int) -> list[int]:

@@ -30,6 +30,8 @@ def test_defaults_are_valid_and_survive_a_round_trip() -> None:
         ({"heat": True}, "--heat cannot be True"),
         ({"mode": "steam"}, "--mode cannot be 'steam'"),
         ({"hours": -1.0}, "--hours is -1.0; at least 0"),
+        ({"hours": float("nan")}, "--hours is nan; a number is needed"),
+        ({"hours": float("inf")}, "--hours is inf; a number is needed"),
         ({"door_open": 1}, "--open cannot be 1"),
     ],
 )

@@ -6,6 +6,7 @@ Columns are named by the first line, or counted from 1 where there is no such li
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from nmt_cli.corpus.formats.reader import column_number, is_name
@@ -13,6 +14,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.inference.documents.document import Source
 
 LINE_BREAKS = re.compile(r"[\r\n]+")
+SURROGATES = re.compile("[\ud800-\udfff]")
 SHORT_ROW = "every row needs that column, if only an empty one; blank lines may stay"
 
 
@@ -47,6 +49,15 @@ def new_name(source: Source, taken: Sequence[str]) -> str:
     return name
 
 
+def missing(fields: Sequence[str], width: int, notes: Counter[str]) -> int:
+    """How many empty fields a row needs, so that the translation comes into its own column; told in `notes`."""
+    if len(fields) > width:
+        notes["rows longer than the first, whose translations stand further right"] += 1
+    if len(fields) < width:
+        notes["rows shorter than the first, which were given empty columns"] += 1
+    return max(0, width - len(fields))
+
+
 def parted(line: str) -> tuple[str, str]:
     """A line and the end of a line that it has."""
     body = line.removesuffix("\n")
@@ -55,5 +66,8 @@ def parted(line: str) -> tuple[str, str]:
 
 
 def cell(text: str) -> str:
-    """`text` as it stands in a cell: of several lines, one. Other blanks stay: what is protected may hold them."""
-    return LINE_BREAKS.sub(" ", text)
+    """`text` as it stands in a cell: of several lines, one. Other blanks stay: what is protected may hold them.
+
+    Without halves of characters, which JSON can name and no file can hold.
+    """
+    return SURROGATES.sub("", LINE_BREAKS.sub(" ", text))

@@ -16,6 +16,7 @@ from nmt_cli.inference.documents.columns import (
     cell,
     column_index,
     has_header,
+    missing,
     new_name,
     parted,
     required_column,
@@ -33,11 +34,12 @@ class Record:
     raw: str  # all its lines with their ends
     fields: list[str]
 
-    def with_field(self, text: str, delimiter: str) -> str:
+    def with_field(self, text: str, delimiter: str, *, empty: int = 0) -> str:
+        """The record with one more field, behind so many `empty` ones."""
         body, end = parted(self.raw)
         quote = any(mark in text for mark in f'{delimiter}"')
         field = '"{}"'.format(text.replace('"', '""')) if quote else text
-        return f"{body}{delimiter}{field}{end}"
+        return f"{body}{delimiter * (1 + empty)}{field}{end}"
 
 
 class CsvDocument(Document):
@@ -49,7 +51,7 @@ class CsvDocument(Document):
         column = None
         for record in self.records(chain([first] if first else [], lines)):
             if column is None:
-                column = column_index(self.source, record.fields)
+                column, self.width = column_index(self.source, record.fields), len(record.fields)
                 if has_header(self.source):
                     yield verbatim(record.with_field(new_name(self.source, record.fields), self.delimiter))
                     continue
@@ -62,7 +64,10 @@ class CsvDocument(Document):
             count = len(record.fields)
             self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated", SHORT_ROW)
         text = cell(record.fields[column])
-        return TranslationUnit((text,), lambda translations: record.with_field(translations[0].text, self.delimiter))
+        empty = missing(record.fields, self.width, self.notes)
+        return TranslationUnit(
+            (text,), lambda translations: record.with_field(translations[0].text, self.delimiter, empty=empty)
+        )
 
     def records(self, lines: Iterator[str]) -> Iterator[Record]:
         """Raises DataError for what is no CSV, naming the line where the record begins."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Escape = Callable[[str], str]
 OPENING = "([{«„“‘\"'¿¡"
+DEEPEST = 100  # marks inside each other; what is deeper counts as beside the last of these
 CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
 
 
@@ -104,7 +105,7 @@ def nested(marked: MarkedText) -> list[Node]:
             open_nodes.pop()
         node = node_of(mark, marked.text)
         (open_nodes[-1].inside if open_nodes else roots).append(node)
-        if mark.fixed is None:
+        if mark.fixed is None and len(open_nodes) < DEEPEST:
             open_nodes.append(node)
     return roots
 

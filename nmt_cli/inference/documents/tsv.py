@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nmt_cli.inference.documents.columns import SHORT_ROW, column_index, has_header, new_name, parted, required_column
+from nmt_cli.inference.documents.columns import (
+    SHORT_ROW,
+    column_index,
+    has_header,
+    missing,
+    new_name,
+    parted,
+    required_column,
+)
 from nmt_cli.inference.documents.document import Document, TranslationUnit, verbatim
 
 
@@ -20,7 +28,7 @@ class TsvDocument(Document):
             fields = body.split("\t")
             if column is None:
                 names = [name.removeprefix("\ufeff") for name in fields]
-                column = column_index(self.source, names)
+                column, self.width = column_index(self.source, names), len(fields)
                 if has_header(self.source):
                     yield verbatim(f"{body}\t{new_name(self.source, names)}{end}")
                     continue
@@ -32,4 +40,5 @@ class TsvDocument(Document):
         fields = body.split("\t")
         if len(fields) <= column:
             self.source.refuse(number, f"{len(fields)} columns; column {column + 1} is to be translated", SHORT_ROW)
-        return TranslationUnit((fields[column],), lambda translations: f"{body}\t{translations[0].text}{end}")
+        before = body + "\t" * (1 + missing(fields, self.width, self.notes))
+        return TranslationUnit((fields[column],), lambda translations: f"{before}{translations[0].text}{end}")

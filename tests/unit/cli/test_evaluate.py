@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,10 +27,12 @@ SURE = forced.Forced(tokens=(5, 3), log_probabilities=(0.0, 0.0), likeliest=(Tru
 class Shouting:
     fingerprint: str
     beam_size: int = 0
+    training: Mapping[str, str] = field(default_factory=dict)
+    target: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(fingerprint="toy-1"))
 
     @property
     def card(self) -> SimpleNamespace:
-        return SimpleNamespace(dataset_fingerprint=self.fingerprint, source={"type": "text"})
+        return SimpleNamespace(dataset_fingerprint=self.fingerprint, source={"type": "text"}, training=self.training)
 
     def knowing(self, corpus: object) -> Shouting:
         return self
@@ -167,6 +169,31 @@ def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) 
     assert "difference +83.81, p = 0.0010 (paired bootstrap), p = 0.0001 (approximate randomisation)" in result.stdout
     short = write(tmp_path / "short", "ABC DEF\n")
     assert "has 1 lines, the references has 100" in runner.invoke(app, ["evaluate", "--against", short]).stderr
+
+
+def test_without_resamples_there_is_no_bootstrap(shouting: Shouting, tmp_path: Path) -> None:
+    rival = write(tmp_path / "rival", "qq\n" * 100)
+    out = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival, "--resamples", "0"]).stdout
+    assert "difference +83.81, p = 0.0001 (approximate randomisation)" in out and "bootstrap" not in out
+
+
+def test_scores_of_tokens_compare_only_where_the_tokens_are_the_same(
+    shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = iter([shouting, Shouting("f1", target=SimpleNamespace(fingerprint="toy-2"))])
+    monkeypatch.setattr(Translator, "load", lambda *arguments, **options: next(others))
+    (tmp_path / "model.json").write_text("{}")
+    result = runner.invoke(app, ["evaluate", "-m", "perplexity", "-m", "chrf", "--against", str(tmp_path)])
+    assert "tokens:toy-1+end" in result.stdout and result.stdout.count("difference") == 1
+    assert f"perplexity of {tmp_path} cannot be compared" in result.stderr
+
+
+@pytest.mark.parametrize("training", [{"init_from": "old"}, {"replay": "news"}, {"init_from": "old", "replay": "news"}])
+def test_a_fine_tuned_model_is_not_vouched_for(shouting: Shouting, training: dict[str, str]) -> None:
+    shouting.training = training
+    result = runner.invoke(app, ["evaluate", "-m", "chrf"])
+    assert "none of their sources" not in result.stderr
+    assert all(name in result.stderr for name in training.values())
 
 
 def test_sentences_and_their_scores_are_written_as_columns(shouting: Shouting, tmp_path: Path) -> None:

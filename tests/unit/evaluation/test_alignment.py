@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.errors import DataError
-from nmt_cli.evaluation.alignment import Gold, check_links, diagonal_share, entropy, error_rate, links, read_links
+from nmt_cli.evaluation.alignment import Gold, check_links, diagonal_share, entropy, error_rate, read_links
 
 
 def test_entropy_is_in_bits_and_a_mean_over_the_words() -> None:
@@ -18,10 +18,6 @@ def test_the_diagonal_is_as_wide_as_a_word_at_least() -> None:
     assert diagonal_share(np.eye(5)[::-1]) == pytest.approx(1 / 5)
     assert diagonal_share(np.full((4, 8), 1 / 8)) < 0.5
     assert diagonal_share(np.ones((1, 1))) == 1
-
-
-def test_each_target_word_is_linked_to_the_source_word_of_its_greatest_weight() -> None:
-    assert links(np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]])) == {(1, 0), (0, 1), (1, 2)}
 
 
 def test_the_error_rate_is_that_of_och_and_ney() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.evaluation import traits
+from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.material import Material
 from nmt_cli.evaluation.profile import SECTIONS, memory, profile, profile_lines
 from nmt_cli.evaluation.traits import Example, Training
@@ -57,6 +58,17 @@ def test_every_group_that_a_trait_can_give_has_its_place() -> None:
 def test_what_cannot_be_known_is_left_out() -> None:
     titles = [section.title for section in profile(Material(["a"], [["a"]])).sections]
     assert titles == ["numbers", "repeats", "length"]
+
+
+def test_negation_is_known_of_its_languages_alone() -> None:
+    codes = ["en", "eng", "en-GB", "pt_BR", "est", "rum", "et", "", "nl"]
+    assert [traits.negation_pattern(code) is not None for code in codes] == [True] * 4 + [False] * 4 + [True]
+
+
+def test_groups_are_scored_as_the_whole_is() -> None:
+    told = profile(Material(["GOOD DAY TO YOU"], [["good day to you"]]), config=ScoreConfig(lowercase=True))
+    assert {value for section in told.sections for group in section.groups for value in group.values.values()} == {100}
+    assert told.worst[0].value == 100
 
 
 def test_the_score_of_a_group_is_that_of_its_sentences_alone() -> None:

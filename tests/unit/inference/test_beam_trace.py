@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.inference.beam_trace import BeamTrace, TracedBeam
+from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.source import TextSource
+from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.inference.beam_trace import BeamTrace, TracedBeam, trace_beam
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.search import search
+from nmt_cli.inference.translator import Translator
 from nmt_cli.visuals.beam import RIVALS, beam_lines, draw_beam, shown
+from support.adversary import Adversary
+from support.models import toy_pairs
 from support.tables import END, TableModel
 
 MODEL = TableModel(vocabulary=5)
@@ -92,3 +98,15 @@ def test_a_picture_of_the_tree_is_written_and_formulas_are_text(beam: TracedBeam
     assert path.stat().st_size > 2000
     if suffix == "svg":
         assert "$a$ &lt;b&gt;" in path.read_text(encoding="utf-8")
+
+
+def test_the_tree_is_of_what_search_is_given_and_shows_what_is_carried() -> None:
+    config = TokenizerSettings(kind="unigram", lowercase=False)
+    own = Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
+    translator = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own)
+    line, search_config = "bade 5 km lu.", SearchConfig(beam_size=3, max_length=8)
+    traced = trace_beam(translator, line, search_config)
+    (best,) = translator.translate_texts(["bade ⟦0⟧ lu."], search_config)
+    assert [node.token for node in traced.nodes if node.best] == list(best.hypotheses[0].tokens)
+    assert traced.text == best.text.replace("⟦0⟧", "5 km") and "⟦0⟧" not in traced.pieces
+    assert trace_beam(translator, "bade lu. " * 60, search_config).left > 0

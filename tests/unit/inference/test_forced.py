@@ -12,6 +12,7 @@ from nmt_cli.corpus.source import TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.evaluation.material import Material
 from nmt_cli.evaluation.metrics import measure_all
+from nmt_cli.inference.alignment import links
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.forced import Forced, force, forced_translations
 from nmt_cli.inference.search import search
@@ -70,8 +71,25 @@ def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is() -> None:
         (found,) = forced_translations(translator, *pair, limit=limit)
         return "".join(found.source_pieces), "".join(found.hypotheses[0].pieces), found.source_cut_from
 
-    assert all("⟦0⟧" in side for side in forced(True)[:2])
+    assert all("▁a@b.com" in side for side in forced(True)[:2])
     assert not any("⟦" in side for side in forced(False)[:2])
     shortened, target, length = forced(True, limit=1)
     assert length is not None and forced(True)[0].startswith(shortened.removesuffix("</s>")) and "ma" not in shortened
     assert target == forced(True)[1]
+
+
+def test_words_of_a_given_translation_are_those_of_the_texts() -> None:
+    """Amounts are two words each and one placeholder; emoji and tags are none of the network's."""
+    config = TokenizerSettings(kind="unigram", lowercase=False)
+    own = Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
+    translator = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own)
+    sources = ["bade 5 km lu 7 km ma.", "😀 bade lu.", "<b>bade</b> lu."]
+    targets = ["7 km ul am 5 km.", "edab ul 😀", "<b>edab</b> ul."]
+    first, second, third = forced_translations(translator, sources, targets)
+    assert [one.text for one in (first, second, third)] == targets
+    found = {target: source for source, target in links(first, first.hypotheses[0])}
+    assert (found[0], found[1], found[4], found[5]) == (4, 5, 1, 2) and set(found) == set(range(6))
+    assert [target for _, target in links(second, second.hypotheses[0])] == [0, 1]
+    assert [target for _, target in links(third, third.hypotheses[0])] == [0, 1]
+    assert [placed.text for placed in first.placed] == ["7 km", "5 km"] and not third.unseen
+    assert "7 km" in first.hypotheses[0].pieces and "5 km" in first.source_pieces

@@ -120,6 +120,11 @@ def test_an_empty_translation_is_the_spans(sides: Sides) -> None:
     assert placed(sides, "go to {x} <b>now</b>", "", []).text == "{x} <b></b>"
 
 
+def test_tags_may_be_nested_deeper_than_python_may_call(sides: Sides) -> None:
+    text = placed(sides, "<b>" * 2000 + "go" + "</b>" * 2000, "geh", [0]).text
+    assert text.count("<b>") == text.count("</b>") == 2000
+
+
 def test_what_is_not_there_after_all_is_appended_and_told() -> None:
     from nmt_cli.inference.placing import Placed
 

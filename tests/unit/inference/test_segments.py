@@ -39,6 +39,10 @@ def test_touching_spans_are_cut_apart_where_they_are_too_many() -> None:
         ("Go to ex. five. Then to six.", ["Go to ex. five.", "Then to six."]),  # a small letter goes on
         ("one two. three four five.", ["one two.", "three four five."]),  # but not where all are small
         ("he met mr. smith there. he left.", ["he met mr. smith there.", "he left."]),
+        ("You go? No. I stayed home.", ["You go?", "No.", "I stayed home."]),
+        ("It is No. 5 now. Yes.", ["It is No. 5 now.", "Yes."]),
+        ("It was in 1990. We left.", ["It was in 1990.", "We left."]),
+        ("You and I. They left.", ["You and I.", "They left."]),
     ],
 )
 def test_sentences_are_cut_apart_first(line: str, segments: list[str]) -> None:
@@ -49,6 +53,13 @@ def test_a_long_sentence_is_cut_behind_clauses_then_words_then_characters() -> N
     assert texts("one two three, four five six, seven.", 6) == ["one two three, four five six,", "seven."]
     assert texts("one two three four five", 2) == ["one two", "three four", "five"]
     assert all(len(part) <= 30 for part in texts("ab" * 100, 2))
+
+
+@pytest.mark.parametrize("part", ["?!", ".", '".', "see http://a.de/x and ", "a. ", "5 km "])
+def test_a_line_of_one_thing_ten_thousand_times_takes_no_longer_than_any_other(part: str) -> None:
+    """Work that grew with the square of its length would take minutes."""
+    line = (part * 20_000).rstrip()
+    assert "".join(segment.text for segment in cut(line, find_spans(line), 50)) == line
 
 
 def test_nothing_is_cut_inside_a_span() -> None:

@@ -45,6 +45,17 @@ def test_csv_keeps_quotes_and_line_breaks_in_fields() -> None:
     assert written == 'id;"te""xt";new\r\n1;"two\nlines; ""quoted""";"TWO LINES; ""QUOTED"""\r\n2;plain;PLAIN'
 
 
+def test_a_translation_stands_in_its_own_column_behind_a_short_row() -> None:
+    text, notes = converted("csv", "a,b,c\nx,1,2\ny\nz,1,2,3\n", column="a", new_column="n")[:2]
+    assert text == "a,b,c,n\nx,1,2,X\ny,,,Y\nz,1,2,3,Z\n"
+    assert sorted(notes.values()) == [1, 1]
+    assert converted("tsv", "a\tb\tc\nx\t1\n", column="a", new_column="n")[0] == "a\tb\tc\tn\nx\t1\t\tX\n"
+
+
+def test_half_a_character_in_json_is_left_out_of_the_text() -> None:
+    assert converted("jsonl", '{"a": "x {\\ud800}"}\n', column="a", new_column="b")[0].endswith('"b": "X {}"}\n')
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [("csv", 'a\n"pay 10\u00a0€ <a  href=x>\r\nnow"\n'), ("jsonl", '{"a": "pay 10\\u00a0€ <a  href=x>\\nnow"}\n')],
