@@ -36,7 +36,7 @@ from nmt_cli.corpus.reuse import borrow
 from nmt_cli.corpus.source import Source, SourceArray, TextSource, length_factor_of
 from nmt_cli.corpus.split import is_size
 from nmt_cli.corpus.tokenizer import Tokenizer
-from nmt_cli.errors import OptionError, OutputError
+from nmt_cli.errors import NmtError, OptionError, OutputError
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,8 @@ def prepare(
     started = time.monotonic()
     told = progress or (lambda stage, done, total: None)
     check_report_name(report)
+    if report is not None and directory.resolve() in report.resolve().parents:
+        raise OptionError(f"--report {report} stands in {directory}/, which is made anew", hint="name another place")
     inputs = Inputs(inputs_by_role(source, config), config)
     for each in inputs.inputs:
         for path in each.files:
@@ -121,6 +123,7 @@ def prepare(
     if config.tokenizer_from is not None:
         borrowed = borrow(Path(config.tokenizer_from), config.tokenizer_settings)
         borrowed.files_of(config.sides)  # rather refused now than after the work
+        borrowed.refuse_others(config)
     pairs = read_pairs(inputs, config, told, processes=processes)
     pictures = None
     if config.source_type != "text":
@@ -161,6 +164,12 @@ def check_place(source: Path, directory: Path, *, replace: bool) -> None:
             f"{directory}/ holds something other than a prepared corpus", hint="name another directory with --data"
         )
     files.refuse_to_overwrite(directory, replace=replace)
+    foreign = others_in(directory)
+    if foreign:
+        raise OutputError(
+            f"{directory}/ is to be replaced, and holds {foreign[0]} too, which is not of the prepared corpus",
+            hint="move it out first, or name another directory with --data",
+        )
     if directory.is_dir() and directory.resolve() in source.resolve().parents:
         raise OutputError(f"{source} stands in {directory}/, which is to be replaced", hint="move the file out first")
     target = Path(os.path.realpath(directory))  # of a link, whose target is replaced
@@ -172,6 +181,15 @@ def check_place(source: Path, directory: Path, *, replace: bool) -> None:
             f"{directory}/ cannot be made: no permission to write in {parent}/",
             hint="name a place that is yours with --data",
         )
+
+
+def others_in(directory: Path) -> list[str]:
+    """What stands in a prepared directory and was not prepared; nothing of a damaged one, and no hidden files."""
+    try:
+        known = {NAME, *(Path(name).parts[0] for name in Manifest.read(directory).outputs)}
+    except NmtError:
+        return []
+    return sorted(path.name for path in directory.iterdir() if path.name not in known and not path.name.startswith("."))
 
 
 @dataclass(frozen=True)
@@ -227,10 +245,16 @@ class PreparedCorpus:
         return {Path(name).stem: self.directory / name for name in names}
 
     @property
-    def model_files(self) -> list[Path]:
-        """What a model needs of this directory to read its sources and write its targets."""
-        pictures = self.directory / IMAGE_WEIGHTS
-        return [*self.tokenizer_files.values(), *([pictures] if pictures.name in self.manifest.outputs else [])]
+    def tokenizers(self) -> dict[str, Tokenizer]:
+        """By the names of their files, the source's first. Loaded once: the directory may be replaced meanwhile."""
+        names = [path.name for path in self.tokenizer_files.values()]
+        first = self.target_tokenizer if self.has_pictures else self.source_tokenizer
+        return {names[0]: first, names[-1]: self.target_tokenizer}
+
+    @property
+    def picture_weights(self) -> Path | None:
+        """What a model needs to read pictures; None where the sources are none."""
+        return self.directory / IMAGE_WEIGHTS if IMAGE_WEIGHTS in self.manifest.outputs else None
 
     @cached_property
     def source_tokenizer(self) -> Tokenizer:

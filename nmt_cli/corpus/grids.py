@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ def opened(path: Path) -> NDArray[Any]:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
         array = found if isinstance(found, np.ndarray) else only_array(found, path)
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, EOFError, OSError, BadZipFile) as error:
         raise DataError(f"{path} is no file of features (.npy or .npz)", hint=hint) from error
     if array.ndim not in (2, 3) or not array.size or not np.issubdtype(array.dtype, np.number):
         shape = " x ".join(map(str, array.shape)) or "no dimension"

@@ -18,6 +18,7 @@ from nmt_cli.corpus.split import IntArray, joined
 HASHES = 32
 BANDS = 8  # of 4 hashes each: of sentences that share 80 % of their groups of bytes, 98 % meet in a band
 ALIKE = 0.8  # share of hashes that nearly equal sentences have in common
+REACH = 32  # sentences of equal hashes that each is compared with: an unlike one may stand between two that are alike
 SHINGLE = 4  # bytes
 PIECE = 50_000  # sentences at a time
 EIGHT = np.uint32(8)  # bits
@@ -74,20 +75,21 @@ def mixed(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntArray:
 
 
 def edges_of_band(signatures: UIntArray, first: int, width: int) -> NDArray[np.int64]:
-    """(E, 2): sentences whose hashes of the band are equal, each with the one before it, if they are alike in all."""
+    """(E, 2): sentences whose hashes of the band are equal, each with the REACH before it, if they are alike in all."""
     keys = np.zeros(len(signatures), np.uint64)
     for column in range(first, first + width):
         keys = (keys ^ signatures[:, column]) * np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
-    same = np.flatnonzero(ordered[1:] == ordered[:-1])
-    one, other = order[same], order[same + 1]
-    alike = np.concatenate(
-        [
-            (signatures[one[start : start + PIECE]] == signatures[other[start : start + PIECE]]).mean(axis=1) >= ALIKE
-            for start in range(0, len(one), PIECE)
-        ]
-        or [np.zeros(0, dtype=np.bool_)]
-    )
-    return np.stack([one[alike], other[alike]], axis=1)
+    edges = [np.zeros((0, 2), np.int64)]
+    for distance in range(1, REACH + 1):
+        same = np.flatnonzero(ordered[distance:] == ordered[:-distance])
+        if not len(same):
+            break
+        one, other = order[same], order[same + distance]
+        for start in range(0, len(same), PIECE):
+            pair = one[start : start + PIECE], other[start : start + PIECE]
+            alike = (signatures[pair[0]] == signatures[pair[1]]).mean(axis=1) >= ALIKE
+            edges.append(np.stack(pair, axis=1)[alike])
+    return np.concatenate(edges)

@@ -212,7 +212,8 @@ def describe(
         findings=findings,
         source=source,
         target=measure_subwords("target", pairs, division.splits, vocabularies, directory),
-        options=options_without_paths(config),
+        options=options_without_paths(config)
+        | {"tokenizer": vocabularies.settings.kind, "lowercase": vocabularies.settings.lowercase},
         inputs=inputs.records,
         outputs={path.name: FileRecord.of(path) for path in sorted(directory.iterdir())},
         tools={

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 
 from nmt_cli.corpus.config import PrepareConfig
@@ -21,6 +22,7 @@ from nmt_cli.corpus.formats.inputs import Input, ReadOptions, require_input
 from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
+from nmt_cli.errors import WorkerError
 
 Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much (0: not known)
 
@@ -103,6 +105,11 @@ def examined_chunks(given: Iterator[Chunk], processes: int) -> Iterator[Examined
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise WorkerError(
+            "a process that was reading text was ended from outside, perhaps for want of memory",
+            hint="free some memory, or let fewer processors read: taskset -c 0 nmt prepare ...",
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
 from nmt_cli.corpus.manifest import JOINT
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
@@ -33,6 +33,20 @@ class Borrowed:
         if self.source == self.target:
             return {"joint": self.source}
         return {"joint" if self.source.name == JOINT else "source": self.source, "target": self.target}
+
+    def refuse_others(self, config: PrepareConfig) -> None:
+        """Raises OptionError for options, not at their defaults, that ask for other subwords than these."""
+        usual = PrepareConfig()
+        for name, asked, given, used in (
+            ("tokenizer", config.tokenizer, usual.tokenizer, self.settings.kind),
+            ("lowercase", config.lowercase, usual.lowercase, self.settings.lowercase),
+            ("separate-vocabularies", config.separate_vocabularies, False, self.source.name != JOINT),
+        ):
+            if asked not in (given, used):
+                raise OptionError(
+                    f"--{name} asks for other subwords than those of --tokenizer-from {config.tokenizer_from}",
+                    hint="leave out one of them",
+                )
 
     def files_of(self, sides: Sequence[str]) -> dict[str, Path]:
         """By role, for these sides alone. Raises OptionError for the target's part alone, for both."""

@@ -61,7 +61,7 @@ class Tokenizer:
 
     def __init__(self, model: bytes, settings: TokenizerSettings) -> None:
         self.settings = settings
-        self._model = model
+        self.model = model  # the bytes of its file
         self._pieces: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
 
     @classmethod
@@ -86,7 +86,7 @@ class Tokenizer:
     @property
     def fingerprint(self) -> str:
         """What tells it from another: kind, size and the beginning of a checksum."""
-        checksum = hashlib.sha256(self._model).hexdigest()[:8]
+        checksum = hashlib.sha256(self.model).hexdigest()[:8]
         return f"{self.settings.kind}-{self.vocabulary_size}-{checksum}"
 
     @cached_property

@@ -130,7 +130,9 @@ class TrainConfig(Settings):
         "one", "Train on one GPU, or share every batch among all of this machine.", panel="Output"
     )
 
-    seed: int = setting(1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0)
+    seed: int = setting(
+        1, "Of initial weights, dropout and the order of batches.", panel="Optimisation", low=0, high=2**32 - 1
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,7 +19,7 @@ from nmt_cli.inference.protocol import IntArray
 from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
 from nmt_cli.training.carrying import with_placeholders
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.replay import Replay
+from nmt_cli.training.replay import Replay, Replayed
 
 Item = TypeVar("Item")
 
@@ -54,8 +54,9 @@ def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
 class TrainingBatches:
     """The batches of every epoch; their order and content follow from seed and epoch alone."""
 
-    def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: EncodedSplit | None = None) -> None:
-        self.replay = Replay(corpus.encoded("train"), replayed, share=config.replay_share, seed=config.seed)
+    def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: Replayed | None = None) -> None:
+        old, allowed = (None, None) if replayed is None else (replayed.corpus.encoded("train"), replayed.rows)
+        self.replay = Replay(corpus.encoded("train"), old, share=config.replay_share, seed=config.seed, allowed=allowed)
         self.split = self.replay.split
         self.source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
         self.target_tokenizer = corpus.target_tokenizer

@@ -12,6 +12,7 @@ from nmt_cli.files import sha256
 from nmt_cli.inference.bundle import Bundle
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.replay import Replayed, clear_of
 from nmt_cli.training.resume import changes
 
 FREE = {"dropout"}  # weights do not depend on it
@@ -51,8 +52,11 @@ def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:
         )
 
 
-def replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> PreparedCorpus | None:
-    """The corpus of `--replay`. Raises DataError if their subwords are not those of the corpus."""
+def replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | None:
+    """The corpus of `--replay`, less the pairs that would give away what is held out of `corpus`.
+
+    Raises DataError if its subwords are not those of the corpus, or if no pair is left.
+    """
     if config.replay is None:
         return None
     old = PreparedCorpus.load(Path(config.replay))
@@ -61,9 +65,10 @@ def replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> PreparedCorp
             f"{old.directory}/ has other subwords than {corpus.directory}/",
             hint=f"prepare the new pairs with those: `nmt prepare ... --tokenizer-from {old.directory}`",
         )
-    if not len(old.encoded("train").source):
-        raise DataError(f"{old.directory}/ has no train pairs to replay")
-    return old
+    replayed = Replayed(old, clear_of(old, corpus))
+    if not len(replayed.rows):
+        raise DataError(f"{old.directory}/ has no train pairs to replay, or all are held out of {corpus.directory}/")
+    return replayed
 
 
 def digests(corpus: PreparedCorpus) -> list[str]:

@@ -45,16 +45,20 @@ class Meter:
         """Since the epoch began, without the time between two processes."""
         return self.earlier_seconds + time.perf_counter() - self.started
 
-    # Of the two that follow, only once a step was done.
+    # The two that follow are 0 where a process only ended what one before it did.
 
     @property
     def tokens_per_second(self) -> float:
+        if not self.timed_steps:
+            return 0.0
         if self.timed_steps == 1:
             return self.first_tokens / (self.last_done - self.started)
         return (self.timed_tokens - self.first_tokens) / (self.last_done - self.first_done)
 
     @property
     def seconds_per_step(self) -> float:
+        if not self.timed_steps:
+            return 0.0
         if self.timed_steps == 1:
             return self.last_done - self.started
         return (self.last_done - self.first_done) / (self.timed_steps - 1)

@@ -12,7 +12,6 @@ from onnx import load, save
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.bleu import bleu
-from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.inference.bundle import FLOAT, INT8, graph_files
 from nmt_cli.inference.onnx_engine import OnnxEngine, optimise
 from nmt_cli.inference.translator import Translator
@@ -20,7 +19,7 @@ from nmt_cli.processors import cores
 from nmt_cli.training.graph import Graph
 from nmt_cli.training.quantise import RANGES, Ranges, quantised, with_ranges
 from nmt_cli.training.tabulate import tabulate
-from nmt_cli.training.validation import GREEDY
+from nmt_cli.training.validation import GREEDY, Validator
 
 TOLERATED = 0.2  # BLEU that int8 may cost to be the default
 MEASURED = 1000  # sentences at most from which ranges are learnt
@@ -50,21 +49,21 @@ class Proof:
         return {"default": self.default, "decoding": "greedy", "bleu": scores, "signature": self.signature}
 
 
-def quantise_and_prove(corpus: PreparedCorpus, directory: Path, *, carries: bool) -> Proof:
+def quantise_and_prove(corpus: PreparedCorpus, directory: Path, validate: Validator) -> Proof:
     """Writes the graphs in 8 bits beside the exported ones in `directory`, and measures both.
 
-    `carries`: whether the network has learnt to carry placeholders over.
+    `validate` has the development set as it was when training began, and knows whether the network has learnt to carry
+    placeholders over.
     """
-    sentences = corpus.referenced("dev")
-    sources, references = [each.source for each in sentences], [each.references for each in sentences]
+    sources, carries = validate.sources, validate.translator.carries
     quantise(corpus, directory, sources[:MEASURED], carries=carries)
     for name in (*graph_files(FLOAT), *graph_files(INT8)):
         optimise(directory / name)
-    scores, scoring = {}, ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
+    scores = {}
     for precision in (FLOAT, INT8):
         engine = OnnxEngine(directory, precision=precision)
         hypotheses = translations(corpus, engine, sources, carries=carries)
-        scores[precision] = bleu(hypotheses, references, scoring)
+        scores[precision] = bleu(hypotheses, validate.references, validate.scoring)
     files = [file for name in graph_files(INT8) for file in directory.glob(f"{name}*")]
     size = sum(file.stat().st_size for file in files)
     return Proof(scores[FLOAT].value, scores[INT8].value, scores[FLOAT].signature, size)

@@ -5,22 +5,48 @@ Source: Chu, Dabre, Kurohashi (2017), "An Empirical Comparison of Domain Adaptat
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.dataset import EncodedSplit, Sentences
+from nmt_cli.corpus.clean import sentence_key
+from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, Sentences
 from nmt_cli.corpus.ragged import IntArray, Ragged
 from nmt_cli.errors import OptionError
 
 
-class Replay:
-    """New pairs, and each epoch others of the old ones: so many that these make the given share (0 to 1) of it."""
+@dataclass(frozen=True)
+class Replayed:
+    """An old corpus, and the rows of its train pairs that may be replayed."""
 
-    def __init__(self, new: EncodedSplit, old: EncodedSplit | None, *, share: float, seed: int) -> None:
+    corpus: PreparedCorpus
+    rows: NDArray[np.int64]
+
+    @property
+    def left_out(self) -> int:
+        return self.corpus.manifest.counts.splits["train"] - len(self.rows)
+
+
+class Replay:
+    """New pairs, and each epoch others of the old ones: so many that these make the given share (0 to 1) of it.
+
+    `allowed` are the old pairs that may be taken, by their rows; all, where none are given.
+    """
+
+    def __init__(
+        self,
+        new: EncodedSplit,
+        old: EncodedSplit | None,
+        *,
+        share: float,
+        seed: int,
+        allowed: NDArray[np.int64] | None = None,
+    ) -> None:
         self.new_rows = len(new.source)
-        self.old_rows = 0 if old is None else len(old.source)
+        self.allowed = np.arange(0 if old is None else len(old.source)) if allowed is None else allowed
         self.split = new if old is None else both(new, old)
-        self.replayed = round(self.new_rows * share / (1 - share)) if old is not None else 0
+        self.replayed = round(self.new_rows * share / (1 - share)) if len(self.allowed) else 0
         self.seed = seed
 
     def rows(self, epoch: int) -> NDArray[np.int64]:
@@ -28,10 +54,21 @@ class Replay:
         every = np.arange(self.new_rows)
         if not self.replayed:
             return every
-        generator = np.random.default_rng([self.seed, epoch, self.old_rows])
-        rounds = -(-self.replayed // self.old_rows)
-        old = np.concatenate([generator.permutation(self.old_rows) for _ in range(rounds)])[: self.replayed]
+        generator = np.random.default_rng([self.seed, epoch, len(self.allowed)])
+        rounds = -(-self.replayed // len(self.allowed))
+        old = np.concatenate([generator.permutation(self.allowed) for _ in range(rounds)])[: self.replayed]
         return np.concatenate([every, self.new_rows + old])
+
+
+def clear_of(old: PreparedCorpus, new: PreparedCorpus) -> NDArray[np.int64]:
+    """The train pairs of `old`, by their rows, of which no sentence stands in the dev or test split of `new`."""
+    held_out = [pair for split in ("dev", "test") for pair in new.pairs(split)]
+    sources, targets = ({sentence_key(pair[side]) for pair in held_out} for side in (0, 1))
+    is_clear = [
+        sentence_key(pair.source) not in sources and sentence_key(pair.target) not in targets
+        for pair in old.pairs("train")
+    ]
+    return np.flatnonzero(is_clear)
 
 
 def both(new: EncodedSplit, old: EncodedSplit) -> EncodedSplit:

@@ -14,6 +14,7 @@ from nmt_cli.settings import Settings, option_name
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.schedule import Handover, Schedule
 
+PLACES = {"init_from", "replay"}  # which may be written with a slash behind them
 # What may differ from the run that wrote the checkpoint: nothing learned so far depends on it.
 FREE = {"patience", "checkpoint_minutes", "average", "devices"}
 
@@ -63,7 +64,8 @@ def changes(saved: dict[str, Any], now: Settings, free: Collection[str] = FREE) 
     for field in dataclasses.fields(now):
         before, after = saved.get(field.name, field.default), getattr(now, field.name)
         longer = field.name == "epochs" and after > before
-        if before != after and field.name not in free and not longer:
+        same = before == after or (field.name in PLACES and None not in (before, after) and Path(before) == Path(after))
+        if not same and field.name not in free and not longer:
             yield described(field, before), described(field, after)
 
 

@@ -34,6 +34,7 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.place import ALONE, Place
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.proof import Proof, quantise_and_prove
+from nmt_cli.training.replay import Replayed
 from nmt_cli.training.resume import Identity, check_same, handover_of, is_unbegun
 from nmt_cli.training.schedule import Schedule, TimedSchedule
 from nmt_cli.training.sizing import ENOUGH, first_size, is_open
@@ -131,11 +132,13 @@ def begin(
     open_size = is_open(asked, config)
     old = replayed_corpus(corpus, config)
     network = first_size(facts) if open_size else chosen
-    identity = Identity(corpus.fingerprint, network, config, old.fingerprint if old else None)
+    identity = Identity(corpus.fingerprint, network, config, old.corpus.fingerprint if old else None)
     if facts is not None:
         check_same(facts["identity"], identity, directory)
     elif resume:
         watcher.warned(f"there is no checkpoint in {directory}/; training begins anew")
+    if old is not None and old.left_out:
+        watcher.warned(f"{old.left_out:,} old pairs share a sentence with what is held out now, and are not replayed")
     cluster = cluster_of(strategy, place)
     cluster.check_same({**identity.to_mapping(), "updates": None if facts is None else facts["updates"]})
     run = start(corpus, directory, identity, facts, watcher, old, strategy)
@@ -184,7 +187,7 @@ def start(
     identity: Identity,
     facts: dict[str, Any] | None,
     watcher: Watcher,
-    old: PreparedCorpus | None = None,
+    old: Replayed | None = None,
     strategy: tf.distribute.Strategy | None = None,
 ) -> TrainingRun:
     """A run at its beginning, or where the checkpoint with these `facts` was written."""
@@ -192,7 +195,7 @@ def start(
     keras.utils.set_random_seed(config.seed)
     vocabularies = vocabularies_of(corpus)
     policy = policy_name(config.mixed_precision)
-    batches = TrainingBatches(corpus, config, old.encoded("train") if old else None)
+    batches = TrainingBatches(corpus, config, old)
     handover = None if facts is None else handover_of(facts, config, batches.updates)
     strategy = strategy or tf.distribute.get_strategy()
     parts = parts_of_batch(config, strategy.num_replicas_in_sync)
@@ -255,10 +258,12 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
     with publishing(run.checkpoints.directory) as staged:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
-        proof = quantise_and_prove(corpus, staged, carries=run.trainer.config.placeholders > 0)
-        names = [path.name for path in corpus.tokenizer_files.values()]
-        for path in corpus.model_files:
-            copyfile(path, staged / path.name)
+        proof = quantise_and_prove(corpus, staged, run.validate)
+        names = list(corpus.tokenizers)
+        for name, tokenizer in corpus.tokenizers.items():
+            (staged / name).write_bytes(tokenizer.model)
+        if corpus.picture_weights is not None:
+            copyfile(corpus.picture_weights, staged / corpus.picture_weights.name)
         card = ModelCard(
             format=FORMAT,
             source_language=corpus.source_language,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
+from nmt_cli.corpus.config import languages_in
 from nmt_cli.corpus.formats.reader import Reader, Row, column_number, is_name
 
+HEAD = 20  # lines by which the delimiter is told
 # What the first line's first two fields are called when it is a header, beside the codes of the two languages.
 HEADINGS = frozenset(
     "source target src trg tgt input output text translation original sentence english german deutsch french spanish "
@@ -37,8 +40,8 @@ class CsvReader(Reader):
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """The line on which each record begins, and its fields. A field has at most `csv.field_size_limit()`."""
         lines = (text for _, text in self.stream.lines())
-        first = next(lines, "")
-        records = csv.reader(self.joined(first, lines), delimiter=delimiter_of(first))
+        head = list(islice(lines, HEAD))
+        records = csv.reader(chain(head, lines), delimiter=delimiter_of(head))
         while True:
             line = records.line_num + 1
             try:
@@ -48,21 +51,29 @@ class CsvReader(Reader):
             except csv.Error as error:
                 self.refuse(line, f"{error}", "a quote that is opened here is perhaps never closed")
 
-    @staticmethod
-    def joined(first: str, lines: Iterator[str]) -> Iterator[str]:
-        if first:
-            yield first
-        yield from lines
-
     def has_header(self, fields: list[str]) -> bool:
         """Whether the first record names the columns: if one was asked for by name, or the names are known ones."""
         options = self.options
         if is_name(options.source_column) or is_name(options.target_column):
             return True
-        known = HEADINGS | {str(options.source_language).lower(), str(options.target_language).lower()}
+        languages = (options.source_language, options.target_language, *languages_in(self.given.files[0].name))
+        known = HEADINGS | {str(language).lower() for language in languages}
         return len(fields) > 1 and all(field.strip().lower() in known for field in fields[:2])
 
 
-def delimiter_of(line: str) -> str:
-    """What stands most often between the fields of the first line; a comma if nothing does."""
-    return max(",;\t", key=line.count)
+def delimiter_of(head: Sequence[str]) -> str:
+    """What parts the records that a file begins with into as many fields each, rather two than more.
+
+    Of several such, or where there is none, what stands most often in the first line; a comma if nothing does.
+    """
+
+    def merit(delimiter: str) -> tuple[bool, bool, int]:
+        try:
+            records = [fields for fields in csv.reader(head, delimiter=delimiter) if any(map(str.strip, fields))]
+        except csv.Error:  # which is told with its line when the file is read
+            return False, False, head[0].count(delimiter)
+        whole = records[:-1] if len(head) == HEAD else records  # the last may go on behind the head
+        counts = {len(fields) for fields in whole}
+        return len(counts) == 1 and counts != {1}, counts == {2}, head[0].count(delimiter)
+
+    return max(",;\t", key=merit) if head else ","

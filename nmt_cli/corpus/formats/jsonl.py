@@ -44,7 +44,7 @@ class JsonLinesReader(Reader):
         if isinstance(value, dict):
             text = next((value[key] for key in wanted if key in value), None)
         elif isinstance(value, list):
-            place = int(column) - 1 if column and column.isascii() and column[:4].isdigit() else position
+            place = int(column[:9]) - 1 if column and column.isascii() and column.isdigit() else position
             text = value[place] if 0 <= place < len(value) else None
         else:
             text = None

@@ -48,6 +48,8 @@ class PoReader(Reader):
                 if "msgstr" in keyword:
                     yield from entry.rows()
                     entry, keyword = Entry(), ""
+                if text.startswith("#~"):  # an obsolete entry, whose flags are its own
+                    entry.is_fuzzy = False
                 entry.is_fuzzy |= text.startswith("#,") and "fuzzy" in text
                 continue
             if not text.startswith('"'):

@@ -1,6 +1,6 @@
 """Comma-separated text with quotes: the translation becomes the last field, and everything before it stays as it is.
 
-`,`, `;` or a tab between fields, whichever stands most often in the first line. A field of several lines is one text.
+`,`, `;` or a tab between fields, whichever parts the first line into most. A field of several lines is one text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from nmt_cli.corpus.formats.csv import delimiter_of
 from nmt_cli.inference.documents.columns import (
     SHORT_ROW,
     cell,
@@ -46,8 +45,8 @@ class CsvDocument(Document):
     def units(self) -> Iterator[TranslationUnit]:
         required_column(self.source)
         lines = self.source.text_lines(ends=True)
-        first = next(lines, "")
-        self.delimiter = delimiter_of(first)
+        first = next(lines, "")  # no more: a pipe may wait for the translation of a line before it gives the next
+        self.delimiter = max(",;\t", key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
         column = None
         for record in self.records(chain([first] if first else [], lines)):
             if column is None:

@@ -143,6 +143,20 @@ def test_a_corpus_that_is_there_is_replaced_only_when_asked(corpus: Path, tmp_pa
     assert contents(tmp_path / "out") != before
 
 
+def test_what_stands_beside_a_prepared_corpus_is_not_thrown_away_with_it(corpus: Path, tmp_path: Path) -> None:
+    prepare(corpus, tmp_path / "out", PrepareConfig())
+    (tmp_path / "out" / "model").mkdir()
+    with pytest.raises(OutputError, match="holds model too"):
+        prepare(corpus, tmp_path / "out", PrepareConfig(), replace=True)
+    assert (tmp_path / "out" / "model").is_dir()
+
+
+def test_a_report_does_not_stand_in_what_is_made_anew(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="which is made anew"):
+        prepare(corpus, tmp_path / "out", PrepareConfig(), report=tmp_path / "out" / "report.html")
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_is_no_prepared_corpus_is_never_replaced(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="something other"):
         prepare(corpus, corpus.parent, PrepareConfig(), replace=True)
@@ -256,6 +270,20 @@ def test_subwords_of_another_corpus_or_model_are_taken_over(made: Path, corpus: 
     borrowed = prepare(corpus, tmp_path / "b", PrepareConfig(tokenizer_from=str(tmp_path / "model"))).manifest
     assert (borrowed.tokenizer.kind, borrowed.tokenizer.lowercase) == ("word", True)
     assert borrowed.outputs["target.spm"] == PreparedCorpus.load(tmp_path / "words").manifest.outputs["target.spm"]
+
+
+@pytest.mark.parametrize("options", [{"tokenizer": "bpe"}, {"lowercase": True}, {"separate_vocabularies": True}])
+def test_options_that_ask_for_other_subwords_than_those_taken_over_are_refused(
+    made: Path, corpus: Path, tmp_path: Path, options: dict
+) -> None:
+    with pytest.raises(OptionError, match="asks for other subwords"):
+        prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(made), **options))
+
+
+def test_the_manifest_has_the_subwords_that_were_taken_over(corpus: Path, tmp_path: Path) -> None:
+    prepare(corpus, tmp_path / "first", PrepareConfig(tokenizer="char", lowercase=True))
+    options = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / "first"))).manifest.options
+    assert (options["tokenizer"], options["lowercase"]) == ("char", True)
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,30 @@ def test_csv_is_read_with_quotes_line_breaks_and_header(tmp_path: Path) -> None:
     assert "line 2: 1 columns" in refusal(path, "a,b\nonly\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("Hello, my dear, hi;Hallo, du\nNo;Nein\n", [("Hello, my dear, hi", "Hallo, du"), ("No", "Nein")]),
+        ('"a; b",c\nd,"e; f; g"\n', [("a; b", "c"), ("d", "e; f; g")]),
+        ("a\tb, c, d\ne\tf\n", [("a", "b, c, d"), ("e", "f")]),
+        ("a,b,c\nd,e,f\n", [("a", "b"), ("d", "e")]),
+        ('"x, y";"z\nz"\n' * 30, [("x, y", "z\nz")] * 30),
+    ],
+)
+def test_fields_of_csv_are_parted_as_all_its_lines_say(tmp_path: Path, text: str, pairs: list[tuple[str, str]]) -> None:
+    assert texts(tmp_path / "x.csv", text) == pairs
+
+
+def test_the_languages_that_a_file_is_named_by_are_a_header(tmp_path: Path) -> None:
+    assert texts(tmp_path / "news.en-de.csv", "en,de\none,eins\n") == [("one", "eins")]
+    assert texts(tmp_path / "news.en-fr.csv", "en,de\none,eins\n") == [("en", "de"), ("one", "eins")]
+
+
+def test_the_flag_of_an_obsolete_entry_is_its_own(tmp_path: Path) -> None:
+    text = '#, fuzzy\n#~ msgid "old"\n#~ msgstr "alt"\n\nmsgid "new"\nmsgstr "neu"\n'
+    assert [(row.source, row.is_unfinished) for row in rows(tmp_path / "x.po", text)] == [("new", False)]
+
+
 def test_a_quote_that_is_never_closed_is_told_with_the_line_where_it_was_opened(tmp_path: Path) -> None:
     data = 'a,b\nc,"d\n' + "e,f\n" * 100_000
     assert "line 2: field larger than" in refusal(tmp_path / "a.csv", data)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.clean import digest, normalise, sentence_key
-from nmt_cli.corpus.near import near_numbers
+from nmt_cli.corpus.near import edges_of_band, near_numbers
 from nmt_cli.corpus.pairs import Texts
 from nmt_cli.corpus.split import (
     IntArray,
@@ -188,6 +188,14 @@ def test_sentences_that_differ_in_little_are_near_and_others_are_not() -> None:
     assert numbers[0] == numbers[1] == numbers[2]
     assert numbers[3] == numbers[4]
     assert len({numbers[n] for n in (0, 3, 5, 6, 7, 8)}) == 6
+
+
+def test_sentences_are_compared_across_unlike_ones_of_equal_hashes() -> None:
+    """Five whose hashes are equal in the first band; in all the others only those of the first and the last."""
+    signatures = np.arange(5 * 32, dtype=np.uint32).reshape(5, 32)
+    signatures[:, :4] = 7
+    signatures[4] = signatures[0]
+    assert edges_of_band(signatures, 0, 4).tolist() == [[0, 4]]
 
 
 @settings(deadline=None)

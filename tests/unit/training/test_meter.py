@@ -32,3 +32,9 @@ def test_an_epoch_that_another_process_began_counts_its_tokens_and_time_but_not_
     meter.add(nats=10.0, tokens=10.0)
     assert (meter.steps, meter.loss, meter.tokens_per_second) == (2, 2.0, 10.0)
     assert meter.seconds == 7.0 + 3.0
+
+
+def test_a_process_that_did_no_step_of_an_epoch_has_no_speed() -> None:
+    saved = {"nats": 1.0, "tokens": 2.0, "steps": 3, "earlier_seconds": 4.0}
+    meter = Meter.from_mapping(saved)
+    assert (meter.tokens_per_second, meter.seconds_per_step) == (0.0, 0.0)

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
-from nmt_cli.corpus.dataset import EncodedSplit, Sentences
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, Sentences, prepare
 from nmt_cli.corpus.ragged import Ragged
-from nmt_cli.training.replay import Replay
+from nmt_cli.training.replay import Replay, clear_of
+from support.models import prepare_toy, toy_pairs, write_pairs
 
 
 def split(first: int, rows: int) -> EncodedSplit:
@@ -40,3 +44,19 @@ def test_without_old_pairs_an_epoch_is_the_new_ones() -> None:
     replay = Replay(new, None, share=0.2, seed=1)
     assert replay.split is new
     assert replay.rows(1).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_pairs_that_are_not_allowed_are_never_taken() -> None:
+    replay = Replay(split(0, 30), split(1000, 10), share=0.5, seed=1, allowed=np.array([2, 5, 7]))
+    assert set(replay.rows(1)[30:].tolist()) == {32, 35, 37} and len(replay.rows(1)) == 60
+
+
+def test_what_is_held_out_now_is_not_replayed(tmp_path: Path) -> None:
+    old = prepare_toy(tmp_path, 400)
+    longer = write_pairs(tmp_path / "longer.tsv", toy_pairs(600))
+    prepare(longer, tmp_path / "new", PrepareConfig(tokenizer_from=str(old.directory)))
+    new = PreparedCorpus.load(tmp_path / "new")
+    rows, pairs = clear_of(old, new), old.pairs("train")
+    held_out = {text for name in ("dev", "test") for pair in new.pairs(name) for text in pair}
+    assert 0 < len(rows) < len(pairs)
+    assert [row for row, pair in enumerate(pairs) if not held_out.intersection(pair)] == rows.tolist()

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.evaluation.chrf import chrf
 from nmt_cli.inference.bundle import Bundle
 from nmt_cli.inference.config import SearchConfig
@@ -22,7 +23,7 @@ from nmt_cli.training.proof import Proof, quantise_and_prove
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
-from support.models import prepare_toy
+from support.models import prepare_toy, toy_pairs, write_pairs
 
 SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
 QUICK = TrainConfig(epochs=2, batch=64, learning_rate=0.01, mixed_precision=False)
@@ -99,14 +100,28 @@ def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, tr
     assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
 
 
+def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path) -> None:
+    """The subwords that the model gets, and the sentences that int8 is measured on, are those of the beginning."""
+    mine = prepare_toy(tmp_path, 300)
+    before = (mine.directory / "joint.spm").read_bytes()
+
+    class Meddler(Watcher):
+        def exporting(self) -> None:
+            other = write_pairs(tmp_path / "other.tsv", [(f"{a} x", f"y {b}") for a, b in toy_pairs(200)])
+            prepare(other, mine.directory, PrepareConfig(vocab_size=320), replace=True)
+
+    train(mine, tmp_path / "model", SMALL, replace(QUICK, epochs=1), watcher=Meddler())
+    assert (mine.directory / "joint.spm").read_bytes() != before == (tmp_path / "model" / "joint.spm").read_bytes()
+
+
 def test_the_proof_of_int8_reads_sentences_as_the_model_will(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bool] = []
 
-    def prove(corpus: PreparedCorpus, directory: Path, *, carries: bool) -> Proof:
-        seen.append(carries)
-        return quantise_and_prove(corpus, directory, carries=carries)
+    def prove(corpus: PreparedCorpus, directory: Path, validate: Validator) -> Proof:
+        seen.append(validate.translator.carries)
+        return quantise_and_prove(corpus, directory, validate)
 
     monkeypatch.setattr(running, "quantise_and_prove", prove)
     train(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0))
