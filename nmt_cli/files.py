@@ -11,12 +11,15 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from nmt_cli.errors import NotFoundError, OutputError, nearest
+
+DAY = 24 * 60 * 60  # seconds
 
 
 def sha256(path: Path) -> str:
@@ -101,9 +104,10 @@ def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     exception the staged directory is removed and `path` is as it was.
     Raises OutputError if `path` holds anything and `replace` is false.
     """
-    refuse_to_overwrite(path, replace=replace)
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
+    clear_left_over(target)
+    refuse_to_overwrite(path, replace=replace)
     staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
     try:
         yield staged
@@ -114,6 +118,17 @@ def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
         exchange(staged, target)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+
+
+def clear_left_over(target: Path) -> None:
+    """Of processes that were killed: puts back what one had moved away, and removes what is older than a day."""
+    for path in target.parent.iterdir():
+        if not path.name.startswith(f".{target.name}.") or path.suffix not in (".partial", ".old"):
+            continue
+        if path.suffix == ".old" and not target.exists():
+            os.replace(path, target)
+        elif time.time() - path.stat().st_mtime > DAY:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def refuse_to_overwrite(path: Path, *, replace: bool) -> None:

@@ -131,6 +131,20 @@ def test_an_interrupted_directory_leaves_nothing(tmp_path: Path, interruption: t
     assert not list(tmp_path.iterdir())
 
 
+def test_what_killed_processes_left_is_put_back_or_cleared_away(tmp_path: Path) -> None:
+    """One was killed between its two renamings; others while they wrote, today and days ago."""
+    (tmp_path / ".out.12.old").mkdir()
+    (tmp_path / ".out.12.old" / "a").write_text("old")
+    for name in (".out.new.partial", ".out.stale.partial", ".other.stale.partial"):
+        (tmp_path / name).mkdir()
+        if "stale" in name:
+            os.utime(tmp_path / name, (0, 0))
+    with pytest.raises(OutputError, match="is there already"), staged_directory(tmp_path / "out", replace=False):
+        pass
+    assert (tmp_path / "out" / "a").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.stale.partial", ".out.new.partial", "out"]
+
+
 def test_a_missing_file_names_the_nearest_of_its_folder(tmp_path: Path) -> None:
     (tmp_path / "corpus.tsv").touch()
     with pytest.raises(NotFoundError) as caught:
