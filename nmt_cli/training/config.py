@@ -20,7 +20,16 @@ Metric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `trai
 class TrainConfig(Settings):
     """How the network is fitted."""
 
-    epochs: int = setting(10, "Passes over the training pairs.", panel="Optimisation", low=1)
+    epochs: int = setting(
+        10, "Passes over the training pairs; after each the model is measured.", panel="Optimisation", low=1
+    )
+    epoch_pairs: int | None = setting(
+        None,
+        "Pairs of an epoch at most: a large corpus is measured more often, and passed through in several epochs.  "
+        "[default: all]",
+        panel="Optimisation",
+        low=1,
+    )
     batch: int = setting(128, "Sentence pairs in a batch.", panel="Optimisation", low=1)
     batch_tokens: int | None = setting(
         None,

@@ -19,7 +19,7 @@ from nmt_cli.inference.protocol import IntArray
 from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_tokens_dropped
 from nmt_cli.training.carrying import with_placeholders
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.replay import Replay, Replayed
+from nmt_cli.training.replay import EpochRows, Replayed
 
 Item = TypeVar("Item")
 
@@ -56,14 +56,21 @@ class TrainingBatches:
 
     def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: Replayed | None = None) -> None:
         old, allowed = (None, None) if replayed is None else (replayed.corpus.encoded("train"), replayed.rows)
-        self.replay = Replay(corpus.encoded("train"), old, share=config.replay_share, seed=config.seed, allowed=allowed)
-        self.split = self.replay.split
+        self.epoch_rows = EpochRows(
+            corpus.encoded("train"),
+            old,
+            share=config.replay_share,
+            seed=config.seed,
+            allowed=allowed,
+            most=config.epoch_pairs,
+        )
+        self.split = self.epoch_rows.split
         self.source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
         self.target_tokenizer = corpus.target_tokenizer
         self.size = batch_size(config)
         self.config = config
-        # Batches in one epoch; with a replay another may have one more or less.
-        self.steps = batch_count(*self.lengths(self.replay.rows(1)), size=self.size)
+        # Batches in the first epoch; of a part of the pairs, or with a replay, another may have one more or less.
+        self.steps = batch_count(*self.lengths(self.epoch_rows.rows(1)), size=self.size)
         self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
 
     def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
@@ -79,7 +86,7 @@ class TrainingBatches:
 
     def pools(self, number: int, skip: int) -> Iterator[list[Batch]]:
         """The same, pool by pool."""
-        rows, seed = self.replay.rows(number), self.config.seed
+        rows, seed = self.epoch_rows.rows(number), self.config.seed
         pools = bucketed_pools(*self.lengths(rows), size=self.size, shape=self.shape, seed=seed, epoch=number)
         for index, pool in enumerate(pools):
             batches = sum(map(len, pool))

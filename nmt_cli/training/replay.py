@@ -1,4 +1,4 @@
-"""Old pairs among the new ones of every epoch, so that fine-tuning does not forget them.
+"""Which pairs an epoch has: the new ones, or a part of them, and old ones, so that fine-tuning does not forget them.
 
 Source: Chu, Dabre, Kurohashi (2017), "An Empirical Comparison of Domain Adaptation Methods", mixed fine-tuning.
 """
@@ -28,10 +28,11 @@ class Replayed:
         return self.corpus.manifest.counts.splits["train"] - len(self.rows)
 
 
-class Replay:
-    """New pairs, and each epoch others of the old ones: so many that these make the given share (0 to 1) of it.
+class EpochRows:
+    """The pairs of each epoch: all that are new, or at most `most` of them, in turn, and others of the old ones.
 
-    `allowed` are the old pairs that may be taken, by their rows; all, where none are given.
+    Of the old ones so many that these make the given share (0 to 1) of it. `allowed` are those that may be taken, by
+    their rows; all, where none are given.
     """
 
     def __init__(
@@ -42,22 +43,33 @@ class Replay:
         share: float,
         seed: int,
         allowed: NDArray[np.int64] | None = None,
+        most: int | None = None,
     ) -> None:
         self.new_rows = len(new.source)
         self.allowed = np.arange(0 if old is None else len(old.source)) if allowed is None else allowed
         self.split = new if old is None else both(new, old)
-        self.replayed = round(self.new_rows * share / (1 - share)) if len(self.allowed) else 0
+        self.share = share if len(self.allowed) else 0.0
         self.seed = seed
+        self.parts = -(-self.new_rows // most) if most else 1  # epochs until each new pair was there once
 
     def rows(self, epoch: int) -> NDArray[np.int64]:
-        """The rows of `split` that an epoch has; an old pair a second time only once each was there."""
-        every = np.arange(self.new_rows)
-        if not self.replayed:
-            return every
+        """The rows of `split` that an epoch, from 1, has; an old pair a second time only once each was there."""
+        new = self.part(epoch)
+        replayed = round(len(new) * self.share / (1 - self.share))
+        if not replayed:
+            return new
         generator = np.random.default_rng([self.seed, epoch, len(self.allowed)])
-        rounds = -(-self.replayed // len(self.allowed))
-        old = np.concatenate([generator.permutation(self.allowed) for _ in range(rounds)])[: self.replayed]
-        return np.concatenate([every, self.new_rows + old])
+        rounds = -(-replayed // len(self.allowed))
+        old = np.concatenate([generator.permutation(self.allowed) for _ in range(rounds)])[:replayed]
+        return np.concatenate([new, self.new_rows + old])
+
+    def part(self, epoch: int) -> NDArray[np.int64]:
+        """The new pairs of an epoch. Those of `parts` epochs are all of them, parted anew for the next so many."""
+        if self.parts <= 1:
+            return np.arange(self.new_rows)
+        turn, part = divmod(epoch - 1, self.parts)
+        order = np.random.default_rng([self.seed, turn, self.parts]).permutation(self.new_rows)
+        return np.sort(np.array_split(order, self.parts)[part])
 
 
 def clear_of(old: PreparedCorpus, new: PreparedCorpus) -> NDArray[np.int64]:

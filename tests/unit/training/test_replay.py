@@ -3,11 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, Sentences, prepare
 from nmt_cli.corpus.ragged import Ragged
-from nmt_cli.training.replay import Replay, clear_of
+from nmt_cli.training.replay import EpochRows, clear_of
 from support.models import prepare_toy, toy_pairs, write_pairs
 
 
@@ -22,33 +23,50 @@ def split(first: int, rows: int) -> EncodedSplit:
 
 
 def test_an_epoch_has_every_new_pair_and_its_share_of_old_ones() -> None:
-    replay = Replay(split(0, 80), split(1000, 500), share=0.2, seed=1)
-    epochs = [replay.rows(epoch) for epoch in (1, 2)]
+    made = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1)
+    epochs = [made.rows(epoch) for epoch in (1, 2)]
     for rows in epochs:
-        ids = [int(replay.split.source[row][0]) for row in rows]
+        ids = [int(made.split.source[row][0]) for row in rows]
         assert ids[:80] == list(range(80))
         assert len(ids) == len(set(ids)) == 100
         assert all(1000 <= one < 1500 for one in ids[80:])
-        assert [replay.split.target[row].tolist() for row in rows] == [[one, 9] for one in ids]
+        assert [made.split.target[row].tolist() for row in rows] == [[one, 9] for one in ids]
     assert set(epochs[0]) != set(epochs[1])
-    np.testing.assert_array_equal(epochs[0], replay.rows(1))
+    np.testing.assert_array_equal(epochs[0], made.rows(1))
 
 
 def test_few_old_pairs_are_repeated_evenly() -> None:
-    rows = Replay(split(0, 30), split(1000, 10), share=0.5, seed=1).rows(1)
+    rows = EpochRows(split(0, 30), split(1000, 10), share=0.5, seed=1).rows(1)
     assert np.bincount(rows)[30:].tolist() == [3] * 10
 
 
 def test_without_old_pairs_an_epoch_is_the_new_ones() -> None:
     new = split(0, 5)
-    replay = Replay(new, None, share=0.2, seed=1)
-    assert replay.split is new
-    assert replay.rows(1).tolist() == [0, 1, 2, 3, 4]
+    made = EpochRows(new, None, share=0.2, seed=1)
+    assert made.split is new
+    assert made.rows(1).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "most", "sizes"), [(10, 4, [3, 3, 4]), (10, 5, [5, 5]), (10, 10, [10]), (3, 1, [1, 1, 1])]
+)
+def test_parts_of_the_pairs_are_all_of_them_in_turn(pairs: int, most: int, sizes: list[int]) -> None:
+    made = EpochRows(split(0, pairs), None, share=0.2, seed=1, most=most)
+    turns = [[made.rows(turn * len(sizes) + part + 1).tolist() for part in range(len(sizes))] for turn in range(3)]
+    for parts in turns:
+        assert sorted(map(len, parts)) == sizes
+        assert sorted(row for part in parts for row in part) == list(range(pairs))
+    assert len(sizes) == 1 or turns[0] != turns[1]
+
+
+def test_old_pairs_have_their_share_of_a_part() -> None:
+    made = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1, most=40)
+    assert [len(made.rows(epoch)) for epoch in (1, 2)] == [50, 50]
 
 
 def test_pairs_that_are_not_allowed_are_never_taken() -> None:
-    replay = Replay(split(0, 30), split(1000, 10), share=0.5, seed=1, allowed=np.array([2, 5, 7]))
-    assert set(replay.rows(1)[30:].tolist()) == {32, 35, 37} and len(replay.rows(1)) == 60
+    made = EpochRows(split(0, 30), split(1000, 10), share=0.5, seed=1, allowed=np.array([2, 5, 7]))
+    assert set(made.rows(1)[30:].tolist()) == {32, 35, 37} and len(made.rows(1)) == 60
 
 
 def test_what_is_held_out_now_is_not_replayed(tmp_path: Path) -> None:

@@ -100,6 +100,14 @@ def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, tr
     assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
 
 
+def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    recorder = Recorder()
+    pairs = len(corpus.pairs("train"))
+    train(corpus, tmp_path / "model", SMALL, replace(QUICK, epoch_pairs=-(-pairs // 2)), watcher=recorder)
+    assert recorder.info is not None and recorder.info.steps_per_epoch == -(-pairs // 2 // QUICK.batch)
+    assert [record.epoch for record in recorder.records] == [1, 2]
+
+
 def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path) -> None:
     """The subwords that the model gets, and the sentences that int8 is measured on, are those of the beginning."""
     mine = prepare_toy(tmp_path, 300)
