@@ -164,14 +164,14 @@ def check_place(source: Path, directory: Path, *, replace: bool) -> None:
             f"{directory}/ holds something other than a prepared corpus", hint="name another directory with --data"
         )
     files.refuse_to_overwrite(directory, replace=replace)
+    if directory.is_dir() and directory.resolve() in source.resolve().parents:
+        raise OutputError(f"{source} stands in {directory}/, which is to be replaced", hint="move the file out first")
     foreign = others_in(directory)
     if foreign:
         raise OutputError(
             f"{directory}/ is to be replaced, and holds {foreign[0]} too, which is not of the prepared corpus",
             hint="move it out first, or name another directory with --data",
         )
-    if directory.is_dir() and directory.resolve() in source.resolve().parents:
-        raise OutputError(f"{source} stands in {directory}/, which is to be replaced", hint="move the file out first")
     target = Path(os.path.realpath(directory))  # of a link, whose target is replaced
     parent = next(place for place in target.parents if place.exists())
     if not parent.is_dir():

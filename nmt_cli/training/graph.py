@@ -21,7 +21,7 @@ Array = NDArray[Any]
 class Linear:
     """A product with constant weights, and the constant bias that is added to it if there is one."""
 
-    nodes: tuple[NodeProto, ...]  # MatMul, and Add where there is a bias
+    nodes: tuple[NodeProto, ...]  # MatMul or Gemm, and Add where there is a bias
     value: str  # (..., K)
     weights: Array  # (K, M)
     bias: Array | None  # (M,)
@@ -62,6 +62,12 @@ class Graph:
         self.proto.initializer.append(numpy_helper.from_array(self.arrays[name], name))
         return name
 
+    def fold(self, one: NodeProto, value: Array) -> None:
+        """Puts a constant in the place of a node with one output."""
+        self.exchange([one], [])
+        self.arrays[one.output[0]] = value
+        self.proto.initializer.append(numpy_helper.from_array(value, one.output[0]))
+
     def name(self, like: str) -> str:
         """A name that nothing has yet."""
         found = next(name for name in (f"{like}__{number}" for number in count(1)) if name not in self.taken)
@@ -81,10 +87,25 @@ class Graph:
         """The products with constant weights of at least `narrowest` rows and columns."""
         found = []
         for node in self.proto.node:
-            weights = self.array(node.input[1]) if node.op_type == "MatMul" else None
+            weights = self.weights(node)
             if weights is not None and weights.ndim == 2 and min(weights.shape) >= narrowest:
                 found.append(self.linear(node, weights))
         return found
+
+    def weights(self, node: NodeProto) -> Array | None:
+        """The constant (K, M) that a product multiplies by; None where there is none, or where it does more than that.
+
+        tf2onnx makes a Gemm of what is written as an Einsum.
+        """
+        if node.op_type not in ("MatMul", "Gemm"):
+            return None
+        constant = self.array(node.input[1])
+        if constant is None or node.op_type == "MatMul":
+            return constant
+        does_more = attribute(node, "transA") or len(node.input) > 2 or attribute(node, "alpha") not in (None, 1.0)
+        if does_more:
+            return None
+        return np.ascontiguousarray(constant.T) if attribute(node, "transB") else constant
 
     def linear(self, product: NodeProto, weights: Array) -> Linear:
         value, output = product.input[0], product.output[0]

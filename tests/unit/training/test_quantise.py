@@ -40,7 +40,9 @@ def test_both_precisions_give_nearly_the_same_distribution(directory: Path) -> N
         step = engine.step(np.array([2, 2]), engine.encode(source), VOCABULARY)
         order = np.argsort(step.tokens, axis=1)
         steps.append(np.take_along_axis(step.log_probabilities, order, axis=1))
-    np.testing.assert_allclose(steps[1], steps[0], atol=0.1)  # widths of 8 even little out
+    products = len(Graph(onnx.load(directory / "decoder.onnx").graph).linears(narrowest=NARROWEST))
+    far = 0.1 if products < 10 else 0.15  # one behind the other, in a Transformer; widths of 8 even little out
+    np.testing.assert_allclose(steps[1], steps[0], atol=far)
     assert not np.array_equal(steps[0], steps[1])
 
 
@@ -60,10 +62,11 @@ def test_int8_gives_a_sentence_the_same_result_in_every_batch(
         assert alone[0].score == pytest.approx(found[0].score, abs=1e-5)
 
 
-def test_int8_is_less_than_half_of_float_where_weights_are_most_of_it(tmp_path: Path) -> None:
-    place = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", embedding=128, units=64)
-    size = {name: (place / name).stat().st_size for name in ("encoder.onnx", "encoder.int8.onnx")}
-    assert size["encoder.int8.onnx"] < size["encoder.onnx"] / 2
+def test_every_matrix_is_of_bytes(directory: Path) -> None:
+    for name in graph_files("int8"):
+        arrays = map(numpy_helper.to_array, onnx.load(directory / name).graph.initializer)
+        matrices = [array for array in arrays if array.ndim == 2 and min(array.shape) >= NARROWEST]
+        assert matrices and {array.dtype.name for array in matrices} == {"int8"}
 
 
 def test_bytes_reach_127_and_come_back_within_half_a_step() -> None:
