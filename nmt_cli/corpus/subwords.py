@@ -58,7 +58,6 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
         if config.vocab_size is not None:
             raise OptionError("--vocab-size and --tokenizer-from exclude each other", hint="leave out one of them")
         borrowed = borrow(Path(config.tokenizer_from), settings)
-        borrowed.refuse_others(config)
         settings, models = (
             borrowed.settings,
             {role: path.read_bytes() for role, path in borrowed.files_of(config.sides).items()},

@@ -81,9 +81,7 @@ class Bundle:
         card = read_card(directory)
         precision = precision or card.default_precision
         graphs = graph_files(precision)
-        weights = [
-            name for name in map(weight_file, graphs) if name in card.checksums
-        ]  # of small graphs there are none
+        weights = [name for name in map(weight_file, graphs) if name in card.checksums]
         for name in dict.fromkeys((*graphs, *weights, card.source_tokenizer, card.target_tokenizer)):
             check_file(directory / name, card.checksums.get(name, ""))
         return cls(directory=directory, card=card, precision=precision)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Escape = Callable[[str], str]
 OPENING = "([{«„“‘\"'¿¡"
-DEEPEST = 100  # marks inside each other; what is deeper counts as beside the last of these
 CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
+DEEPEST = 100  # marks inside each other; what is deeper counts as beside the last of these
 
 
 @dataclass(frozen=True)
