@@ -112,7 +112,8 @@ def translate(
         document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
     if not sampling.sample and n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
-    search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
+    scored = layout.scores or layout.json
+    search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling, scored=scored)
     paths, output = named_files(files or []), None if output == STREAM else output
     screen = Screen(quiet=quiet)
     bundle = unchecked(model)

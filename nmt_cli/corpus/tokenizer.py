@@ -34,6 +34,7 @@ THREADS = 1
 LONGEST_LINE = 1 << 16  # bytes; SentencePiece leaves out longer ones
 BYTES = 256  # byte pieces in a unigram or BPE vocabulary
 SPECIALS = 4
+MANY = 64  # sentences: for fewer, SentencePiece takes longer to start its threads than to do the work
 
 # Pieces of their own in every vocabulary, for spans of text that translation is to carry over as they are.
 PLACEHOLDERS = tuple(f"⟦{number}⟧" for number in range(10))
@@ -113,8 +114,11 @@ class Tokenizer:
         return self.encode_all([text])[0]
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
-        """Ids of each sentence, without start and end; faster than one by one, on all cores."""
-        found: list[list[int]] = self._pieces.encode([surface(text, self.settings) for text in texts], out_type=int)
+        """Ids of each sentence, without start and end; many are cut on all cores."""
+        surfaces = [surface(text, self.settings) for text in texts]
+        if len(surfaces) < MANY:
+            return [self._pieces.encode(text, out_type=int) for text in surfaces]
+        found: list[list[int]] = self._pieces.encode(surfaces, out_type=int)
         return found
 
     def sample_all(self, texts: Iterable[str], *, alpha: float, seed: int) -> list[list[int]]:
@@ -141,8 +145,10 @@ class Tokenizer:
         return self.decode_all([ids])[0]
 
     def decode_all(self, sentences: Iterable[Sequence[int]]) -> list[str]:
-        """Each of `sentences` as by `decode`; faster than one by one."""
-        texts = self._pieces.decode([[int(i) for i in ids if i == self.UNKNOWN or i >= SPECIALS] for ids in sentences])
+        """Each of `sentences` as by `decode`; many on all cores."""
+        known = [[int(i) for i in ids if i == self.UNKNOWN or i >= SPECIALS] for ids in sentences]
+        few = len(known) < MANY
+        texts = [self._pieces.decode(ids) for ids in known] if few else self._pieces.decode(known)
         # Normalised because byte pieces can spell a line break, and a translation must stay on its line.
         return [normalise(unmark_words(text) if self.settings.kind == "word" else text) for text in texts]
 

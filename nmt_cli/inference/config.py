@@ -75,6 +75,7 @@ class SearchConfig(Settings):
     length_factor: float | None = 3.0  # most target tokens a source token, beside `source.ADDED`; None: any number
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
     prefix: str = ""  # text that every translation begins with
+    scored: bool = True  # whether scores are wanted; without, greedy search is faster and has NaN for them
     sampling: SamplingConfig = dataclasses.field(default_factory=SamplingConfig)
 
     @property

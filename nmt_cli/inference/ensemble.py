@@ -34,7 +34,9 @@ class Ensemble:
     def encode(self, source_ids: IntArray) -> EnsembleState:
         return EnsembleState(tuple(model.encode(source_ids) for model in self.models))
 
-    def step(self, tokens: IntArray, state: EnsembleState, candidates: int) -> Step[EnsembleState]:
+    def step(
+        self, tokens: IntArray, state: EnsembleState, candidates: int, *, scored: bool = True
+    ) -> Step[EnsembleState]:
         """Exact: every model is asked for all V tokens, whatever is wanted, since a mean needs them all."""
         steps = [
             model.step(tokens, member, self.vocabulary)

@@ -3,9 +3,11 @@
 Letters: B sentences, N rows, S source positions, C candidates.
 
 `encoder.onnx`: the source, ids (B, S) or features (B, S, D) -> the entries of the state. `decoder.onnx`: `tokens` (N,),
-`candidates` (), the entries of the state -> `best_tokens` (N, C), `log_probabilities` (N, C), `attention` (N, S), and
-`next.NAME` for every entry NAME that a step changes. Entries that no step changes belong to the sentence: they are kept
-once a sentence and repeated for its rows only when the rows change hands.
+`candidates` (), `scored` (), the entries of the state -> `best_tokens` (N, C), `log_probabilities` (N, C), `attention`
+(N, S), and `next.NAME` for every entry NAME that a step changes. Entries that no step changes belong to the sentence:
+they are kept once a sentence and repeated for its rows only when the rows change hands. Where not `scored`, the best
+token of each row has 0 for its log-probability, and the others less; a small decoder, which always scores, has no such
+input.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from nmt_cli.inference.protocol import FloatArray, IntArray, Step
 
 Arrays = dict[str, FloatArray]
 TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encoder's input
-TOKENS, CANDIDATES = "tokens", "candidates"  # inputs of the decoder beside the state
+TOKENS, CANDIDATES, SCORED = "tokens", "candidates", "scored"  # inputs of the decoder beside the state
 NEXT = "next."
 SMALL = 4096  # bytes of a constant that stays in the graph
 SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
@@ -92,7 +94,9 @@ class OnnxEngine:
         (self.source,) = self.encoder.get_inputs()
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.changing = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
-        self.state_names = [one.name for one in self.decoder.get_inputs() if one.name not in (TOKENS, CANDIDATES)]
+        names = [one.name for one in self.decoder.get_inputs()]
+        self.state_names = [name for name in names if name not in (TOKENS, CANDIDATES, SCORED)]
+        self.asks_if_scored = SCORED in names
 
     def encode(self, source: SourceArray) -> OnnxState:
         state = self.encoded(source, self.state_names)
@@ -114,10 +118,11 @@ class OnnxEngine:
         true = (state[BIAS] == 0)[:, :, None]
         return np.asarray((state[MEMORY] * true).sum(axis=1) / true.sum(axis=1), dtype=np.float32)
 
-    def step(self, tokens: IntArray, state: OnnxState, candidates: int) -> Step[OnnxState]:
+    def step(self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool = True) -> Step[OnnxState]:
         feed = {
             TOKENS: tokens.astype(np.int32),
             CANDIDATES: np.array(candidates, dtype=np.int32),
+            **({SCORED: np.array(scored)} if self.asks_if_scored else {}),
             **state.fed,
             **state.rows,
         }

@@ -52,6 +52,10 @@ class StepModel(Protocol[StateT]):
         """The state before the first target token, one row a sentence; `source` is what `corpus.source` batches."""
         ...
 
-    def step(self, tokens: IntArray, state: StateT, candidates: int) -> Step[StateT]:
-        """Feeds the previous token of each row, (N,), and gives the `candidates` best next ones."""
+    def step(self, tokens: IntArray, state: StateT, candidates: int, *, scored: bool = True) -> Step[StateT]:
+        """Feeds the previous token of each row, (N,), and gives the `candidates` best next ones.
+
+        Who asks for them not `scored` wants their order alone: what they have of log-probabilities may then lack a
+        constant for each row, where leaving it out is faster.
+        """
         ...

@@ -7,6 +7,7 @@ end-of-sentence token.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Generic
 
@@ -61,7 +62,8 @@ def search(
 
     `guide` is what constrains them; without one it is what `config` asks for, less what needs text or a line's number.
 
-    With a beam of 1 this is greedy search: the likeliest token at every step, until it is END. With a wider beam no
+    With a beam of 1 this is greedy search: the likeliest token at every step, until it is END, and if no scores are
+    wanted (`config.scored`) they are NaN. With a wider beam no
     hypothesis that the beam could still reach is lost: a sentence is searched until the best that its open rows can
     become is worse than what it has (`penalties.Ranking.reachable`). A sentence's result does not depend on the others
     of its batch.
@@ -182,6 +184,8 @@ class BeamSearch(Generic[StateT]):
         self.source = source
         self.beam = config.rows
         self.candidates = 1 if guide.draws or self.beam == 1 else self.beam + 1  # one may be END, and K are to go on
+        self.scored = config.scored or self.beam > 1 or guide.draws
+        self.unknown = 0.0 if self.scored else math.nan  # is added to what is told of scores
         self.ranking = Ranking.of(config)
         self.sentences = np.arange(len(source))  # (A,)
         self.limits = length_limits(source, config, guide.forced)  # (A,)
@@ -195,7 +199,8 @@ class BeamSearch(Generic[StateT]):
         state = self.model.encode(self.source).select(np.repeat(self.sentences, self.scores.shape[1]))
         previous: IntArray = np.full(self.scores.size, Tokenizer.START)
         while self.sentences.size:
-            step = self.model.step(previous, state, self.guide.candidates(self.candidates, self.length))
+            candidates = self.guide.candidates(self.candidates, self.length)
+            step = self.model.step(previous, state, candidates, scored=self.scored)
             if self.guide.constraints:
                 step = self.guide.narrowed(step, self.open_rows(), self.candidates)
             self.end_rows(step)
@@ -277,12 +282,13 @@ class BeamSearch(Generic[StateT]):
         sentences, ranks = np.nonzero(np.isfinite(self.pool.score[closing]))
         own = (closing[sentences], ranks)
         lengths, rows = self.pool.length[own], self.pool.row[own]
-        scores, totals = self.pool.score[own].tolist(), self.pool.log_probability[own].tolist()
-        ends = self.pool.end_log_probability[own].tolist()
+        told = (self.pool.score, self.pool.log_probability, self.pool.end_log_probability)
+        scores, totals, ends = ((values[own] + self.unknown).tolist() for values in told)
         found: dict[int, Found] = {}
         for length in sorted(set(lengths.tolist())):  # those of one length are read together
             group = np.flatnonzero(lengths == length)
             tokens, log_probabilities, parents = self.trail.read(length - 1, rows[group])
+            log_probabilities += self.unknown
             attention = self.trail.attention_of(np.column_stack([parents, rows[group]]))
             for row, place in enumerate(group.tolist()):
                 found[place] = Found(
@@ -308,9 +314,9 @@ class BeamSearch(Generic[StateT]):
         return [
             Found(
                 tokens=tuple(tokens[row].tolist()),
-                log_probability=float(totals[row]),
-                score=float(scores[row]),
-                token_log_probabilities=tuple(log_probabilities[row].tolist()),
+                log_probability=float(totals[row] + self.unknown),
+                score=float(scores[row] + self.unknown),
+                token_log_probabilities=tuple((log_probabilities[row] + self.unknown).tolist()),
                 attention=attention[row],
                 finished=False,
             )

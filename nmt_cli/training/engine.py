@@ -38,7 +38,7 @@ class KerasEngine:
     def encode(self, source: SourceArray) -> KerasState:
         return KerasState(self.compiled_encode(tf.convert_to_tensor(source, self.network.source.dtype)))
 
-    def step(self, tokens: IntArray, state: KerasState, candidates: int) -> Step[KerasState]:
+    def step(self, tokens: IntArray, state: KerasState, candidates: int, *, scored: bool = True) -> Step[KerasState]:
         best = self.compiled_step(tf.convert_to_tensor(tokens, tf.int32), tf.constant(candidates), state.entries)
         return Step(
             tokens=np.asarray(best["best_tokens"]),

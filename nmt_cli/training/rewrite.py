@@ -2,7 +2,8 @@
 
 1. A loop carries its weights along as if they could change; as constants they are prepared once.
 2. The best of a vocabulary are in the blocks with the highest maxima: only these are sorted. The logarithm of the
-   normalisation is that of the best token's probability, less its score, so that no logarithm is taken of the others.
+   normalisation is that of the best token's probability, less its score, so that no logarithm is taken of the others,
+   and none of it is computed where scores are not wanted.
 3. Weights that are reshaped each time are constants.
 4. Of a vocabulary that both languages share, the decoder is never given what only the source has.
 
@@ -17,9 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto, ModelProto, NodeProto, helper, shape_inference
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, shape_inference
 
-from nmt_cli.inference.onnx_engine import TOKENS
+from nmt_cli.inference.onnx_engine import SCORED, TOKENS
 from nmt_cli.training.graph import Graph, bodies, node, width
 
 RESHAPING = {"Shape", "Gather", "ReduceProd", "Concat", "Reshape"}  # and what tf2onnx makes the new shape of
@@ -121,10 +122,30 @@ def search_blocks(graph: Graph, top: NodeProto, shapes: ModelProto) -> None:
     base = made("Mul", made("GatherElements", chosen, made("Div", places, long), axis=1), long)
     nodes.append(node("Add", [base, made("Mod", places, long)], [top.output[1]]))
     best = made("Slice", top.output[1], first, second, second)  # (N, 1)
-    probability = made("GatherElements", made("Softmax", scores, axis=-1), best, axis=1)
     above = made("Sub", values, made("Slice", values, first, second, second))
-    nodes.append(node("Add", [above, made("Log", probability)], [top.output[0]]))
+    graph.proto.input.append(helper.make_tensor_value_info(SCORED, TensorProto.BOOL, []))
+    of_best = made("If", SCORED, then_branch=log_probability(graph, scores, best), else_branch=nothing(graph))
+    nodes.append(node("Add", [above, of_best], [top.output[0]]))
     graph.exchange([softmax, top], nodes)
+
+
+def log_probability(graph: Graph, scores: str, tokens: str) -> GraphProto:
+    """A branch that gives (N, 1): those of the `tokens` (N, 1), of which `scores` (N, V) are the logits."""
+    softmax, chosen, log = map(graph.name, ("softmax", "chosen", "log_probability"))
+    nodes = [
+        node("Softmax", [scores], [softmax], axis=-1),
+        node("GatherElements", [softmax, tokens], [chosen], axis=1),
+        node("Log", [chosen], [log]),
+    ]
+    return helper.make_graph(nodes, log, [], [helper.make_tensor_value_info(log, TensorProto.FLOAT, ["N", 1])])
+
+
+def nothing(graph: Graph) -> GraphProto:
+    """A branch that gives (1, 1): a zero."""
+    zero = graph.name("zero")
+    value = helper.make_tensor(zero, TensorProto.FLOAT, [1, 1], [0.0])
+    output = helper.make_tensor_value_info(zero, TensorProto.FLOAT, [1, 1])
+    return helper.make_graph([node("Constant", [], [zero], value=value)], zero, [], [output])
 
 
 def block_length(vocabulary: int) -> int:

@@ -22,7 +22,7 @@ from nmt_cli.training.loss import token_loss
 from nmt_cli.training.step import IDS, Trainer
 from nmt_cli.training.watch import Validation
 
-GREEDY = SearchConfig(beam_size=1)
+GREEDY = SearchConfig(beam_size=1, scored=False)
 SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this
 
 

@@ -65,6 +65,17 @@ def test_one_line_in_gives_one_line_out(place: Path) -> None:
     assert done.stderr.count("never seen in training") == 1 and "字" in done.stderr
 
 
+def test_greedy_search_says_the_same_with_scores_and_without(place: Path) -> None:
+    greedy, text = ("translate", "--beam-size", "1"), "bade giko.\n\nlu.\n"
+    plain = succeed(*greedy, cwd=place, text=text).stdout.splitlines()
+    scored = [line.split("\t") for line in succeed(*greedy, "--scores", cwd=place, text=text).stdout.splitlines()]
+    assert [translation for _, translation in scored] == plain
+    assert all(float(score) < 0 for score, translation in scored if translation)
+    told = [json.loads(line) for line in succeed(*greedy, "--json", cwd=place, text=text).stdout.splitlines()]
+    assert [one["translation"] for one in told] == plain
+    assert all(one["log_probability"] < 0 for line in told for one in line["hypotheses"])
+
+
 def test_n_best_lists_and_scores_are_countable(place: Path) -> None:
     out = succeed("translate", "--n-best", "3", "--scores", cwd=place, text="bade giko.\n\nlu.\n").stdout
     rows = [line.split("\t") for line in out.splitlines()]

@@ -49,7 +49,7 @@ class Adversary:
             attention[row, :, : len(own)] = looks / looks.sum(axis=1, keepdims=True)
         return PlanState(plan, attention, 0)
 
-    def step(self, tokens: IntArray, state: PlanState, candidates: int) -> Step[PlanState]:
+    def step(self, tokens: IntArray, state: PlanState, candidates: int, *, scored: bool = True) -> Step[PlanState]:
         others = np.arange(4, 4 + candidates - 1)
         best = [[token, *others[others != token], END][:candidates] for token in state.plan[:, state.place].tolist()]
         log_probabilities = np.tile(np.log(0.1) * np.arange(1, candidates + 1), (len(best), 1))

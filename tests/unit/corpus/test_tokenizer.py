@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
 from nmt_cli.corpus.tokenizer import (
+    MANY,
     PLACEHOLDERS,
     Tokenizer,
     mark_words,
@@ -35,6 +36,14 @@ def test_training_text_survives_encoding(kind: TokenizerKind) -> None:
     tokenizer = trained(kind)
     texts = TEXTS if kind != "word" else TEXTS[:600]  # words that occur once may be left out
     assert [tokenizer.decode(ids) for ids in tokenizer.encode_all(texts)] == texts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_sentences_are_cut_and_joined_as_each_alone(kind: TokenizerKind) -> None:
+    tokenizer, texts = trained(kind), ["", *TEXTS[:MANY]]
+    ids = tokenizer.encode_all(texts)
+    assert ids == [tokenizer.encode(text) for text in texts]
+    assert tokenizer.decode_all(ids) == [tokenizer.decode(one) for one in ids]
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])

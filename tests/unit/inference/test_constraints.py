@@ -97,7 +97,7 @@ def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
     asked: list[int] = []
 
     class Asked(TableModel):
-        def step(self, tokens, state, candidates):  # type: ignore[no-untyped-def]
+        def step(self, tokens, state, candidates, *, scored=True):  # type: ignore[no-untyped-def]
             asked.append(candidates)
             return super().step(tokens, state, candidates)
 

@@ -18,7 +18,7 @@ TOKENS = [END, 4, 5, 6]
 class WholeTable(TableModel):
     """The table over all ids from 0 on, as a network has them: those that are no tokens have no probability."""
 
-    def step(self, tokens, state, candidates):  # type: ignore[no-untyped-def]
+    def step(self, tokens, state, candidates, *, scored=True):  # type: ignore[no-untyped-def]
         step = super().step(tokens, state, candidates)
         rows, nothing = len(tokens), [0, 1, 2]
         return type(step)(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -66,6 +68,36 @@ def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> Non
         previous = int(model.tokens[model.distribution(seed + 10, prefix).argmax()])
         expected.append(previous)
     assert [one.tokens for one in found] == [tuple(expected)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    ngram=st.integers(0, 2),
+    coverage=st.sampled_from([0.0, 0.5]),
+    length=st.integers(1, 10),
+)
+def test_greedy_search_without_scores_finds_the_same(seed: int, ngram: int, coverage: float, length: int) -> None:
+    model = TableModel(vocabulary=4, attention=0.5)
+    config = SearchConfig(beam_size=1, max_length=length, no_repeat_ngram=ngram, coverage_penalty=coverage)
+    own, other = sources(seed, seed + 1), sources(seed, seed + 1)
+    for with_scores, without in zip(
+        search(model, own, config), search(model, other, replace(config, scored=False)), strict=True
+    ):
+        assert [one.tokens for one in with_scores] == [one.tokens for one in without]
+        assert [one.finished for one in with_scores] == [one.finished for one in without]
+        np.testing.assert_array_equal(with_scores[0].attention, without[0].attention)
+        values = [without[0].score, without[0].log_probability, *without[0].token_log_probabilities]
+        assert len(values) == 2 + len(without[0].tokens) and np.isnan(values).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), beam=st.integers(2, 4))
+def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
+    config = SearchConfig(beam_size=beam, max_length=8)
+    model = TableModel(vocabulary=4)
+    (asked,), (not_asked,) = (search(model, sources(seed), replace(config, scored=scored)) for scored in (True, False))
+    assert [(one.tokens, one.score) for one in asked] == [(one.tokens, one.score) for one in not_asked]
 
 
 @settings(max_examples=30, deadline=None)

@@ -46,6 +46,17 @@ def test_both_precisions_give_nearly_the_same_distribution(directory: Path) -> N
     assert not np.array_equal(steps[0], steps[1])
 
 
+@pytest.mark.parametrize("precision", ["float", "int8"])
+def test_without_scores_the_best_has_zero_and_all_else_is_the_same(directory: Path, precision: str) -> None:
+    engine, source = OnnxEngine(directory, precision=precision), np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
+    scored, spared = (engine.step(np.array([2, 2]), engine.encode(source), 5, scored=one) for one in (True, False))
+    assert np.array_equal(spared.tokens, scored.tokens)
+    assert np.array_equal(spared.attention, scored.attention)
+    above = scored.log_probabilities - scored.log_probabilities[:, :1]
+    np.testing.assert_allclose(spared.log_probabilities, above, atol=1e-5)
+    assert not spared.log_probabilities[:, 0].any() and (scored.log_probabilities < 0).all()
+
+
 sentences = st.lists(st.integers(4, 300), min_size=1, max_size=6).map(lambda ids: [*ids, 3])
 
 

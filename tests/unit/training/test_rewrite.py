@@ -38,14 +38,19 @@ def test_the_best_of_blocks_are_the_best_of_all(k: int) -> None:
     scores[0] = np.repeat(np.arange(100), 4)  # many are equal
     scores[1] = 0  # all are
     scores[2, 1:] = -1e9  # all but one are forbidden
-    values, tokens = session.run(None, {"scores": scores, "k": np.array([k])})
+    given = {"scores": scores, "k": np.array([k])}
+    values, tokens = session.run(None, {**given, "scored": np.array(True)})
     expected = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     assert np.array_equal(tokens, expected)
     exact = scores.astype(np.float64)
     exact -= np.log(np.exp(exact - exact.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)) + exact.max(
         axis=1, keepdims=True
     )
-    np.testing.assert_allclose(values, np.take_along_axis(exact, expected, axis=1), rtol=1e-6, atol=2e-6)
+    exact = np.take_along_axis(exact, expected, axis=1)
+    np.testing.assert_allclose(values, exact, rtol=1e-6, atol=2e-6)
+    values, tokens = session.run(None, {**given, "scored": np.array(False)})
+    assert np.array_equal(tokens, expected)
+    np.testing.assert_allclose(values, exact - exact[:, :1], rtol=1e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize(
