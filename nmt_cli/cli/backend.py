@@ -25,12 +25,13 @@ def require_tensorflow(what: str = "training") -> None:
 
 @contextmanager
 def silent_tensorflow() -> Iterator[None]:
-    """Imports within the block get a TensorFlow backend and leave no log lines on stderr.
+    """Imports within the block get a TensorFlow backend that takes no more of a GPU than it needs, and says nothing.
 
-    Some of them are written by C++ before any setting is read, so the descriptor itself is turned away.
+    Some of what it would say is written by C++ before any setting is read, so the descriptor itself is turned away.
     """
     os.environ["KERAS_BACKEND"] = "tensorflow"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else all of its memory: nobody could share it
     sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
