@@ -62,11 +62,10 @@ def search(
 
     `guide` is what constrains them; without one it is what `config` asks for, less what needs text or a line's number.
 
-    With a beam of 1 this is greedy search: the likeliest token at every step, until it is END, and if no scores are
-    wanted (`config.scored`) they are NaN. With a wider beam no
-    hypothesis that the beam could still reach is lost: a sentence is searched until the best that its open rows can
-    become is worse than what it has (`penalties.Ranking.reachable`). A sentence's result does not depend on the others
-    of its batch.
+    With a beam of 1 this is greedy search: the likeliest token at every step, until it is END; its scores are NaN where
+    none are wanted (`config.scored`). With a wider beam no hypothesis that the beam could still reach is lost: a
+    sentence is searched until the best that its open rows can become is worse than what it has
+    (`penalties.Ranking.reachable`). A sentence's result does not depend on the others of its batch.
     """
     return BeamSearch(model, source, config, observer or Observer(), guide or Guide.of(config)).run()
 
