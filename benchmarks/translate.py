@@ -67,7 +67,7 @@ def peer(python: str, script: str, *arguments: object) -> Seconds:
 
 def ours(translator: Translator, sources: list[str], beam: int) -> Seconds:
     started, used = time.perf_counter(), time.process_time()
-    translator.translate(sources, SearchConfig(beam_size=beam, scored=False))  # as the command, and as the peers
+    translator.translate(sources, SearchConfig(beam_size=beam, scored=False))  # which nobody asks of the peers either
     return Seconds(time.perf_counter() - started, time.process_time() - used)
 
 

@@ -47,7 +47,7 @@ class TableModel:
         prefix = state.prefix * 100 + tokens
         scores = np.stack([self.distribution(*key) for key in zip(state.table, prefix, strict=True)])
         if not scored:
-            scores += prefix[:, None] % 7
+            scores += prefix[:, None] % 7  # any constant of the row, which `StepModel` allows then
         order = np.argsort(-scores, axis=1)[:, :candidates]
         return Step(
             tokens=self.tokens[order],
