@@ -104,10 +104,16 @@ class Tokenizer:
     @cached_property
     def characters(self) -> frozenset[str]:
         """The characters that occur in pieces of the vocabulary."""
-        pieces = self._pieces
-        ids = (i for i in range(SPECIALS, self.vocabulary_size) if not pieces.is_byte(i))
-        texts = (pieces.id_to_piece(i) for i in ids)
-        return frozenset("".join(text for text in texts if text not in PLACEHOLDERS)) - {BLANK} | {" "}
+        are_bytes = self._pieces.is_byte(list(range(self.vocabulary_size)))
+        known = list(zip(self._spelled, are_bytes, strict=True))[SPECIALS:]
+        texts = (text for text, is_byte in known if not is_byte and text not in PLACEHOLDERS)
+        return frozenset("".join(texts)) - {BLANK} | {" "}
+
+    @cached_property
+    def _spelled(self) -> list[str]:
+        """Every piece of the vocabulary; asked of SentencePiece at once, since asking takes longer than the answer."""
+        found: list[str] = self._pieces.id_to_piece(list(range(self.vocabulary_size)))
+        return found
 
     def encode(self, text: str) -> list[int]:
         """Ids of a sentence, without start and end."""
@@ -169,13 +175,13 @@ class Tokenizer:
         """As `decode`, with the pieces `unknown`, as `surfaces` gives them, for the unknown ones, in their order."""
         waiting = iter(unknown)
         known = [int(i) for i in ids if i == self.UNKNOWN or i >= SPECIALS]
-        pieces = [next(waiting) if i == self.UNKNOWN else self._pieces.id_to_piece(i) for i in known]
+        pieces = [next(waiting) if i == self.UNKNOWN else self._spelled[i] for i in known]
         text = "".join(pieces).replace(BLANK, " ")
         return normalise(unmark_words(text) if self.settings.kind == "word" else text)
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Each id as text, for showing: `▁` stands for a blank before, or `￭` for none where pieces are words."""
-        found: list[str] = self._pieces.id_to_piece(list(map(int, ids)))
+        found = [self._spelled[i] for i in ids]
         return [piece.removeprefix(BLANK) for piece in found] if self.settings.kind == "word" else found
 
     def unseen(self, text: str) -> set[str]:

@@ -62,27 +62,26 @@ class OnnxState:
 
     def select(self, rows: IntArray) -> OnnxState:
         of_rows = self.owner[rows]
+        changing = moved(self.rows, rows)
+        if np.array_equal(of_rows, self.owner):  # as long as rows stay with their sentences those stay as they are
+            chosen = replace(self, rows=changing)
+            chosen.__dict__["fed"] = self.fed
+            return chosen
         is_first = np.diff(of_rows, prepend=-1) != 0  # the rows of a sentence stand together
         kept, owner = of_rows[is_first], np.cumsum(is_first) - 1
-        chosen = replace(
-            self,
-            sentences={name: moved(array, kept) for name, array in self.sentences.items()},
-            rows={name: moved(array, rows) for name, array in self.rows.items()},
-            owner=owner,
-        )
-        if np.array_equal(of_rows, self.owner):
-            chosen.__dict__["fed"] = self.fed  # as long as rows stay with their sentences nothing is copied
-        return chosen
+        return replace(self, sentences=moved(self.sentences, kept), rows=changing, owner=owner)
 
 
-def moved(array: FloatArray, kept: IntArray) -> FloatArray:
-    """`array[kept]`; where holes are filled from behind and all else stays in its place, in the array's own memory."""
+def moved(arrays: Arrays, kept: IntArray) -> Arrays:
+    """`array[kept]` of each; where holes are filled from behind and all else stays in its place, in its own memory."""
     count = len(kept)
     holes = np.flatnonzero(kept != np.arange(count))
-    if np.any(kept[holes] < count):
-        return array[kept]
-    array[holes] = array[kept[holes]]
-    return array[:count]
+    fillers = kept[holes]
+    if np.any(fillers < count):
+        return {name: array.take(kept, axis=0) for name, array in arrays.items()}
+    for array in arrays.values():
+        array[holes] = array[fillers]
+    return {name: array[:count] for name, array in arrays.items()}
 
 
 class OnnxEngine:

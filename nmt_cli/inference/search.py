@@ -8,7 +8,7 @@ end-of-sentence token.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Generic
 
 import numpy as np
@@ -95,33 +95,56 @@ def filled(is_open: NDArray[np.bool_]) -> IntArray:
     return places
 
 
+# An ended hypothesis: what it is ranked by, its log-probability and that of END alone, its length (END counted), and
+# the row, of the step before the last, that END followed.
+ENDED = np.dtype(
+    [
+        ("score", np.float64),
+        ("log_probability", np.float64),
+        ("end_log_probability", np.float64),
+        ("length", np.int64),
+        ("row", np.int64),
+    ]
+)
+
+
 @dataclass
 class Trail:
-    """What every row chose at every step, so that a hypothesis can be read backwards from its last row."""
+    """What every row chose at every step, so that hypotheses can be read backwards from their last rows."""
 
     tokens: list[IntArray]  # a step: (N,)
     log_probabilities: list[FloatArray]  # a step: (N,), of the token alone
     parents: list[IntArray]  # a step: (N,), the row of the step before
     attention: list[FloatArray]  # a step: (rows of the step before, S)
 
-    def read(self, length: int, rows: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
-        """(R, T) each, of the `length` steps to R rows: tokens, log-probabilities, and the rows that chose them."""
-        tokens, parents = (np.empty((len(rows), length), dtype=np.int64) for _ in range(2))
-        log_probabilities = np.empty((len(rows), length))
-        for step in reversed(range(length)):
-            tokens[:, step] = self.tokens[step][rows]
-            log_probabilities[:, step] = self.log_probabilities[step][rows]
-            rows = self.parents[step][rows]
-            parents[:, step] = rows
+    def read(self, rows: IntArray, lengths: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
+        """(R, T) each, of the first `lengths` steps to R rows: tokens, log-probabilities, the rows that chose them.
+
+        The longest come first. Behind the last step of each stand END, 0, and the row itself.
+        """
+        shape = len(rows), int(lengths.max(initial=0)) + 1
+        tokens, log_probabilities = np.full(shape, Tokenizer.END, dtype=np.int64), np.zeros(shape)
+        parents = np.repeat(rows[:, np.newaxis], shape[1], axis=1)
+        here = rows.copy()
+        for step in reversed(range(shape[1] - 1)):
+            reaching = np.searchsorted(-lengths, -step)  # so many of them have this step
+            own = here[:reaching]
+            tokens[:reaching, step] = self.tokens[step][own]
+            log_probabilities[:reaching, step] = self.log_probabilities[step][own]
+            here[:reaching] = parents[:reaching, step] = self.parents[step][own]
         return tokens, log_probabilities, parents
 
-    def attention_of(self, parents: IntArray) -> FloatArray:
-        """(R, T, S): what the rows `parents` (R, T) looked at, one a step from the first on."""
-        return np.stack([self.attention[step][rows] for step, rows in enumerate(parents.T)], axis=1)
+    def attention_of(self, parents: IntArray, lengths: IntArray) -> FloatArray:
+        """(R, T, S): what the rows `parents` (R, T) looked at, in as many steps as each of `lengths` says."""
+        found = np.zeros((*parents.shape, self.attention[0].shape[1]), dtype=self.attention[0].dtype)
+        for step in range(parents.shape[1]):
+            reaching = np.searchsorted(-lengths, -step)
+            found[:reaching, step] = self.attention[step][parents[:reaching, step]]
+        return found
 
     def history(self, rows: int) -> IntArray:
         """(N, T): the tokens of each of the `rows` open rows."""
-        return self.read(len(self.tokens), np.arange(rows))[0]
+        return self.read(np.arange(rows), np.full(rows, len(self.tokens)))[0][:, :-1]
 
     def looked(self, latest: FloatArray) -> FloatArray:
         """(N, S): the attention of each row, summed over its steps and the one under way, whose own is `latest`."""
@@ -137,38 +160,6 @@ class Trail:
         self.tokens[-1] = self.tokens[-1][rows]
         self.log_probabilities[-1] = self.log_probabilities[-1][rows]
         self.parents[-1] = self.parents[-1][rows]
-
-
-@dataclass(frozen=True)
-class Pool:
-    """The best ended hypotheses of each sentence still searched, (A, n_best), best first."""
-
-    score: FloatArray  # NEVER where there is none yet
-    log_probability: FloatArray
-    end_log_probability: FloatArray
-    length: IntArray  # END counted
-    row: IntArray  # the row, of the step before the last, that END followed
-
-    @classmethod
-    def empty(cls, sentences: int, n_best: int) -> Pool:
-        shape = (sentences, n_best)
-        none, zero = np.full(shape, NEVER), np.zeros(shape, dtype=np.int64)
-        return cls(score=none, log_probability=none, end_log_probability=none, length=zero, row=zero)
-
-    def merged(self, offered: Pool) -> Pool:
-        """The best of both, as many as there were; earlier ones first where scores are equal."""
-        order = np.argsort(-np.concatenate([self.score, offered.score], axis=1), axis=1, kind="stable")
-        order = order[:, : self.score.shape[1]]
-        best = {
-            field.name: np.take_along_axis(
-                np.concatenate([getattr(self, field.name), getattr(offered, field.name)], axis=1), order, axis=1
-            )
-            for field in fields(self)
-        }
-        return replace(self, **best)
-
-    def keep(self, sentences: IntArray) -> Pool:
-        return replace(self, **{field.name: getattr(self, field.name)[sentences] for field in fields(self)})
 
 
 class BeamSearch(Generic[StateT]):
@@ -190,7 +181,9 @@ class BeamSearch(Generic[StateT]):
         self.limits = length_limits(source, config, guide.forced)  # (A,)
         first = self.beam if guide.draws else 1  # hypotheses part at their first token, samples have theirs drawn apart
         self.scores = np.zeros((len(source), first))  # (A, K) log-probabilities of the open rows
-        self.pool = Pool.empty(len(source), min(config.n_best, self.beam))
+        self.pool = np.zeros((len(source), min(config.n_best, self.beam)), dtype=ENDED)  # (A, n_best), best first
+        self.pool["score"] = NEVER  # where there is none yet
+        self.closed: list[tuple[IntArray, NDArray[np.void]]] = []  # at each step: sentences (B,), pools (B, n_best)
         self.trail = Trail([], [], [], [])
         self.results: list[list[Found]] = [[] for _ in source]
 
@@ -207,6 +200,7 @@ class BeamSearch(Generic[StateT]):
             self.close_sentences()
             previous = self.trail.tokens[-1]
             state = step.state.select(self.trail.parents[-1])
+        self.read_ended()
         return self.results
 
     def open_rows(self) -> Rows:
@@ -223,27 +217,31 @@ class BeamSearch(Generic[StateT]):
 
     def end_rows(self, step: Step[StateT]) -> None:
         """Offers every row to the pool as ended here, where END is among its candidates."""
-        is_end = step.tokens == Tokenizer.END
-        if not is_end.any():
+        by_sentence = (*self.scores.shape, -1)  # (A, K, C)
+        is_end = (step.tokens == Tokenizer.END).reshape(by_sentence)
+        sentences = np.flatnonzero(is_end.any(axis=(1, 2)))
+        if not sentences.size:
             return
-        end = np.where(is_end, step.log_probabilities, NEVER).max(axis=1).reshape(self.scores.shape)
-        total = self.scores + end
-        length = self.length + 1
-        offered = Pool(
-            score=self.ranking.score(total, length, self.coverage(step)),
-            log_probability=total,
-            end_log_probability=end,
-            length=np.full(total.shape, length),
-            row=np.arange(total.size).reshape(total.shape),
-        )
-        self.pool = self.pool.merged(offered)
+        log_probabilities = step.log_probabilities.reshape(by_sentence)[sentences]
+        end = np.where(is_end[sentences], log_probabilities, NEVER).max(axis=2)
+        total = self.scores[sentences] + end
+        offered = np.empty(total.shape, dtype=ENDED)
+        offered["score"] = self.ranking.score(total, self.length + 1, self.coverage(step, sentences))
+        offered["log_probability"] = total
+        offered["end_log_probability"] = end
+        offered["length"] = self.length + 1
+        offered["row"] = np.arange(self.scores.size).reshape(self.scores.shape)[sentences]
+        both = np.concatenate([self.pool[sentences], offered], axis=1)  # of equal ones the earlier stay in front
+        order = np.argsort(-both["score"], axis=1, kind="stable")[:, : self.pool.shape[1]]
+        self.pool[sentences] = np.take_along_axis(both, order, axis=1)
 
-    def coverage(self, step: Step[StateT]) -> FloatArray | float:
-        """(A, K): the coverage penalty of every row, if it ended here."""
+    def coverage(self, step: Step[StateT], sentences: IntArray) -> FloatArray | float:
+        """(R, K): the coverage penalty of every row of R of the sentences, if it ended here."""
         if not self.ranking.coverage.beta:
             return 0.0
         true = np.repeat(true_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
-        return self.ranking.coverage(self.trail.looked(step.attention), true).reshape(self.scores.shape)
+        penalties = self.ranking.coverage(self.trail.looked(step.attention), true)
+        return penalties.reshape(self.scores.shape)[sentences]
 
     def extend_rows(self, step: Step[StateT]) -> None:
         """Of all open continuations of a sentence, the K best become its rows."""
@@ -261,50 +259,54 @@ class BeamSearch(Generic[StateT]):
         self.trail.attention.append(step.attention)
 
     def close_sentences(self) -> None:
-        """Writes down the results of sentences that no open row can improve, and goes on with the others."""
+        """Goes on without the sentences that no open row can improve."""
         reachable = self.ranking.reachable(self.scores[:, 0], self.limits)
-        over = (self.pool.score[:, -1] >= reachable) | (self.limits <= self.length)
+        over = (self.pool["score"][:, -1] >= reachable) | (self.limits <= self.length)
         closing: IntArray = np.flatnonzero(over)
-        for index, found in self.ended(closing):
-            self.results[self.sentences[index]].append(found)
-        for index in closing[~np.isfinite(self.pool.score[closing, 0])].tolist():  # none ended
+        if closing.size:
+            self.closed.append((self.sentences[closing], self.pool[closing]))
+        for index in closing[~np.isfinite(self.pool["score"][closing, 0])].tolist():  # none ended
             self.results[self.sentences[index]] = self.cut(index)
         keep = filled(~over)
         beam = self.scores.shape[1]
         rows = (keep[:, None] * beam + np.arange(beam)).ravel()
         self.trail.keep(rows)
         self.sentences, self.limits, self.scores = self.sentences[keep], self.limits[keep], self.scores[keep]
-        self.pool = self.pool.keep(keep)
+        self.pool = self.pool[keep]
 
-    def ended(self, closing: IntArray) -> list[tuple[int, Found]]:
-        """The hypotheses in the pools of the sentences at these places, each with its place, best first."""
-        sentences, ranks = np.nonzero(np.isfinite(self.pool.score[closing]))
-        own = (closing[sentences], ranks)
-        lengths, rows = self.pool.length[own], self.pool.row[own]
-        told = (self.pool.score, self.pool.log_probability, self.pool.end_log_probability)
-        scores, totals, ends = ((values[own] + self.unknown).tolist() for values in told)
+    def read_ended(self) -> None:
+        """Writes down the ended hypotheses of all sentences: all at once, which takes as few steps as those of one."""
+        if not self.closed:
+            return
+        sentences, pools = map(np.concatenate, zip(*self.closed, strict=True))
+        places, ranks = np.nonzero(np.isfinite(pools["score"]))
+        ended = pools[places, ranks]
+        order = np.argsort(-ended["length"], kind="stable")
+        lengths, rows = ended["length"][order], ended["row"][order]
+        tokens, log_probabilities, parents = self.trail.read(rows, lengths - 1)
+        attention = self.trail.attention_of(parents, lengths)
+        log_probabilities[np.arange(len(order)), lengths - 1] = ended["end_log_probability"][order]
+        log_probabilities += self.unknown
+        totals, scores = ((ended[name] + self.unknown).tolist() for name in ("log_probability", "score"))
         found: dict[int, Found] = {}
-        for length in sorted(set(lengths.tolist())):  # those of one length are read together
-            group = np.flatnonzero(lengths == length)
-            tokens, log_probabilities, parents = self.trail.read(length - 1, rows[group])
-            log_probabilities += self.unknown
-            attention = self.trail.attention_of(np.column_stack([parents, rows[group]]))
-            for row, place in enumerate(group.tolist()):
-                found[place] = Found(
-                    tokens=(*tokens[row].tolist(), Tokenizer.END),
-                    log_probability=totals[place],
-                    score=scores[place],
-                    token_log_probabilities=(*log_probabilities[row].tolist(), ends[place]),
-                    attention=attention[row],
-                    finished=True,
-                )
-        return [(sentence, found[place]) for place, sentence in enumerate(own[0].tolist())]
+        for row, (place, length) in enumerate(zip(order.tolist(), lengths.tolist(), strict=True)):
+            found[place] = Found(
+                tokens=tuple(tokens[row, :length].tolist()),
+                log_probability=totals[place],
+                score=scores[place],
+                token_log_probabilities=tuple(log_probabilities[row, :length].tolist()),
+                attention=attention[row, :length],
+                finished=True,
+            )
+        for place, sentence in enumerate(sentences[places].tolist()):
+            self.results[sentence].append(found[place])
 
     def cut(self, index: int) -> list[Found]:
         """The open hypotheses of a sentence that reached its limit before any ended, best first."""
         places = np.flatnonzero(np.isfinite(self.scores[index]))
-        tokens, log_probabilities, parents = self.trail.read(self.length, index * self.scores.shape[1] + places)
-        attention = self.trail.attention_of(parents)
+        lengths = np.full(len(places), self.length)
+        tokens, log_probabilities, parents = self.trail.read(index * self.scores.shape[1] + places, lengths)
+        attention = self.trail.attention_of(parents[:, :-1], lengths)
         coverage = self.ranking.coverage(
             attention.sum(axis=1), true_positions(self.source[self.sentences[index], None])
         )
@@ -312,12 +314,12 @@ class BeamSearch(Generic[StateT]):
         scores = self.ranking.score(totals, self.length, coverage)
         return [
             Found(
-                tokens=tuple(tokens[row].tolist()),
+                tokens=tuple(tokens[row, :-1].tolist()),
                 log_probability=float(totals[row] + self.unknown),
                 score=float(scores[row] + self.unknown),
-                token_log_probabilities=tuple((log_probabilities[row] + self.unknown).tolist()),
+                token_log_probabilities=tuple((log_probabilities[row, :-1] + self.unknown).tolist()),
                 attention=attention[row],
                 finished=False,
             )
-            for row in np.argsort(-scores, kind="stable")[: self.pool.score.shape[1]]
+            for row in np.argsort(-scores, kind="stable")[: self.pool.shape[1]]
         ]

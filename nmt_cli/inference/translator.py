@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int], None]
 
-ROWS = 384  # rows of a step at most: what is computed of more does not stay in the cache of a core
+ROWS = 512  # rows of a step at most: what is computed of more does not stay in the cache of a core
 OVERHEAD = 64  # rows that take as long as what a step takes whatever its rows
 POSITIONS = 30_000  # rows x source positions at most, which bounds memory whatever the length of a line
 SUBWORD_BAN, CHARACTER_BAN = 3, 10  # tokens of which none but a loop has the same run twice

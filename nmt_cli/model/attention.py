@@ -1,7 +1,7 @@
 """How a decoder state looks back at the source.
 
-Letters: N rows (sentences or hypotheses), S source positions, M width of the memory, A width of the comparison,
-U width of the query, H heads. Queries may have further axes in front, as (T, N, U): all steps at once.
+Letters: N rows (sentences or hypotheses), Q queries of each, which may be all its steps at once, S source positions, M
+width of the memory, A width of the comparison, U width of the query, H heads.
 
 An attention remembers what it needs of the source under names of its own (`remember`), and reads it again (`call`).
 Weights are float32, 0 on padding, and sum to 1.
@@ -41,7 +41,7 @@ class Attention(keras.layers.Layer):
         return {"memory": encoded.memory, "bias": bias}
 
     def energies(self, query: Tensor, state: State) -> Tensor:
-        """How well each position answers the query, (..., N, S)."""
+        """How well each position answers each query, (N, Q, S)."""
         raise NotImplementedError
 
     def written_out(self, state: State) -> Attended | None:
@@ -49,10 +49,14 @@ class Attention(keras.layers.Layer):
         return None
 
     def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
-        """Context (..., N, M) and weights (..., N, S) of `query` (..., N, U)."""
-        energies = ops.cast(self.energies(query, state), "float32")
-        weights = ops.softmax(energies + state["bias"], axis=-1)
+        """Context (N, Q, M) and weights (N, Q, S) of `query` (N, Q, U)."""
+        weights = weigh(self.energies(query, state), state)
         return mix(weights, state["memory"]), weights
+
+    def ask(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
+        """The same of one query a row: context (N, M) and weights (N, S) of `query` (N, U)."""
+        context, weights = self(ops.expand_dims(query, 1), state)
+        return ops.squeeze(context, 1), ops.squeeze(weights, 1)
 
 
 class AdditiveAttention(Attention):
@@ -72,7 +76,8 @@ class AdditiveAttention(Attention):
         return {**super().remember(encoded, bias), "keys": self.key_projection(encoded.memory)}
 
     def energies(self, query: Tensor, state: State) -> Tensor:
-        compared = ops.tanh(ops.expand_dims(self.query_projection(query), -2) + state["keys"])  # (..., N, S, A)
+        queries, keys = ops.expand_dims(self.query_projection(query), 2), ops.expand_dims(state["keys"], 1)
+        compared = ops.tanh(queries + keys)  # (N, Q, S, A)
         return ops.squeeze(self.energy(compared), -1)
 
     def written_out(self, state: State) -> Attended | None:
@@ -145,8 +150,7 @@ class ScaledDotAttention(Attention):
         )
         contexts, weights = [], []
         for queries, keys, memory in parts:
-            energies = ops.cast(compare(queries, keys), "float32") * scale
-            weights.append(ops.softmax(energies + state["bias"], axis=-1))
+            weights.append(weigh(ops.cast(compare(queries, keys), "float32") * scale, state))
             contexts.append(mix(weights[-1], memory))
         return ops.concatenate(contexts, axis=-1), sum(weights) / self.heads
 
@@ -163,8 +167,9 @@ class NoAttention(Attention):
         return {"summary": encoded.final[-1][0], "bias": bias}
 
     def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
-        nothing = ops.zeros_like(query[..., :1])
-        return state["summary"] + nothing, ops.zeros_like(state["bias"]) + ops.cast(nothing, "float32")
+        nothing = ops.zeros_like(query[..., :1])  # (N, Q, 1)
+        summary, bias = (ops.expand_dims(state[name], 1) for name in ("summary", "bias"))
+        return summary + nothing, ops.zeros_like(bias) + ops.cast(nothing, "float32")
 
 
 def dense(
@@ -181,14 +186,18 @@ def dense(
 
 
 def compare(query: Tensor, keys: Tensor) -> Tensor:
-    """Dot products (..., N, S) of `query` (..., N, U) with `keys` (N, S, U)."""
-    query = ops.expand_dims(ops.cast(query, keys.dtype), -2)
-    return ops.squeeze(ops.matmul(query, ops.transpose(keys, (0, 2, 1))), -2)
+    """Dot products (N, Q, S) of `query` (N, Q, U) with `keys` (N, S, U)."""
+    return ops.matmul(ops.cast(query, keys.dtype), ops.transpose(keys, (0, 2, 1)))
+
+
+def weigh(energies: Tensor, state: State) -> Tensor:
+    """The softmax of `energies` (N, Q, S) over true positions, in float32."""
+    return ops.softmax(ops.cast(energies, "float32") + ops.expand_dims(state["bias"], 1), axis=-1)
 
 
 def mix(weights: Tensor, memory: Tensor) -> Tensor:
-    """The sum (..., N, M) of `memory` (N, S, M) with `weights` (..., N, S)."""
-    return ops.squeeze(ops.matmul(ops.expand_dims(ops.cast(weights, memory.dtype), -2), memory), -2)
+    """The sums (N, Q, M) of `memory` (N, S, M) with `weights` (N, Q, S)."""
+    return ops.matmul(ops.cast(weights, memory.dtype), memory)
 
 
 def padding_bias(mask: Tensor) -> Tensor:

@@ -172,7 +172,7 @@ class BahdanauDecoder(RecurrentDecoder):
         if attended is not None and self.config.layers == 1:
             hidden, context = self.run_attentive(embedded, state, attended)
         elif not self.attention.asks:
-            context = self.attention(embedded, state)[0]  # (T, N, M), all steps alike
+            context = swapped(self.attention(swapped(embedded), state)[0])  # (T, N, M), all steps alike
             hidden = self.recur_over_time(ops.concatenate([embedded, context], axis=-1), state)[self.top]
         else:
             hidden, context = self.run_steps(embedded, state)
@@ -183,12 +183,12 @@ class BahdanauDecoder(RecurrentDecoder):
         """States (T, N, U) of the top layer and contexts (T, N, M), step after step."""
 
         def step(affine: Affine, carry: State, token: Tensor) -> State:
-            context = ops.cast(self.attention(carry[self.top], state)[0], "float32")
+            context = ops.cast(self.attention.ask(carry[self.top], state)[0], "float32")
             return {**self.recur_mapped(affine, token, context, carry), "context": context}
 
         # Keras' scan gives back what it carries, no more: so the context is carried, though nothing reads it.
         start = self.own_entries(state)
-        start["context"] = ops.zeros_like(self.attention(start[self.top], state)[0], dtype="float32")
+        start["context"] = ops.zeros_like(self.attention.ask(start[self.top], state)[0], dtype="float32")
         states = states_with_maps(step, start, self.project(embedded), self.maps(embedded), dtype=self.compute_dtype)
         return states[self.top], states["context"]
 
@@ -209,7 +209,7 @@ class BahdanauDecoder(RecurrentDecoder):
         )
 
     def attend_and_recur(self, embedded: Tensor, state: State) -> tuple[State, Tensor, Tensor]:
-        context, weights = self.attention(state[self.top], state)
+        context, weights = self.attention.ask(state[self.top], state)
         return self.recur(ops.concatenate([embedded, context], axis=-1), state), context, weights
 
     def read(self, hidden: Tensor, context: Tensor, embedded: Tensor) -> Tensor:
@@ -238,7 +238,8 @@ class LuongDecoder(RecurrentDecoder):
     def advance(self, embedded: Tensor, state: State) -> Advance:
         value = ops.concatenate([embedded, state["fed"]], axis=-1) if "fed" in state else embedded
         changed = self.recur(value, state)
-        read, weights = self.read(changed[self.top], state)
+        context, weights = self.attention.ask(changed[self.top], state)
+        read = self.read(changed[self.top], context)
         if "fed" in state:
             changed["fed"] = read
         return Advance(changed, read, weights)
@@ -247,8 +248,8 @@ class LuongDecoder(RecurrentDecoder):
         if "fed" in state:
             read = self.run_fed(embedded, state)
         else:
-            hidden = self.recur_over_time(embedded, state)[self.top]
-            read = self.read(ops.cast(hidden, embedded.dtype), state)[0]
+            hidden = ops.cast(self.recur_over_time(embedded, state)[self.top], embedded.dtype)
+            read = self.read(hidden, swapped(self.attention(swapped(hidden), state)[0]))
         return self.dropout(read, training=training)
 
     def run_fed(self, embedded: Tensor, state: State) -> Tensor:
@@ -256,7 +257,7 @@ class LuongDecoder(RecurrentDecoder):
 
         def step(affine: Affine, carry: State, token: Tensor) -> State:
             changed = self.recur_mapped(affine, token, carry["fed"], carry)
-            context = ops.cast(self.attention(changed[self.top], state)[0], "float32")
+            context = ops.cast(self.attention.ask(changed[self.top], state)[0], "float32")
             read = affine("readout", ops.concatenate([context, changed[self.top]], axis=-1))
             return {**changed, "fed": self.readout.activation(read)}
 
@@ -265,9 +266,13 @@ class LuongDecoder(RecurrentDecoder):
         states = states_with_maps(step, start, self.project(embedded), maps, dtype=self.compute_dtype)
         return ops.cast(states["fed"], embedded.dtype)
 
-    def read(self, hidden: Tensor, state: State) -> tuple[Tensor, Tensor]:
-        context, weights = self.attention(hidden, state)
-        return self.readout(ops.concatenate([context, ops.cast(hidden, context.dtype)], axis=-1)), weights
+    def read(self, hidden: Tensor, context: Tensor) -> Tensor:
+        return self.readout(ops.concatenate([context, ops.cast(hidden, context.dtype)], axis=-1))
+
+
+def swapped(values: Tensor) -> Tensor:
+    """The first two axes in each other's place: steps of rows are rows of steps, which attention takes."""
+    return ops.transpose(values, (1, 0, 2))
 
 
 # Every attention of the textbooks: what is compared, and when it is asked.

@@ -17,7 +17,13 @@ from nmt_cli.inference.onnx_engine import CANDIDATES, NEXT, SHARED, TOKENS
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.engine import KerasEngine, source_spec
 from nmt_cli.training.rewrite import rewrite
-from nmt_cli.training.tracing import lean_recurrences, plain_lookups, rows_share_sentences
+from nmt_cli.training.tracing import (
+    lean_cells,
+    lean_recurrences,
+    plain_lookups,
+    readings_of_memory,
+    rows_share_sentences,
+)
 
 OPSET = 17
 
@@ -33,8 +39,6 @@ def export(network: Seq2Seq, directory: Path) -> None:
 def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
     """Encoder and decoder as they stand in Keras."""
     engine = KerasEngine(network)
-    with lean_recurrences(network), plain_lookups(network):
-        encoder = convert(network.encode, [source_spec(network)])
 
     def step(tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         best = engine.best(tokens, candidates, state)
@@ -43,8 +47,11 @@ def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
 
     tokens = tf.TensorSpec((None,), tf.int32, name=TOKENS)
     candidates = tf.TensorSpec((), tf.int32, name=CANDIDATES)
-    with rows_share_sentences(network) as shared, plain_lookups(network):
-        decoder = convert(step, [tokens, candidates, state_signature(network)])
+    with plain_lookups(network), readings_of_memory(network):
+        with lean_recurrences(network):
+            encoder = convert(network.encode, [source_spec(network)])
+        with lean_cells(network), rows_share_sentences(network) as shared:
+            decoder = convert(step, [tokens, candidates, state_signature(network)])
     decoder.metadata_props.add(key=SHARED, value=str(int(shared)))
     return encoder, decoder
 

@@ -14,12 +14,17 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from nmt_cli.inference.onnx_engine import MEMORY
-from nmt_cli.model.attention import Attention
+from nmt_cli.inference.onnx_engine import BIAS
+from nmt_cli.model.attention import Attention, State, mix
 from nmt_cli.model.cells import gates_of
-from nmt_cli.model.encoders import RecurrentEncoder
+from nmt_cli.model.decoders import LuongDecoder, RecurrentDecoder
+from nmt_cli.model.encoders import Encoded, RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 
+READING = "reading"  # the state's entry (N, S, R): what the readout makes of the memory
+
+# Kernel (I, U) and bias (U,).
+Map = tuple[Any, Any]
 # From a step's number and the states (N, U) before it to those after it.
 StepOver = Callable[..., tuple[tf.Tensor, ...]]
 # From all inputs (S, N, I), and for each step (N, 1) what is 1 at true positions and else 0, to what goes over a step.
@@ -36,22 +41,46 @@ def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
     if not isinstance(attention, Attention):
         yield False
         return
-    own = attention.call
 
-    def call(query: tf.Tensor, state: dict[str, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
-        sentences = tf.shape(state["bias"])[0]
+    def ask(query: tf.Tensor, state: dict[str, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
+        sentences = tf.shape(state[BIAS])[0]
         by_sentence = tf.reshape(query, tf.stack([sentences, -1, query.shape[-1]]))  # (A, K, U)
-        context, weights = own(tf.transpose(by_sentence, (1, 0, 2)), state)  # an attention takes axes before its rows
-        weights = tf.transpose(weights, (1, 0, 2))  # (A, K, S)
-        if MEMORY in state and attention.heads == 1:  # mixed for all rows of a sentence in one product
-            context = tf.matmul(weights, state[MEMORY])
-        else:
-            context = tf.transpose(context, (1, 0, 2))
+        context, weights = attention(by_sentence, state)
         rows = tf.stack([tf.shape(query)[0], -1])
         return tf.reshape(context, (-1, context.shape[-1])), tf.reshape(weights, rows)
 
-    with instead(attention, call):
+    with instead(attention, ask=ask):
         yield True
+
+
+@contextmanager
+def readings_of_memory(network: Seq2Seq) -> Iterator[None]:
+    """Within the block the encoder multiplies its memory by the readout's weights for the context.
+
+    The context is a mixture of the memory, so what the readout makes of it is the same mixture of what it makes of the
+    memory, which is made once for a sentence. Nothing is done where that is wider: more would be moved in each step.
+    """
+    decoder, width = network.decoder, network.config.encoder_width
+    is_simple = isinstance(decoder, LuongDecoder) and decoder.attention.heads == 1
+    if not is_simple or network.config.readout_width > width:
+        yield
+        return
+    attention, readout = decoder.attention, decoder.readout
+    of_context, of_hidden = np.split(readout.kernel.numpy(), [width])
+    own_remember, own_call = attention.remember, attention.call
+
+    def remember(encoded: Encoded, bias: tf.Tensor) -> State:
+        return {**own_remember(encoded, bias), READING: tf.matmul(encoded.memory, of_context)}
+
+    def call(query: tf.Tensor, state: State) -> tuple[tf.Tensor, tf.Tensor]:
+        _, weights = own_call(query, state)
+        return mix(weights, state[READING]), weights
+
+    def read(hidden: tf.Tensor, context: tf.Tensor) -> tf.Tensor:
+        return readout.activation(tf.matmul(hidden, of_hidden) + readout.bias + context)
+
+    with instead(attention, remember=remember, call=call), instead(decoder, read=read):
+        yield
 
 
 @contextmanager
@@ -60,7 +89,7 @@ def plain_lookups(network: Seq2Seq) -> Iterator[None]:
     with ExitStack() as stack:
         for layer in network.layers:
             if isinstance(layer, keras.layers.Embedding):
-                stack.enter_context(instead(layer, partial(tf.gather, layer.embeddings)))
+                stack.enter_context(instead(layer, call=partial(tf.gather, layer.embeddings)))
         yield
 
 
@@ -72,7 +101,7 @@ def lean_recurrences(network: Seq2Seq) -> Iterator[None]:
     """
     with ExitStack() as stack:
         for layer in network.encoder.directions if isinstance(network.encoder, RecurrentEncoder) else ():
-            stack.enter_context(instead(layer, lean(layer)))
+            stack.enter_context(instead(layer, call=lean(layer)))
         yield
 
 
@@ -99,30 +128,67 @@ def lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
     return call
 
 
-def gru(cell: keras.layers.GRUCell) -> Begin:
-    """Gate by gate: to part what one product makes for all gates takes as long as the product itself.
+@contextmanager
+def lean_cells(network: Seq2Seq) -> Iterator[None]:
+    """Within the block the decoder's GRUs make each gate on its own, as those of the encoder do."""
+    with ExitStack() as stack:
+        for cell in network.decoder.cells if isinstance(network.decoder, RecurrentDecoder) else ():
+            if isinstance(cell, keras.layers.GRUCell):
+                stack.enter_context(instead(cell, call=partial(gru_step, *gru_maps(cell))))
+        yield
 
-    The equations of `gates.GruGates`, with the complement of the update gate; the parity tests hold both together.
+
+def gru_step(
+    of_input: list[Map], of_hidden: list[Map], inputs: tf.Tensor, states: list[tf.Tensor], training: bool = False
+) -> tuple[tf.Tensor, list[tf.Tensor]]:
+    """What `keras.layers.GRUCell` computes."""
+    (before,) = states
+    hidden = before + gru_change(applied(of_input, inputs), applied(of_hidden, before), before)
+    return hidden, [hidden]
+
+
+def gru_maps(cell: keras.layers.GRUCell) -> tuple[list[Map], list[Map]]:
+    """Of the update gate's complement, which is the share of what is new, of the reset gate, and of what is new.
+
+    Gate by gate: to part what one product makes for all gates takes as long as the product itself.
     """
-    signs = np.repeat([-1.0, 1.0, 1.0], cell.units)  # of the update gate the complement: the share of what is new
+    signs = np.repeat([-1.0, 1.0, 1.0], cell.units)
     weights = [signs * one.numpy() for one in (cell.kernel, cell.recurrent_kernel, cell.bias)]
     kernels, recurrent_kernels, biases = (np.split(one.astype(np.float32), 3, axis=1) for one in weights)  # of a gate
     of_input = [(kernel, bias[0]) for kernel, bias in zip(kernels, biases, strict=True)]
     of_hidden = [(kernel, bias[1]) for kernel, bias in zip(recurrent_kernels, biases, strict=True)]
+    return of_input, of_hidden
+
+
+def gru_change(given: list[tf.Tensor], inner: list[tf.Tensor], before: tf.Tensor) -> tf.Tensor:
+    """By what a step changes a state (N, U), from what each gate makes (N, U) of the input and of the state.
+
+    The equations of `gates.GruGates`; the parity tests hold both together.
+    """
+    share, reset = (tf.sigmoid(given[gate] + inner[gate]) for gate in (0, 1))
+    new = tf.tanh(given[2] + reset * inner[2])
+    return share * (new - before)
+
+
+def gru(cell: keras.layers.GRUCell) -> Begin:
+    """Each gate on its own."""
+    of_input, of_hidden = gru_maps(cell)
 
     def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> StepOver:
         given = [read_by_step(inputs, *one) for one in of_input]
 
         def advance(time: tf.Tensor, before: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            hidden = bounded(before)
-            inner = [tf.matmul(hidden, kernel) + bias for kernel, bias in of_hidden]
-            change, reset = (tf.sigmoid(given[gate].read(time) + inner[gate]) for gate in (0, 1))
-            new = tf.tanh(given[2].read(time) + reset * inner[2])
-            return (before + change * valid.read(time) * (new - before),)
+            now = [one.read(time) for one in given]
+            change = gru_change(now, applied(of_hidden, bounded(before)), before)
+            return (before + valid.read(time) * change,)
 
         return advance
 
     return begin
+
+
+def applied(maps: list[Map], value: tf.Tensor) -> list[tf.Tensor]:
+    return [tf.matmul(value, kernel) + bias for kernel, bias in maps]
 
 
 def lstm(cell: keras.layers.LSTMCell) -> Begin:
@@ -161,10 +227,12 @@ def sequence(values: tf.Tensor) -> tf.TensorArray:
 
 
 @contextmanager
-def instead(layer: keras.layers.Layer, call: Callable[..., Any]) -> Iterator[None]:
-    """Within the block `layer` runs `call`."""
-    layer.call = call
+def instead(layer: keras.layers.Layer, **methods: Callable[..., Any]) -> Iterator[None]:
+    """Within the block `layer` has these `methods` instead of its own."""
+    for name, method in methods.items():
+        setattr(layer, name, method)
     try:
         yield
     finally:
-        del layer.call
+        for name in methods:
+            delattr(layer, name)

@@ -19,6 +19,7 @@ KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
     {"cell": "lstm", "layers": 2, "bidirectional": False, "attention": "dot"},
     {"attention": "general", "input_feeding": True},
     {"attention": "concat"},
+    {"attention": "scaled-dot"},
     {"attention": "scaled-dot", "heads": 2},
     {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
     {"encoder_units": 12, "attention": "none"},

@@ -44,11 +44,11 @@ def test_holes_are_filled_from_behind_in_the_memory_that_is_there(is_open: list[
     kept = filled(np.array(is_open))
     assert sorted(kept.tolist()) == [place for place, one in enumerate(is_open) if one]
     assert all(kept[place] == place for place, one in enumerate(is_open[: len(kept)]) if one)
-    found = moved(array, kept)
+    found = moved({"hidden": array}, kept)["hidden"]
     assert found.tolist() == kept.tolist() and np.shares_memory(found, array) == bool(len(kept))
 
 
 def test_rows_in_another_order_are_copied() -> None:
     array = np.arange(4, dtype=np.float32)
-    assert moved(array, np.array([1, 0, 3])).tolist() == [1, 0, 3]
+    assert moved({"hidden": array}, np.array([1, 0, 3]))["hidden"].tolist() == [1, 0, 3]
     assert array.tolist() == [0, 1, 2, 3]

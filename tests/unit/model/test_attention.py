@@ -37,7 +37,8 @@ def made(kind: type[Attention], **options: int) -> Attention:
 
 def asked(layer: Attention, query: np.ndarray, memory: np.ndarray, bias: object) -> tuple[np.ndarray, np.ndarray]:
     final = ((memory[:, -1],),)
-    context, weights = layer(query, layer.remember(Encoded(memory=memory, final=final), bias))
+    state = layer.remember(Encoded(memory=memory, final=final), bias)
+    context, weights = layer.ask(query, state) if query.ndim == 2 else layer(query, state)
     return np.asarray(context), np.asarray(weights)
 
 
@@ -110,12 +111,12 @@ def test_padding_gets_weight_exactly_zero_and_the_rest_sums_to_one(kind: type[At
 @pytest.mark.parametrize("kind", [*(kind for kind, _ in KINDS), NoAttention])
 def test_all_steps_at_once_are_asked_as_one_by_one(kind: type[Attention]) -> None:
     layer = made(kind)
-    queries = rng.normal(size=(5, 2, 4)).astype(np.float32)  # (T, N, U)
+    queries = rng.normal(size=(2, 5, 4)).astype(np.float32)  # (N, Q, U)
     contexts, weights = asked(layer, queries, MEMORY, BIAS)
-    for query, context, weight in zip(queries, contexts, weights, strict=True):
-        alone = asked(layer, query, MEMORY, BIAS)
-        np.testing.assert_allclose(context, alone[0], atol=1e-6)
-        np.testing.assert_allclose(weight, alone[1], atol=1e-6)
+    for step in range(5):
+        context, weight = asked(layer, queries[:, step], MEMORY, BIAS)
+        np.testing.assert_allclose(contexts[:, step], context, atol=1e-6)
+        np.testing.assert_allclose(weights[:, step], weight, atol=1e-6)
 
 
 def test_the_padding_bias_is_zero_on_tokens_alone() -> None:

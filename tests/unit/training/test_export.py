@@ -61,6 +61,18 @@ def test_attention_is_a_distribution_over_the_true_source_positions(engines: tup
     assert not found.attention[:, 2:].any()
 
 
+@pytest.mark.parametrize(("readout", "mixed"), [(8, "reading"), (10, "memory")])
+def test_the_decoder_mixes_what_the_readout_makes_of_the_memory_unless_that_is_wider(
+    readout: int, mixed: str, tmp_path: Path
+) -> None:
+    config = tiny_config(attention="dot", encoder_units=8, units=8, readout_units=readout, tied=False)
+    export(Seq2Seq(config, Vocabularies(source=24, target=20, joint=True)), tmp_path)
+    engine = OnnxEngine(tmp_path)
+    # `dot` compares with the memory as it is.
+    assert {"memory", mixed} == {name for name in engine.state_names if name in ("memory", "reading")}
+    assert engine.sentence_vectors(SOURCE).shape == (3, 8)
+
+
 @pytest.mark.parametrize("kind", [{}, {"cell": "lstm", "layers": 2, "attention": "general"}], ids=str)
 def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_path: Path) -> None:
     keras.utils.set_random_seed(5)
