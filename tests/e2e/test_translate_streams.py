@@ -138,6 +138,12 @@ def test_closed_streams_are_no_traceback(place: Path, closed: str, code: int, me
     assert done.returncode == code and message in done.stderr.decode() and b"Traceback" not in done.stderr
 
 
+def test_nothing_is_sent_anywhere_and_nothing_left_in_the_home_directory(place: Path, tmp_path: Path) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}  # as outside of CI
+    done = subprocess.run(command(), cwd=place, input=b"bade.\n", env={**kept, "HOME": str(tmp_path)}, check=True)
+    assert done.returncode == 0 and not list(tmp_path.iterdir())
+
+
 def test_a_dash_is_a_standard_stream(place: Path) -> None:
     done = translated(place, "-", "-o", "-", data=b"bade.\n")
     assert done.stdout == translated(place, data=b"bade.\n").stdout and done.stdout
