@@ -66,9 +66,14 @@ class OnnxState:
             return self.sentences
         return {name: array[self.owner] for name, array in self.sentences.items()}
 
+    @property
+    def has_single_rows(self) -> bool:
+        """Whether no sentence has several rows, as in greedy search."""
+        return not self.owner.size or len(self.owner) == self.owner[-1] + 1
+
     def select(self, rows: IntArray) -> OnnxState:
         of_rows = self.owner[rows]
-        changing = moved(self.rows, rows)
+        changing = moved(self.rows, rows) if self.has_single_rows else taken(self.rows, rows)
         if np.array_equal(of_rows, self.owner):  # as long as rows stay with their sentences those stay as they are
             chosen = replace(self, rows=changing)
             chosen.__dict__["fed"] = self.fed
@@ -78,13 +83,17 @@ class OnnxState:
         return replace(self, sentences=moved(self.sentences, kept), rows=changing, owner=owner)
 
 
+def taken(arrays: Arrays, kept: IntArray) -> Arrays:
+    return {name: array.take(kept, axis=0) for name, array in arrays.items()}
+
+
 def moved(arrays: Arrays, kept: IntArray) -> Arrays:
     """`array[kept]` of each; where holes are filled from behind and all else stays in its place, in its own memory."""
     count = len(kept)
     holes = np.flatnonzero(kept != np.arange(count))
     fillers = kept[holes]
     if np.any(fillers < count):
-        return {name: array.take(kept, axis=0) for name, array in arrays.items()}
+        return taken(arrays, kept)
     for array in arrays.values():
         array[holes] = array[fillers]
     return {name: array[:count] for name, array in arrays.items()}

@@ -195,8 +195,10 @@ class BeamSearch(Generic[StateT]):
             step = self.model.step(previous, state, candidates, scored=self.scored)
             if self.guide.constraints:
                 step = self.guide.narrowed(step, self.open_rows(), self.candidates)
-            self.end_rows(step)
-            self.extend_rows(step)
+            is_end = step.tokens == Tokenizer.END
+            if is_end.any():
+                self.end_rows(step, is_end)
+            self.extend_rows(step, is_end)
             self.close_sentences()
             previous = self.trail.tokens[-1]
             state = step.state.select(self.trail.parents[-1])
@@ -215,15 +217,12 @@ class BeamSearch(Generic[StateT]):
         """Steps done."""
         return len(self.trail.tokens)
 
-    def end_rows(self, step: Step[StateT]) -> None:
-        """Offers every row to the pool as ended here, where END is among its candidates."""
+    def end_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
+        """Offers every row to the pool as ended here, where END is among its candidates (N, C)."""
         by_sentence = (*self.scores.shape, -1)  # (A, K, C)
-        is_end = (step.tokens == Tokenizer.END).reshape(by_sentence)
-        sentences = np.flatnonzero(is_end.any(axis=(1, 2)))
-        if not sentences.size:
-            return
+        sentences = np.flatnonzero(is_end.reshape(len(self.scores), -1).any(axis=1))
         log_probabilities = step.log_probabilities.reshape(by_sentence)[sentences]
-        end = np.where(is_end[sentences], log_probabilities, NEVER).max(axis=2)
+        end = np.where(is_end.reshape(by_sentence)[sentences], log_probabilities, NEVER).max(axis=2)
         total = self.scores[sentences] + end
         offered = np.empty(total.shape, dtype=ENDED)
         offered["score"] = self.ranking.score(total, self.length + 1, self.coverage(step, sentences))
@@ -243,16 +242,16 @@ class BeamSearch(Generic[StateT]):
         penalties = self.ranking.coverage(self.trail.looked(step.attention), true)
         return penalties.reshape(self.scores.shape)[sentences]
 
-    def extend_rows(self, step: Step[StateT]) -> None:
+    def extend_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
         """Of all open continuations of a sentence, the K best become its rows."""
         sentences = len(self.scores)
-        ended = step.tokens == Tokenizer.END
-        totals = self.scores.reshape(-1, 1) + np.where(ended, NEVER, step.log_probabilities)
-        totals = totals.reshape(sentences, -1)  # (A, K * C)
-        best = np.argsort(-totals, axis=1, kind="stable")[:, : self.beam]  # (A, K)
-        flat = (best + np.arange(sentences)[:, None] * totals.shape[1]).ravel()  # into (N * C)
+        totals = self.scores.reshape(-1, 1) + np.where(is_end, NEVER, step.log_probabilities)  # (N, C)
+        by_sentence = totals.reshape(sentences, -1)  # (A, K * C)
+        best = np.argsort(-by_sentence, axis=1, kind="stable")[:, : self.beam]  # (A, K)
+        best += np.arange(sentences)[:, np.newaxis] * by_sentence.shape[1]
+        flat = best.ravel()  # into (N * C)
         self.observer.extended(Extension(self.scores, step.tokens, step.log_probabilities, flat))
-        self.scores = np.take_along_axis(totals, best, axis=1)
+        self.scores = totals.ravel()[best]
         self.trail.tokens.append(step.tokens.ravel()[flat])
         self.trail.log_probabilities.append(step.log_probabilities.ravel()[flat])
         self.trail.parents.append(flat // step.tokens.shape[1])
@@ -262,9 +261,10 @@ class BeamSearch(Generic[StateT]):
         """Goes on without the sentences that no open row can improve."""
         reachable = self.ranking.reachable(self.scores[:, 0], self.limits)
         over = (self.pool["score"][:, -1] >= reachable) | (self.limits <= self.length)
+        if not over.any():
+            return
         closing: IntArray = np.flatnonzero(over)
-        if closing.size:
-            self.closed.append((self.sentences[closing], self.pool[closing]))
+        self.closed.append((self.sentences[closing], self.pool[closing]))
         for index in closing[~np.isfinite(self.pool["score"][closing, 0])].tolist():  # none ended
             self.results[self.sentences[index]] = self.cut(index)
         keep = filled(~over)

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.formats.reader import Row
+from support.formats import refusal, rows
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ('{"source": "a", "target": "b"}', {}),
+        ('{"src": "a", "tgt": "b"}', {}),
+        ('{"translation": {"en": "a", "de": "b"}}', {"source_language": "en", "target_language": "de"}),
+        ('{"x": "a", "y": "b", "source": 1}', {"source_column": "x", "target_column": "y"}),
+        ('["a", "b"]', {}),
+        ('["c", "b", "a"]', {"source_column": "3"}),
+    ],
+)
+def test_json_lines_of_all_usual_shapes_are_read(tmp_path: Path, line: str, options: dict[str, str]) -> None:
+    assert rows(tmp_path / "a.jsonl", f"\n{line}\n", **options) == [Row(1, "", ""), Row(2, "a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 1: no JSON"),
+        ("[" * 100_000, "line 1: no JSON"),
+        ('{"source": 1, "target": "b"}', "no text under 'source'"),
+        ('{"en": "a", "de": "b"}', "name one of these with --source-column and --target-column: en, de"),
+        ('["a"]', "no text under"),
+        ("7", "no text under"),
+    ],
+)
+def test_json_without_the_two_texts_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    assert message in refusal(tmp_path / "a.jsonl", line)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.formats import open_reader
+from nmt_cli.corpus.formats.inputs import Input, ReadOptions, parse_input
+from nmt_cli.corpus.formats.reader import Row
+from nmt_cli.errors import DataError
+
+
+def test_parallel_files_are_read_side_by_side(tmp_path: Path) -> None:
+    (tmp_path / "a.en").write_bytes(b"\xef\xbb\xbfone\ttab\n\nthree\n")
+    (tmp_path / "a.de.gz").write_bytes(gzip.compress(b"eins\r\nzwei\r\ndrei"))
+    given = parse_input(f"{tmp_path / 'a.en'},{tmp_path / 'a.de.gz'}")
+    assert list(open_reader(given, ReadOptions())) == [
+        Row(1, "one\ttab", "eins"),
+        Row(2, "", "zwei"),
+        Row(3, "three", "drei"),
+    ]
+
+
+def test_parallel_files_of_unequal_length_name_the_line_where_they_come_apart(tmp_path: Path) -> None:
+    lines = [f"{'word ' * (1 + (7 * n * n) % 23)}{n}" for n in range(1000)]
+    (tmp_path / "a.en").write_text("\n".join(lines) + "\n")
+    (tmp_path / "a.de").write_text("\n".join(lines[:400] + lines[401:]) + "\n")
+    with pytest.raises(DataError) as caught:
+        list(open_reader(Input(tmp_path / "a.en", tmp_path / "a.de"), ReadOptions()))
+    assert f"a.en has 1,000 lines, {tmp_path}/a.de has 999" in caught.value.message
+    line = int(caught.value.hint.split("from about line ")[1].split()[0])
+    assert abs(line - 401) <= 3

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.formats.reader import Row
+from support.formats import refusal, rows, texts
+
+
+def test_columns_of_a_table_are_chosen_by_number_or_name(path: Path) -> None:
+    data = "id\tEnglish\tGerman\n1\tone\teins\n2\ttwo\tzwei\n"
+    expected = [("one", "eins"), ("two", "zwei")]
+    assert texts(path, data, source_column="English", target_column="3") == expected
+    assert texts(path, data, source_column="2", target_column="3")[1:] == expected
+    assert "did you mean 'German'" in refusal(path, data, target_column="Germn")
+    assert "line 2: 2 columns" in refusal(path, "a\tb\tc\nd\te\n", target_column="3")
+
+
+def test_csv_is_read_with_quotes_line_breaks_and_header(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    data = 'source,target\n"a, ""b""",x\n"two\nlines",y\n,\nlast,z,more\n'
+    assert rows(path, data) == [
+        Row(2, 'a, "b"', "x"),
+        Row(3, "two\nlines", "y"),
+        Row(5, "", ""),
+        Row(6, "last", "z", has_more_columns=True),
+    ]
+    assert texts(path, "en;de\na,b;c\n", source_language="en", target_language="de") == [("a,b", "c")]
+    assert texts(path, "no;header\na;b\n") == [("no", "header"), ("a", "b")]
+    assert texts(path, "a,b,c\n1,2,3\n", source_column="c", target_column="a") == [("3", "1")]
+    assert "line 2: 1 columns" in refusal(path, "a,b\nonly\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("Hello, my dear, hi;Hallo, du\nNo;Nein\n", [("Hello, my dear, hi", "Hallo, du"), ("No", "Nein")]),
+        ('"a; b",c\nd,"e; f; g"\n', [("a; b", "c"), ("d", "e; f; g")]),
+        ("a\tb, c, d\ne\tf\n", [("a", "b, c, d"), ("e", "f")]),
+        ("a,b,c\nd,e,f\n", [("a", "b"), ("d", "e")]),
+        ('"x, y";"z\nz"\n' * 30, [("x, y", "z\nz")] * 30),
+    ],
+)
+def test_fields_of_csv_are_parted_as_all_its_lines_say(tmp_path: Path, text: str, pairs: list[tuple[str, str]]) -> None:
+    assert texts(tmp_path / "x.csv", text) == pairs
+
+
+def test_the_languages_that_a_file_is_named_by_are_a_header(tmp_path: Path) -> None:
+    assert texts(tmp_path / "news.en-de.csv", "en,de\none,eins\n") == [("one", "eins")]
+    assert texts(tmp_path / "news.en-fr.csv", "en,de\none,eins\n") == [("en", "de"), ("one", "eins")]
+
+
+def test_a_quote_that_is_never_closed_is_told_with_the_line_where_it_was_opened(tmp_path: Path) -> None:
+    data = 'a,b\nc,"d\n' + "e,f\n" * 100_000
+    assert "line 2: field larger than" in refusal(tmp_path / "a.csv", data)
