@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from nmt_cli import __version__
+from nmt_cli import UNREPORTED, __version__
 from nmt_cli.cli import render
 from nmt_cli.errors import ExitCode, NmtError, OutputError, from_os_error
 
@@ -106,6 +106,8 @@ class NmtGroup(LightParameters, TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         extra["standalone_mode"] = False
+        for name, value in UNREPORTED.items():
+            os.environ.setdefault(name, value)
         try:
             check_streams()
             code = super().main(*args, **extra)

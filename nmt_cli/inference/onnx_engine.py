@@ -12,7 +12,6 @@ input.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -22,11 +21,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-
-# Since 1.29 ONNX Runtime tells Microsoft what it loads and runs, and keeps an identifier in the home directory, unless
-# this is set before it is imported.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-
 import onnxruntime
 
 from nmt_cli.corpus.source import SourceArray

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli import UNREPORTED
 from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError
 from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import CARD, Bundle
@@ -169,7 +170,13 @@ def connect(ray: Any, address: str) -> None:
     """Joins the cluster, quietly, or starts one without a dashboard. Raises NotFoundError where there is none."""
     where = None if address == AUTO else address
     try:
-        ray.init(where, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+        ray.init(
+            where,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            runtime_env={"env_vars": UNREPORTED},
+        )
     except (ConnectionError, ValueError) as error:
         raise NotFoundError(
             f"--ray {address}: {last_line(error)}", hint="start a cluster with `ray start --head`, or give --ray auto"
