@@ -64,8 +64,6 @@ class Line:
         return max(len(text.split()) + len(UNSPACED.findall(text)) / 2, len(text) / LETTERS_A_WORD)
 
     def spans_in(self, start: int, end: int) -> tuple[Span, ...]:
-        if not self.spans:
-            return ()
         return self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
 
     @cached_property
