@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `nmt train` does
 
 import numpy as np
 import tensorflow as tf

@@ -5,6 +5,8 @@ Must stay light: `nmt --help` imports this and nothing heavy (held by tests/test
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -18,7 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from nmt_cli import UNREPORTED, __version__
+from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
 from nmt_cli.errors import ExitCode, NmtError, OutputError, from_os_error
 
@@ -106,7 +108,7 @@ class NmtGroup(LightParameters, TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         extra["standalone_mode"] = False
-        for name, value in UNREPORTED.items():
+        for name, value in ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         try:
             check_streams()
@@ -190,6 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     Where the system asks for an end, what is half done is cleared away as for Ctrl-C. Training has its own way.
     """
+    atexit.register(gc.freeze)  # else Python looks for garbage in all that it held: a tenth of a short translation
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(ExitCode.TERMINATED))
     typer.main.get_command(app).main(args=arguments, prog_name="nmt")
     raise AssertionError("the group's main exits")

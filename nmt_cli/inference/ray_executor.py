@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli import UNREPORTED
+from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError
 from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import CARD, Bundle
@@ -175,7 +175,7 @@ def connect(ray: Any, address: str) -> None:
             include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            runtime_env={"env_vars": UNREPORTED},
+            runtime_env={"env_vars": ENVIRONMENT},
         )
     except (ConnectionError, ValueError) as error:
         raise NotFoundError(
