@@ -100,7 +100,8 @@ class Guide:
     ) -> Self:
         """What `config` asks for; `prefix` in ids.
 
-        For sampling, `places` are those of the sentences, by which they draw, and `steps` the most they take.
+        For sampling, `places` are those of the sentences, by which they draw, and `steps` the most they take; raises
+        ValueError without.
         """
         constraints: list[Constraint] = []
         if prefix:
@@ -108,6 +109,8 @@ class Guide:
         if config.no_repeat_ngram:
             constraints.append(NgramBan(config.no_repeat_ngram, after=len(prefix)))
         if config.sampling.sample:
+            if not places:
+                raise ValueError("sentences are sampled by their places, and none are given")
             constraints.append(Sampler.of(config.sampling, places, rows=config.rows, steps=steps))
         return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample)
 

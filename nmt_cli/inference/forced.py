@@ -61,9 +61,10 @@ def force(model: StepModel[StateT], source: SourceArray, targets: Sequence[Seque
         previous = wanted[rows, place]
         column = (step.tokens == previous[:, None]).argmax(axis=1)
         chosen = step.log_probabilities[np.arange(len(rows)), column]
+        hits = chosen >= step.log_probabilities[:, 0]
         for index, row in enumerate(rows.tolist()):
             found[row].append(float(chosen[index]))
-            best[row].append(bool(column[index] == 0))
+            best[row].append(bool(hits[index]))
             attention[row].append(step.attention[index])
         state = step.state
     return [

@@ -13,7 +13,7 @@ from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.inference.alignment import Words, word_ranges
 from nmt_cli.inference.lines import Piece
 from nmt_cli.inference.linking import PieceWords, restored_links, words_of_piece
-from nmt_cli.inference.placing import Placed, Sides, restore
+from nmt_cli.inference.placing import Placed, Sides, Spelling, restore
 from nmt_cli.inference.segments import joints
 from nmt_cli.inference.translation import Hypothesis, Translation
 
@@ -102,7 +102,8 @@ def needs_nothing(piece: Piece, found: Translation) -> bool:
 def hypothesis_with_spans(
     one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides, source: PieceWords
 ) -> Hypothesis:
-    restored = restore(piece.masked, one.text, labels, one.tokens, one.attention, sides)
+    said = Spelling(one.text, one.tokens, sides.target, one.unknown)
+    restored = restore(piece.masked, said, labels, one.attention, sides.source)
     words = Words.of(piece.source_text, restored.text, restored_links(restored, source))
     pieces = tuple(with_spans(one.pieces, piece))
     return replace(one, text=restored.text, pieces=pieces, placed=restored.placed, words=(words,))

@@ -78,17 +78,47 @@ class Sides:
     target: Tokenizer
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """What a network said: a text, and the T tokens that spell it."""
+
+    text: str
+    tokens: Sequence[int]
+    target: Tokenizer
+    unknown: Sequence[str] = ()  # what stands in `text` for unknown tokens, in their order, if not their own mark
+
+    @property
+    def ends(self) -> list[int]:
+        """Where in the text each token ends; the place before for one that spells nothing whole, as half a letter."""
+        prefixes = (self.tokens[:count] for count in range(1, len(self.tokens) + 1))
+        if self.unknown:
+            texts = [self.target.decode_replaced(prefix, self.unknown) for prefix in prefixes]
+        else:
+            texts = self.target.decode_all(prefixes)
+        ends, place = [], 0
+        for prefix in texts:
+            if self.text.startswith(prefix):
+                place = max(place, len(prefix))
+            ends.append(place)
+        return ends
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether all that reads like a placeholder is one: other pieces can spell the same."""
+        pieces = self.target.pieces(self.tokens)
+        return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER.findall(self.text)
+
+
 def restore(
-    masked: Masked, text: str, labels: Sequence[str], tokens: Sequence[int], attention: FloatArray, sides: Sides
+    masked: Masked, said: Spelling, labels: Sequence[str], attention: FloatArray, source: Tokenizer
 ) -> Restored:
-    """`text`, which `tokens` spell, with every span of `masked` in it; `attention` (T, S) is over source `labels`."""
-    units = units_of(text, tokens, attention, sides.target)
+    """What was `said`, with every span of `masked` in it; `attention` (T, S) is over source `labels`."""
+    units = units_of(said, attention)
     positions = carried_positions(masked, labels)
-    trusted = spelled_by_placeholders(text, tokens, sides.target)
-    chosen = choose(units, positions) if trusted else {}
+    chosen = choose(units, positions) if said.is_trusted else {}
     units = list(named(units, chosen, masked, positions))
     missing = [number for number in range(len(masked.carried)) if number not in chosen]
-    items = items_of(masked, missing, positions, len(labels), sides.source)
+    items = items_of(masked, missing, positions, len(labels), source)
     flat = float(np.ptp(attention, axis=0).max()) < FLAT
     text, words = assembled(units, tree(items), len(labels) - 1, flat=flat)
     how: How = "position" if flat else "attention"
@@ -109,9 +139,9 @@ def verified(text: str, placed: Sequence[Placed]) -> Restored:
     return Restored(text, tuple(result))
 
 
-def units_of(text: str, tokens: Sequence[int], attention: FloatArray, target: Tokenizer) -> list[Unit]:
+def units_of(said: Spelling, attention: FloatArray) -> list[Unit]:
     """The units of a translation, each with the mean attention of the tokens that spell it."""
-    ends = token_ends(text, tokens, target)
+    text, ends = said.text, said.ends
     starts = [0, *ends[:-1]]
     units = []
     for start, end in unit_ranges(text):
@@ -119,16 +149,6 @@ def units_of(text: str, tokens: Sequence[int], attention: FloatArray, target: To
         mean = attention[rows].mean(axis=0) if rows else np.full(attention.shape[1], 1 / attention.shape[1])
         units.append(Unit(text[start:end], start > 0 and text[start - 1] == " ", mean))
     return units
-
-
-def token_ends(text: str, tokens: Sequence[int], target: Tokenizer) -> list[int]:
-    """Where in `text` each token ends; the place before for one that spells nothing whole, like half a character."""
-    ends, place = [], 0
-    for prefix in target.decode_all(tokens[:count] for count in range(1, len(tokens) + 1)):
-        if text.startswith(prefix):
-            place = max(place, len(prefix))
-        ends.append(place)
-    return ends
 
 
 def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
@@ -149,12 +169,6 @@ def carried_positions(masked: Masked, labels: Sequence[str]) -> list[int]:
     """The source position of each placeholder; the end's for one behind what is read of a long source."""
     places = {piece: place for place, piece in enumerate(labels)}
     return [places.get(name, len(labels) - 1) for name in masked.names]
-
-
-def spelled_by_placeholders(text: str, tokens: Sequence[int], target: Tokenizer) -> bool:
-    """Whether all that reads like a placeholder is one: other pieces can spell the same."""
-    pieces = target.pieces(tokens)
-    return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER.findall(text)
 
 
 def choose(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:

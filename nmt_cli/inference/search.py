@@ -60,7 +60,8 @@ def search(
 ) -> list[list[Found]]:
     """At most `n_best` hypotheses of each sentence, best first; `source` (B, S, ...) is what `corpus.source` batches.
 
-    `guide` is what constrains them; without one it is what `config` asks for, less what needs text or a line's number.
+    `guide` is what constrains them; without one it is what `config` asks for, less what needs text. Samples need one:
+    raises ValueError.
 
     With a beam of 1 this is greedy search: the likeliest token at every step, until it is END; its scores are NaN where
     none are wanted (`config.scored`). With a wider beam no hypothesis that the beam could still reach is lost: a
@@ -265,7 +266,8 @@ class BeamSearch(Generic[StateT]):
             return
         closing: IntArray = np.flatnonzero(over)
         self.closed.append((self.sentences[closing], self.pool[closing]))
-        for index in closing[~np.isfinite(self.pool["score"][closing, 0])].tolist():  # none ended
+        none_ended = ~np.isfinite(self.pool["score"][closing, 0])
+        for index in closing[none_ended | self.guide.draws].tolist():  # every sample is given, ended or not
             self.results[self.sentences[index]] = self.cut(index)
         keep = filled(~over)
         beam = self.scores.shape[1]
@@ -300,9 +302,12 @@ class BeamSearch(Generic[StateT]):
             )
         for place, sentence in enumerate(sentences[places].tolist()):
             self.results[sentence].append(found[place])
+        if self.guide.draws:
+            for own in self.results:
+                own.sort(key=lambda one: -one.score)
 
     def cut(self, index: int) -> list[Found]:
-        """The open hypotheses of a sentence that reached its limit before any ended, best first."""
+        """The open hypotheses of a sentence at its limit, best first."""
         places = np.flatnonzero(np.isfinite(self.scores[index]))
         lengths = np.full(len(places), self.length)
         tokens, log_probabilities, parents = self.trail.read(index * self.scores.shape[1] + places, lengths)

@@ -27,6 +27,7 @@ class Hypothesis:
     finished: bool  # false where the length limit cut it
     placed: tuple[Placed, ...] = ()  # the protected spans
     words: tuple[Words, ...] = ()  # of each piece of the line; none where it is one piece without spans
+    unknown: tuple[str, ...] = ()  # source pieces that `text` has for unknown ones, in order, where they are replaced
 
     @property
     def attention(self) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.source import Row, Source, SourceArray, TextSource
+from nmt_cli.corpus.spans import PLACEHOLDER
 from nmt_cli.corpus.tokenizer import Tokenizer
 from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
@@ -290,11 +291,13 @@ class Translator:
 
     def replaced(self, hypothesis: Hypothesis, surfaces: list[str]) -> Hypothesis:
         unknown = [place for place, token in enumerate(hypothesis.tokens) if token == Tokenizer.UNKNOWN]
-        if not unknown:
+        # Neither the end of the sentence nor a placeholder, which stands for one span and not for two.
+        words = [place for place, surface in enumerate(surfaces) if not PLACEHOLDER.search(surface)]
+        if not (unknown and words):
             return hypothesis
-        looked = hypothesis.attention[unknown, : len(surfaces)].argmax(axis=1)  # never at the end of the sentence
-        text = self.target.decode_replaced(hypothesis.tokens, [surfaces[place] for place in looked])
-        return replace(hypothesis, text=text)
+        looked = hypothesis.attention[np.ix_(unknown, words)].argmax(axis=1)
+        found = tuple(surfaces[words[column]] for column in looked.tolist())
+        return replace(hypothesis, text=self.target.decode_replaced(hypothesis.tokens, found), unknown=found)
 
     def translations(
         self, lines: Sequence[str], rows: Sequence[Row], found: Sequence[Sequence[Found]]

@@ -7,6 +7,7 @@ or, inside of loops, is what the graph itself clips it to; what lies beyond is c
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -164,17 +165,22 @@ def measured(model: ModelProto) -> list[str]:
 
 
 class Ranges:
-    """Stands in for the session of a graph made by `with_ranges`, and keeps the largest magnitudes it has seen."""
+    """Stands in for the session of a graph made by `with_ranges`, and keeps the largest magnitudes it has seen.
+
+    Several threads may run it.
+    """
 
     def __init__(self, session: Any, model: ModelProto) -> None:
         self.session = session
         self.names = measured(model)
         self.highest = np.zeros(len(self.names), dtype=np.float32)
+        self.lock = threading.Lock()
 
     def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> list[Array]:
         values: list[Array]
         *values, ranges = self.session.run([*names, RANGES], feed)
-        self.highest = np.maximum(self.highest, ranges)
+        with self.lock:  # else one thread's maximum may replace that of another
+            self.highest = np.maximum(self.highest, ranges)
         return values
 
     def mapping(self) -> dict[str, float]:

@@ -93,3 +93,15 @@ def test_words_of_a_given_translation_are_those_of_the_texts() -> None:
     assert [target for _, target in links(third, third.hypotheses[0])] == [0, 1]
     assert [placed.text for placed in first.placed] == ["7 km", "5 km"] and not third.unseen
     assert "7 km" in first.hypotheses[0].pieces and "5 km" in first.source_pieces
+
+
+class Tied(TableModel):
+    """Two tokens are equally likely, whatever came before."""
+
+    def distribution(self, table: int, prefix: int) -> np.ndarray:
+        return np.log([0.1, 0.45, 0.45])  # END, 4, 5
+
+
+def test_none_of_two_equally_likely_tokens_is_likelier_than_the_other() -> None:
+    found = [force(Tied(vocabulary=2), sources([1]), [[token, END]], size=3)[0] for token in (4, 5)]
+    assert [one.likeliest for one in found] == [(True, False), (True, False)]

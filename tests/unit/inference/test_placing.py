@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
+from nmt_cli.corpus.source import TextSource
 from nmt_cli.corpus.spans import find_spans, mask
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
-from nmt_cli.inference.placing import Restored, Sides, restore, verified
+from nmt_cli.inference.config import RepairConfig, SearchConfig
+from nmt_cli.inference.placing import Restored, Sides, Spelling, restore, verified
+from nmt_cli.inference.protocol import IntArray
+from nmt_cli.inference.translator import Translator
+from support.adversary import Parrot, PlanState
 
 TEXTS = [
     "i saw the red house yesterday",
@@ -34,7 +39,8 @@ def placed(sides: Sides, source: str, target: str, looks: list[int | None]) -> R
     attention = np.zeros((len(tokens), len(ids)))
     for row, look in enumerate(looks):
         attention[row] = 1 / len(ids) if look is None else np.eye(len(ids))[look]
-    return restore(masked, sides.target.decode(tokens), sides.source.pieces(ids), tokens, attention, sides)
+    said = Spelling(sides.target.decode(tokens), tokens, sides.target)
+    return restore(masked, said, sides.source.pieces(ids), attention, sides.source)
 
 
 def test_a_placeholder_that_was_carried_is_the_span(sides: Sides) -> None:
@@ -104,14 +110,8 @@ def test_without_attention_the_relative_position_decides(sides: Sides) -> None:
     masked = mask("go to <br/> the house", find_spans("go to <br/> the house"))
     ids = [*sides.source.encode(masked.text), Tokenizer.END]
     tokens = [*sides.target.encode("geh zu das haus"), Tokenizer.END]
-    flat = restore(
-        masked,
-        sides.target.decode(tokens),
-        sides.source.pieces(ids),
-        tokens,
-        np.full((5, len(ids)), 1 / len(ids)),
-        sides,
-    )
+    said = Spelling(sides.target.decode(tokens), tokens, sides.target)
+    flat = restore(masked, said, sides.source.pieces(ids), np.full((5, len(ids)), 1 / len(ids)), sides.source)
     assert flat.text == "geh zu <br/> das haus"
     assert flat.placed[0].how == "position" and flat.placed[0].doubtful
 
@@ -131,3 +131,48 @@ def test_what_is_not_there_after_all_is_appended_and_told() -> None:
     found = verified("geh", [Placed("{x}", "network", dropped=False)])
     assert found == Restored("geh {x}", (Placed("{x}", "position", dropped=True),))
     assert verified("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")]).text == "15 € 5 €"
+
+
+SEEN = ["i saw the red house yesterday at home", "go to now home red house"] * 3
+GREEDY, REPLACING = SearchConfig(beam_size=1), RepairConfig(heal=False, replace_unknown=True)
+
+
+def vocabulary(kind: TokenizerKind) -> Tokenizer:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    return Tokenizer(train_tokenizer(SEEN, settings), settings)
+
+
+@pytest.mark.parametrize("kind", ["word", "char"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "i saw Zyx the <b>red</b> house yesterday",
+        "Zyx i saw the red 😀 house yesterday",
+        "i saw Zyx the red house {x} yesterday",
+    ],
+)
+def test_spans_stay_behind_an_unknown_word_that_was_replaced(kind: TokenizerKind, line: str) -> None:
+    tokenizer = vocabulary(kind)
+    translator = Translator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    (found,) = translator.translate([line], GREEDY, repair=REPLACING)
+    assert found.text == line
+    assert not any(one.dropped for one in found.placed)
+
+
+class Peeping(Parrot):
+    """Says something unknown for the first word, and looks at the third for it."""
+
+    def encode(self, source_ids: IntArray) -> PlanState:
+        state = super().encode(source_ids)
+        plan, attention = state.plan.copy(), state.attention.copy()
+        plan[:, 0] = Tokenizer.UNKNOWN
+        attention[:, 0] = np.eye(attention.shape[2])[2]
+        return PlanState(plan, attention, 0)
+
+
+def test_an_unknown_word_is_never_replaced_by_a_placeholder() -> None:
+    tokenizer = vocabulary("word")
+    translator = Translator(Peeping(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    (found,) = translator.translate(["i saw {x} red house"], GREEDY, repair=REPLACING)
+    assert found.text.count("{x}") == 1 and found.text.endswith("saw {x} red house")
+    assert [(one.how, one.dropped) for one in found.placed] == [("network", False)]

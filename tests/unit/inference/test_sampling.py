@@ -95,3 +95,20 @@ def test_another_seed_draws_others_and_the_score_is_the_models_own() -> None:
 def test_an_option_of_sampling_without_sampling_is_an_error() -> None:
     with pytest.raises(OptionError, match="--top-p is about sampling"):
         SamplingConfig(top_p=0.9)
+
+
+def test_every_sample_is_given_whether_it_ended_or_not() -> None:
+    """One in three finds no end in four tokens, by itself and beside others of its line that do."""
+    shares = []
+    for n_best in (1, 2, 5):
+        config = SearchConfig(max_length=4, n_best=n_best, sampling=SamplingConfig(sample=True))
+        lines = sampled([3] * 400, list(range(400)), config)
+        assert {len(found) for found in lines} == {n_best}
+        shares.append(np.mean([not one.finished for found in lines for one in found]))
+    assert shares == pytest.approx([shares[0]] * 3, abs=0.08)  # three standard deviations of the first
+    assert shares[0] > 0.1
+
+
+def test_samples_are_not_drawn_without_the_places_of_the_sentences() -> None:
+    with pytest.raises(ValueError, match="by their places"):
+        search(TableModel(vocabulary=6), sources(3), SearchConfig(sampling=SamplingConfig(sample=True)))
