@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -47,18 +46,11 @@ class OnnxState:
     rows: Arrays
     owner: IntArray  # (N,): the place of each row's sentence among the A
     shared: bool  # whether the decoder takes the entries of a sentence once for all its rows
+    fed: Arrays  # `sentences` as the decoder takes them
 
-    @cached_property
-    def fed(self) -> Arrays:
-        """The entries of the sentences as the decoder takes them: each once, if all have equally many rows.
-
-        Once for each row where they have not, or where it cannot share them.
-        """
-        sentences = int(self.owner[-1]) + 1 if self.owner.size else 0
-        each = len(self.owner) // sentences if self.shared and sentences else 1
-        if np.array_equal(self.owner, np.repeat(np.arange(sentences), each)):
-            return self.sentences
-        return {name: array[self.owner] for name, array in self.sentences.items()}
+    @classmethod
+    def of(cls, sentences: Arrays, rows: Arrays, owner: IntArray, *, shared: bool) -> OnnxState:
+        return cls(sentences, rows, owner, shared, fed(sentences, owner, shared=shared))
 
     @property
     def has_single_rows(self) -> bool:
@@ -69,12 +61,22 @@ class OnnxState:
         of_rows = self.owner[rows]
         changing = moved(self.rows, rows) if self.has_single_rows else taken(self.rows, rows)
         if np.array_equal(of_rows, self.owner):  # as long as rows stay with their sentences those stay as they are
-            chosen = replace(self, rows=changing)
-            chosen.__dict__["fed"] = self.fed
-            return chosen
+            return replace(self, rows=changing)
         is_first = np.diff(of_rows, prepend=-1) != 0  # the rows of a sentence stand together
         kept, owner = of_rows[is_first], np.cumsum(is_first) - 1
-        return replace(self, sentences=moved(self.sentences, kept), rows=changing, owner=owner)
+        return OnnxState.of(moved(self.sentences, kept), changing, owner, shared=self.shared)
+
+
+def fed(sentences: Arrays, owner: IntArray, *, shared: bool) -> Arrays:
+    """The entries of the sentences, each once where all have equally many rows and the decoder can share them.
+
+    Else once for each row.
+    """
+    count = int(owner[-1]) + 1 if owner.size else 0
+    each = len(owner) // count if shared and count else 1
+    if np.array_equal(owner, np.repeat(np.arange(count), each)):
+        return sentences
+    return {name: array[owner] for name, array in sentences.items()}
 
 
 def taken(arrays: Arrays, kept: IntArray) -> Arrays:
@@ -109,7 +111,7 @@ class OnnxEngine:
     def encode(self, source: SourceArray) -> OnnxState:
         state = self.encoded(source, self.state_names)
         rows = {name: state.pop(name) for name in self.changing}
-        return OnnxState(sentences=state, rows=rows, owner=np.arange(len(source)), shared=self.shared)
+        return OnnxState.of(state, rows, np.arange(len(source)), shared=self.shared)
 
     def encoded(self, source: SourceArray, names: list[str]) -> Arrays:
         values = self.encoder.run(names, {self.source.name: source.astype(TYPES[self.source.type])})
@@ -135,13 +137,11 @@ class OnnxEngine:
             **state.rows,
         }
         values = dict(zip(self.step_names, self.decoder.run(self.step_names, feed), strict=True))
-        after = replace(state, rows={name: values[NEXT + name] for name in self.changing})
-        after.__dict__["fed"] = state.fed
         return Step(
             tokens=values["best_tokens"],
             log_probabilities=values["log_probabilities"],
             attention=values["attention"],
-            state=after,
+            state=replace(state, rows={name: values[NEXT + name] for name in self.changing}),
         )
 
 

@@ -13,9 +13,8 @@ from nmt_cli.inference.search import filled
 def state_of(sentences: int, *, shared: bool) -> OnnxState:
     """One row a sentence; all entries say which sentence they are of."""
     numbers = np.arange(sentences, dtype=np.float32)
-    return OnnxState(
-        {"memory": np.repeat(numbers[:, None], 3, axis=1)}, {"hidden": numbers}, np.arange(sentences), shared
-    )
+    memory = {"memory": np.repeat(numbers[:, None], 3, axis=1)}
+    return OnnxState.of(memory, {"hidden": numbers}, np.arange(sentences), shared=shared)
 
 
 def read_by_rows(state: OnnxState) -> list[float]:
