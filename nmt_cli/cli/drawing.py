@@ -69,6 +69,8 @@ class Wanted:
             raise OptionError(
                 f"{len(targets)} --target for {len(sentences)} sentences", hint="give one for each, in their order"
             )
+        if not all(target.strip() for target in targets):
+            raise OptionError("a --target is empty", hint="leave it out to see what the model writes")
         if gold is not None and not targets:
             raise OptionError(
                 "--gold needs the translations that its links belong to", hint="name them with --target or --pairs"

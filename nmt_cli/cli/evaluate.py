@@ -92,6 +92,8 @@ def evaluate(
     """
     screen = Screen(quiet=quiet)
     if explain:
+        if as_json:
+            raise OptionError("--json does not go with --explain", hint="leave it out")
         return print_derivation(metric, explain, scores)
     check_report(write_to)
     if sentences is not None and sentences.is_dir():

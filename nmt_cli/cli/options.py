@@ -16,9 +16,12 @@ from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError, OptionError, nearest
 from nmt_cli.files import require_file
-from nmt_cli.settings import Setting, Settings, field_types, option_name, reject_unknown
+from nmt_cli.settings import Setting, Settings, field_types, is_of, option_name, reject_unknown
+
+# What the types of options are called where a file of `--config` has another.
+IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 
 DataDirectory = Annotated[
     Path, typer.Option("--data", envvar="NMT_DATA", help="Directory of the prepared corpus.", rich_help_panel="Files")
@@ -146,13 +149,42 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     and goes before what stands above all tables. Raises OptionError for an option or table that does not exist.
     """
     if path is not None:
-        tables, shared = divided(load_toml(path), commands_beside(context))
+        commands = commands_beside(context)
+        tables, shared = divided(load_toml(path), commands)
+        for name in (key for key, value in shared.items() if isinstance(value, dict)):
+            like = nearest(name, commands)
+            raise OptionError(
+                f"{path}: there is no command {name!r}", hint=f"did you mean {like!r}?" if like else "see `nmt --help`"
+            )
         own = tables.get(str(context.info_name), {})
         parameters = options_by_name(context)
+        found: dict[str, Any] = {}
         for values, where in ((shared, str(path)), (own, f"{path}, [{context.info_name}]")):
             reject_unknown(values, sorted(parameters), where=where)
-        context.default_map = {parameters[key]: value for key, value in (shared | own).items()}
+            found |= {
+                str(parameters[key].name): from_file(parameters[key].type_descriptor.annotation, key, value, where)
+                for key, value in values.items()
+            }
+        context.default_map = found
     return path
+
+
+def from_file(kind: Any, option: str, value: Any, where: str) -> Any:
+    """What a file says, for an option of this type: text may be a number there, and a list of one its only text.
+
+    Raises OptionError, which names the place, for a value of another type.
+    """
+    if kind is str and is_of(float, value):
+        return str(value)
+    if typing.get_origin(kind) is list:
+        value = [value] if isinstance(value, str) else value
+        fits = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    else:
+        fits = kind not in IN_FILES or is_of(str if kind is Path else kind, value)
+    if not fits:
+        expected = IN_FILES.get(kind, "a list of texts")
+        raise OptionError(f"{where}: --{option} cannot be {value!r}", hint=f"it takes {expected}")
+    return value
 
 
 def divided(values: dict[str, Any], commands: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
@@ -172,11 +204,11 @@ def commands_beside(context: typer.Context) -> list[str]:
     return list(names(parent)) if names else []
 
 
-def options_by_name(context: typer.Context) -> dict[str, str]:
-    """From the name of every option of a command that a file may set to the name of its parameter."""
+def options_by_name(context: typer.Context) -> dict[str, Any]:
+    """The parameters of a command that a file may set, each under the name of its option."""
     never = {"config", "help"}
     flags = [(flag, parameter) for parameter in context.command.params for flag in parameter.opts]
-    names = {flag.removeprefix("--"): str(parameter.name) for flag, parameter in flags if flag.startswith("--")}
+    names = {flag.removeprefix("--"): parameter for flag, parameter in flags if flag.startswith("--")}
     return {name: parameter for name, parameter in names.items() if name not in never}
 
 

@@ -27,7 +27,7 @@ from nmt_cli.cli.options import (
     with_settings,
 )
 from nmt_cli.cli.render import Screen, cut_line
-from nmt_cli.cli.training_screen import TrainingScreen
+from nmt_cli.cli.training_screen import TrainingScreen, clock
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig
 from nmt_cli.training.config import TrainConfig
@@ -46,6 +46,8 @@ TensorBoardDirectory = Annotated[
     Path | None,
     typer.Option("--tensorboard", help="Directory for TensorBoard's logs.", rich_help_panel="Output"),
 ]
+
+LATE = 1.05  # of the time that was given: what is told
 
 
 @with_settings
@@ -96,6 +98,8 @@ def train(
                 together = partial(run, place=place, deadline=deadline, resume=resume, asked=asked)
                 report = together(corpus, model, network, training, watcher=watcher)
     shown.summary(report, model, pictures=corpus.has_pictures)
+    if deadline is not None and deadline.elapsed > LATE * deadline.seconds:
+        screen.warn(f"it took {clock(deadline.elapsed)} from the command on, longer than --time {training.time}")
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
 

@@ -19,6 +19,7 @@ from nmt_cli.inference.protocol import FloatArray
 
 SEED = 12345  # sacreBLEU's
 TRIALS = 10_000  # of the randomisation test, as in sacreBLEU
+ROUNDING = 1e-9  # of scores (0-100) that are equal but for the order in which they were added up
 CELLS = 20_000_000  # sentences x resamples drawn at once, which bounds memory
 
 
@@ -101,13 +102,14 @@ def total(statistics: Statistics) -> float:
 
 
 def p_value(differences: FloatArray, real: float) -> float:
-    """How often chance alone gives more than the real difference; one is added to both counts (MultEval).
+    """How often chance alone gives at least the real difference; one is added to both counts (MultEval).
 
-    No difference is no evidence: p is 1, where sacreBLEU prints its smallest value for a system against itself.
+    sacreBLEU counts what is greater, and so finds two systems that differ in one sentence, or in none, to be certainly
+    different: however that sentence is swapped, the difference is as great.
     """
-    if real == 0:
+    if real <= ROUNDING:
         return 1.0
-    return (int((differences > real).sum()) + 1) / (len(differences) + 1)
+    return (int((differences >= real - ROUNDING).sum()) + 1) / (len(differences) + 1)
 
 
 def paired_bootstrap(one: Statistics, other: Statistics, resamples: int, seed: int = SEED) -> float:

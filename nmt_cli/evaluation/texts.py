@@ -75,7 +75,7 @@ def check_count(one: Path | str, lines: int, other: Path | str, count: int) -> N
     """Raises DataError, naming both counts, unless the two files have as many lines."""
     if lines != count:
         raise DataError(
-            f"{one} has {lines:,} lines, {other} has {count:,}",
+            f"{one}: {lines:,} lines, {other}: {count:,}",
             hint="the files must hold one sentence a line, in the same order",
         )
 

@@ -121,7 +121,7 @@ def read_card(directory: Path) -> ModelCard:
     if not path.is_file():
         raise NotFoundError(
             f"there is no model in {directory}/",
-            hint="make one with `nmt train`, or say where it is with --model",
+            hint="make one with `nmt train`, or name the directory where it is",
         )
     try:
         values = json.loads(path.read_text(encoding="utf-8"))

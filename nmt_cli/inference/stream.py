@@ -16,11 +16,13 @@ from nmt_cli.errors import DataError
 Item = TypeVar("Item")
 
 
-def decoded(lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: bool = False) -> Iterator[str]:
+def decoded(
+    lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: bool = False, way_on: str = ""
+) -> Iterator[str]:
     """Text of each line without its end (LF or CR LF) unless `ends`, read as UTF-8; `name` names the source in errors.
 
     Bytes that are not UTF-8 become U+FFFD where `errors` is "replace"; else they raise DataError with the line's
-    number, from 1.
+    number, from 1, and what else than converting it could be done (`way_on`, behind a comma).
     """
     for number, line in enumerate(lines, start=1):
         try:
@@ -28,7 +30,7 @@ def decoded(lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: 
         except UnicodeDecodeError as error:
             raise DataError(
                 f"{name}, line {number:,}: byte 0x{line[error.start]:02x} is not valid UTF-8",
-                hint="convert it to UTF-8 first, for instance with iconv, or go on with --errors replace",
+                hint=f"convert it to UTF-8 first, for instance with iconv{way_on}",
             ) from error
 
 

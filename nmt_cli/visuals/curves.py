@@ -69,7 +69,15 @@ def curves_figure(history: History) -> Figure:
     for axes, title, keys in zip(panels.flat, titles, names, strict=True):
         plain_axes(axes, title)
         for key, colour, style in zip(keys, (BLUE, ORANGE), ("-", "--"), strict=False):
-            axes.plot(epochs, [record[key] for record in history], style, color=colour, marker="o", markersize=4)
+            axes.plot(
+                epochs,
+                [record[key] for record in history],
+                style,
+                color=colour,
+                marker="o",
+                markersize=4,
+                clip_on=False,
+            )
         label_epochs(axes, epochs)
         if best is not None and keys[0] in ("loss", "bleu", "chrf"):
             axes.axvline(best, color=FAINT, linewidth=0.8, linestyle=":")

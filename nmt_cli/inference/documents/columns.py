@@ -34,14 +34,26 @@ def has_header(source: Source) -> bool:
 
 
 def column_index(source: Source, first: Sequence[str]) -> int:
-    """The column of the text, from 0, in a table whose first line is `first`. Raises DataError for one it has not."""
+    """The column of the text, from 0, in a table whose first line is `first`.
+
+    Raises DataError for one it has not, and OptionError for a new name in a table without names.
+    """
+    if source.config.new_column is not None and not has_header(source):
+        raise OptionError(
+            "--new-column names a column, and --column is a number: a table without names", hint="leave it out"
+        )
     names = list(first) if has_header(source) else None  # a cell that reads "1" is no name
     return column_number(required_column(source), names, 0, source.name)
 
 
 def new_name(source: Source, taken: Sequence[str]) -> str:
-    """The name of the column that is added. Raises DataError where there is one of that name already."""
+    """The name of the column that is added.
+
+    Raises DataError where there is one of that name already, and OptionError for a name of several cells or lines.
+    """
     name = source.config.new_column or f"{source.config.column}_{source.target_language}"
+    if re.search(r"[\t\r\n]", source.config.new_column or ""):
+        raise OptionError(f"--new-column cannot be {name!r}", hint="leave out what ends a cell or a line")
     if name in taken:
         raise DataError(
             f"{source.name} has a column {name!r} already", hint="give the translations another with --new-column"

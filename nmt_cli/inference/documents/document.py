@@ -43,7 +43,8 @@ class Source:
 
     def text_lines(self, *, ends: bool = False) -> Iterator[str]:
         """The lines as text, with their ends if `ends`. Raises DataError for what is not UTF-8."""
-        return decoded(self.lines, self.name, errors=self.config.errors, ends=ends)
+        way_on = ", or go on with --errors replace"
+        return decoded(self.lines, self.name, errors=self.config.errors, ends=ends, way_on=way_on)
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError that names the line, counted from 1."""

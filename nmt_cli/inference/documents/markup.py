@@ -175,11 +175,19 @@ class Projection:
             return f"{self.escape(before)}{mark.fixed}{self.escape(after)}"
         if start == end:  # no word is left for it: rather its own words than none
             self.guessed += 1
-            return f"{mark.before}{self.escape(node.source)}{mark.after}"
+            return f"{mark.before}{self.untranslated(node)}{mark.after}"
         within = self.trimmed(opening, closing, start, end)
         inner = within.written(node.inside, start, end)
         self.guessed += within.guessed if within is not self else 0
         return f"{self.escape(opening)}{mark.before}{inner}{mark.after}{self.escape(closing)}"
+
+    def untranslated(self, node: Node) -> str:
+        """The source words of a mark, with the marks inside it."""
+        if not node.inside:
+            return self.escape(node.source)
+        words = node.source.split()
+        own = Projection(words, [node.first + place for place in range(len(words))], self.escape)
+        return own.written(node.inside, 0, len(words))
 
     def trimmed(self, opening: str, closing: str, start: int, end: int) -> Projection:
         """The same words, but the first of [start, end) without `opening` and the last without `closing`."""

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from nmt_cli.cli.app import NmtGroup
+from nmt_cli.cli.app import NmtGroup, PanelledCommand
 from nmt_cli.cli.options import Configuration, Given, with_settings
 from nmt_cli.settings import Settings, setting
 
@@ -94,12 +94,15 @@ def test_the_table_of_another_command_is_not_looked_into(tmp_path: Path) -> None
     ("content", "message"),
     [
         ("[bake]\nhaet = 1", "[bake]: there is no option 'haet'"),
-        ("[baek]\nheat = 90", "there is no option 'baek'"),
+        ("[baek]\nheat = 90", "there is no command 'baek'"),
         ("bake = 1", "there is no option 'bake'"),
         ("haet = 1", "there is no option 'haet'"),
         ("config = 'x'", "there is no option 'config'"),
         ("heat =", "not valid TOML"),
-        ("heat = 'hot'", "--heat"),
+        ("heat = 'hot'", "--heat cannot be 'hot'"),
+        ("heat = true", "--heat cannot be True"),
+        ("open = 1", "--open cannot be 1"),
+        ("name = ['a', 'b']", "--name cannot be ['a', 'b']"),
         ("heat = 3", "--heat is 3; at least 50 is needed"),
         ("way = 'steam'", "--way"),
     ],
@@ -124,3 +127,33 @@ def test_a_configuration_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     result, _ = run("--config", str(tmp_path / "ovne.toml"))
     assert "did you mean" in result.stderr
     assert result.exit_code == 66
+
+
+def filled(tmp_path: Path, content: str) -> tuple[Any, list[Any]]:
+    """What comes of options of text, paths and lists of text that stand in a file."""
+    seen: list[Any] = []
+    app = typer.Typer(cls=NmtGroup, rich_markup_mode=None)
+
+    @app.callback()
+    def main() -> None: ...
+
+    @app.command(cls=PanelledCommand)
+    def fill(
+        rack: Path = Path("r"), keep: list[str] | None = None, share: str = "", config: Configuration = None
+    ) -> None:
+        seen.append((rack, keep, share))
+
+    (tmp_path / "c.toml").write_text(content)
+    return runner.invoke(app, ["fill", "--config", str(tmp_path / "c.toml")]), seen
+
+
+def test_text_and_paths_and_lists_stand_in_a_file_as_one_writes_them(tmp_path: Path) -> None:
+    assert filled(tmp_path, 'rack = "a"\nkeep = "empty"\nshare = 0.1')[1] == [(Path("a"), ["empty"], "0.1")]
+    assert filled(tmp_path, 'keep = ["a", "b"]\nshare = 1000')[1] == [(Path("r"), ["a", "b"], "1000")]
+
+
+@pytest.mark.parametrize("content", ["rack = 5", "keep = 5", 'keep = ["a", 3]', "share = true", "rack = ['a']"])
+def test_another_type_in_a_file_is_told(tmp_path: Path, content: str) -> None:
+    result, seen = filled(tmp_path, content)
+    assert not seen and "Traceback" not in result.stderr
+    assert f"--{content.partition(' ')[0]} cannot be" in result.stderr and "it takes" in result.stderr

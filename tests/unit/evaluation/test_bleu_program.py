@@ -61,7 +61,11 @@ def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> No
     interval = bootstrap(ours.statistics, 200)
     assert interval is not None and interval.half == pytest.approx(expected["bs"].ci, abs=1e-4)
     assert paired_bootstrap(ours.statistics, other.statistics, 200) == pytest.approx(expected["bs"].p_value)
-    assert approximate_randomisation(ours.statistics, other.statistics, 300) == pytest.approx(expected["ar"].p_value)
+    randomised = approximate_randomisation(ours.statistics, other.statistics, 300)
+    if name == "ter":  # few whole edits make ties, which sacreBLEU does not count, and Riezler and Maxwell do
+        assert randomised > expected["ar"].p_value
+    else:
+        assert randomised == pytest.approx(expected["ar"].p_value)
 
 
 def test_a_system_does_not_differ_from_itself_and_a_great_difference_is_no_chance() -> None:
@@ -70,3 +74,14 @@ def test_a_system_does_not_differ_from_itself_and_a_great_difference_is_no_chanc
     assert itself is not None and (itself.difference, itself.bootstrap_p) == (0, 1)
     perfect = compare(METRICS["rougeL"](REFERENCES, PAIRED), METRICS["rougeL"](["x"] * 60, PAIRED), resamples=100)
     assert perfect is not None and perfect.randomisation_p < 0.001 and perfect.difference == pytest.approx(100)
+
+
+def test_systems_that_differ_in_one_sentence_are_not_told_apart() -> None:
+    """However it is swapped, the difference is as great; of two swapped alike, half of the ways are."""
+    references = [[f"sentence {number}"] for number in range(20)]
+    right = [one for (one,) in references]
+    metric = METRICS["exact"]
+    for wrong, expected in ((1, 1.0), (2, 0.5), (3, 0.25)):
+        other = ["something else"] * wrong + right[wrong:]
+        found = compare(metric(right, references), metric(other, references), resamples=0)
+        assert found is not None and found.randomisation_p == pytest.approx(expected, abs=0.02)

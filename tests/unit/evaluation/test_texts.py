@@ -45,7 +45,7 @@ def test_references_of_several_files_come_sentence_by_sentence(tmp_path: Path) -
 
 def test_files_of_different_lengths_are_refused_with_both_counts(tmp_path: Path) -> None:
     own, reference = write(tmp_path / "h", b"a\nb\n"), write(tmp_path / "r", b"a\n")
-    with pytest.raises(DataError, match=r"h has 2 lines, .*r has 1"):
+    with pytest.raises(DataError, match=r"h: 2 lines, .*r: 1"):
         text_of_files(own, [reference])
 
 

@@ -58,6 +58,12 @@ def test_a_link_for_which_no_word_is_left_keeps_its_own_words() -> None:
     marked = MarkedText("a b", (Mark(0, 1, "[", "](x)"), Mark(2, 3, "[", "](y)")))
     placed = with_marks(marked, aligned("a b", ["AB"], [0]), str)
     assert placed.text == "[AB](x) [b](y)"
+
+
+def test_marks_inside_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> None:
+    marks = (Mark(0, 1, "[", "](x)"), Mark(2, 11, "[", "](y)"), Mark(6, 11, "**", "**", depth=1))
+    placed = with_marks(MarkedText("a the first", marks), aligned("a the first", ["A"], [0]), str)
+    assert placed.text == "[A](x) [the **first**](y)"
     assert placed.guessed
 
 

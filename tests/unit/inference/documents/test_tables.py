@@ -131,3 +131,8 @@ def test_options_that_a_format_has_no_use_for_are_refused() -> None:
         converted("md", "a\n", retranslate=True)
     with pytest.raises(OptionError, match="--new-column"):
         converted("tsv", "a\n", new_column="b")
+    with pytest.raises(OptionError, match="--new-column names a column"):
+        converted("tsv", "a\tb\n", column="2", new_column="b")
+    for name in ("a\tb", "a\nb"):
+        with pytest.raises(OptionError, match="--new-column cannot be"):
+            converted("tsv", "a\n", column="a", new_column=name)
