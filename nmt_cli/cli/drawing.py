@@ -95,7 +95,8 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
 
 def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Screen) -> None:
     """Draws every sentence to every output, and tells how good an alignment the attention is."""
-    translator = open_translator(model, lines=LineConfig(split_sentences=False))
+    # As `nmt translate` does, the network reads the sentences of a line one by one; but a given target is of it all.
+    translator = open_translator(model, lines=LineConfig(split_sentences=not wanted.targets))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",

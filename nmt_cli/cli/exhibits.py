@@ -69,7 +69,7 @@ def draw_search(
     sentence = only_one(sentences, "--beam")
     beam = trace_beam(open_translator(model), sentence, search)
     if beam.left:
-        screen.warn(f"the line is too long to be translated at once: the first of its {beam.left + 1} parts is drawn")
+        screen.warn(f"the line is translated in parts, sentence by sentence: the first of {beam.left + 1} is drawn")
     title = printable(sentence)
     exhibit(
         outputs,

@@ -91,15 +91,15 @@ class TracedBeam:
     nodes: tuple[Node, ...]
     pieces: tuple[str, ...]  # one a node
     text: str  # the translation
-    left: int = 0  # parts of the line that are not in it, since a line may be too long to be translated at once
+    left: int = 0  # parts of the line that are not in it: its other sentences, or what is too long to be read at once
 
 
 def trace_beam(translator: Translator, line: str, config: SearchConfig) -> TracedBeam:
-    """Translates a line, or the first part of one that is too long, as search is given it, and keeps the tree.
+    """Translates a line, or its first sentence or part, as search is given it, and keeps the tree.
 
-    Its sentences are not parted. What is carried has its own text in the tree; what is lifted is not in it.
+    What is carried has its own text in the tree; what is lifted is not in it.
     """
-    pieces = translator.reader.pieces(line, whole=True) if translator.reads_text else verbatim(line)
+    pieces = translator.reader.pieces(line) if translator.reads_text else verbatim(line)
     piece = next((one for one in pieces if one.is_translated), unmasked(normalise(line)))
     source = translator.source.batch(translator.source.rows([piece.text], config.max_source_length))
     trace = BeamTrace()
