@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from nmt_cli.cli.options import DataDirectory, ModelDirectory, Quiet, with_settings
+from nmt_cli.cli.options import DataDirectory, Given, ModelDirectory, Quiet, described, with_settings
 from nmt_cli.cli.render import Screen, evaluation_context
 from nmt_cli.cli.scoring import Evaluation, Inputs, Outcome
 from nmt_cli.errors import OptionError
@@ -51,6 +51,7 @@ def file_option(flag: str, help: str, panel: str = "Files") -> Any:
 @with_settings
 def evaluate(
     *,
+    given: Given,
     metric: Metrics = None,
     source: Annotated[
         Path | None, file_option("--source", "Sentences to translate; with --hypothesis, what they translate.")
@@ -95,6 +96,9 @@ def evaluate(
         if as_json:
             raise OptionError("--json does not go with --explain", hint="leave it out")
         return print_derivation(metric, explain, scores)
+    if hypothesis is not None and not (against is not None and against.is_dir()):
+        why, hint = "is about translating, and --hypothesis is translated", "leave it out"
+        given.refuse([each.name for each in described(SearchConfig)], why, hint=hint)
     check_report(write_to)
     if sentences is not None and sentences.is_dir():
         raise OptionError(f"{sentences} is a directory; --sentences needs the name of a file")

@@ -218,3 +218,11 @@ def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest
     result = runner.invoke(app, ["evaluate"])
     assert (result.exit_code, result.stdout) == (ExitCode.DATA, "")
     assert "the test split is empty" in result.stderr
+
+
+def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
+    ready = ["evaluate", "--hypothesis", write(tmp_path / "h", "a\n"), "--reference", write(tmp_path / "r", "a\n")]
+    result = runner.invoke(app, [*ready, "-m", "bleu", "--beam-size", "3"])
+    assert result.exit_code == 2 and "--beam-size is about translating" in result.stderr
+    result = runner.invoke(app, ["evaluate", "--explain", "a b", "a b", "--json"])
+    assert result.exit_code == 2 and "--json does not go with --explain" in result.stderr
