@@ -12,13 +12,13 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from functools import cache
+from typing import Any, Literal, NamedTuple, Self
 
 from nmt_cli.errors import OptionError, nearest
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting:
+class Setting(NamedTuple):
     """What is known of a field beside its type and default.
 
     `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option;
@@ -40,19 +40,20 @@ def setting(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def field_types(kind: type[Settings]) -> dict[str, Any]:
-    """Resolved types of the fields of a settings class."""
-    return typing.get_type_hints(kind)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Base of all settings. Raises OptionError as soon as a value is outside its type or range."""
 
     def __post_init__(self) -> None:
-        types_by_name = field_types(type(self))
+        types_by_name = self.field_types()
         for field in dataclasses.fields(self):
             check(field, types_by_name[field.name], getattr(self, field.name))
+
+    @classmethod
+    @cache
+    def field_types(cls) -> dict[str, Any]:
+        """The types of the fields by their names; they are text in the source, which takes long to resolve."""
+        return typing.get_type_hints(cls)
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], *, where: str) -> Self:

@@ -109,7 +109,8 @@ def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
     code = "import nmt_cli.cli.translate, nmt_cli.inference.translator, nmt_cli.inference.onnx_engine"
     slow = (
         *("tensorflow", "keras", "matplotlib", "rich"),
-        *("nmt_cli.corpus.preparation", "nmt_cli.corpus.grids", "nmt_cli.model", "nmt_cli.training"),
+        *("nmt_cli.corpus.preparation", "nmt_cli.corpus.config", "nmt_cli.corpus.grids"),
+        *("nmt_cli.model", "nmt_cli.training"),
     )
     assert loaded_by(code, slow) == ([], "")
 

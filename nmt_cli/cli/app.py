@@ -6,11 +6,11 @@ Must stay light: `nmt --help` imports this and nothing heavy (held by tests/test
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -192,7 +192,26 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     Where the system asks for an end, what is half done is cleared away as for Ctrl-C. Training has its own way.
     """
-    atexit.register(gc.freeze)  # else Python looks for garbage in all that it held: a tenth of a short translation
+    codes: list[int] = []
+    if arguments is None:
+        atexit.register(leave, codes)  # as the first, so that all others are done when its turn comes
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(ExitCode.TERMINATED))
-    typer.main.get_command(app).main(args=arguments, prog_name="nmt")
+    try:
+        typer.main.get_command(app).main(args=arguments, prog_name="nmt")
+    except SystemExit as end:
+        codes.append(int(end.code or ExitCode.OK))
+        raise
     raise AssertionError("the group's main exits")
+
+
+def leave(codes: Sequence[int]) -> None:
+    """Ends the process with the code that it was to end with; without one, by an error, Python ends it.
+
+    Python and ONNX Runtime would take apart all that they hold, which the system frees at once: a tenth of a short
+    translation. Where output cannot be written Python says so.
+    """
+    if codes:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(codes[0])

@@ -10,15 +10,14 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from nmt_cli.errors import DataError, OptionError, nearest
 from nmt_cli.files import require_file
-from nmt_cli.settings import Setting, Settings, field_types, is_of, option_name, reject_unknown
+from nmt_cli.settings import Setting, Settings, is_of, option_name, reject_unknown
 
 # What the types of options are called where a file of `--config` has another.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
@@ -34,8 +33,7 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but erro
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.", rich_help_panel="Output")]
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """The options that were typed, and those that stand in the file of `--config`: also such as are at their default.
 
     Both are by the name of their parameter, as one types them. The environment gives none.
@@ -125,7 +123,7 @@ def described(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
 
 def options_of(settings: type[Settings]) -> list[inspect.Parameter]:
     """The Typer options of the described fields."""
-    kinds = field_types(settings)
+    kinds = settings.field_types()
     return [option(field, kinds[field.name]) for field in described(settings)]
 
 

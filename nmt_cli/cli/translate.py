@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -124,7 +124,7 @@ def translate(
     source = Source((), "standard input", document, bundle.card.target_language, text.split_sentences)
     documents = opened(paths, source, writer)
     read = batched(documents, paths, pairs_wanted=score)
-    batches = typed(bundle.card, screen, writer, document.errors) if talk else read
+    batches = typed(bundle.card, screen, writer.write, document.errors) if talk else read
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
     tally = Tally(long=SourceCuts("line" if formats(paths, document) == ["text"] else "text"))
     with (
@@ -152,15 +152,14 @@ def is_for_lines(given: Given) -> bool:
     return not given.among(DocumentConfig) - {"errors"} and not given.among(ExecutorConfig)
 
 
-@dataclass(frozen=True)
-class Writer:
-    """Writes a translation as plain text."""
+class Writer(NamedTuple):
+    """How a translation is written as plain text."""
 
     layout: LayoutConfig
     n_best: int
     indent: str
 
-    def __call__(self, translation: Translation) -> str:
+    def write(self, translation: Translation) -> str:
         return self.layout.lines(translation, self.n_best, indent=self.indent)
 
     @property
@@ -277,9 +276,9 @@ def opened(paths: list[Path], source: Source, writer: Writer) -> list[Document]:
             raise OptionError(f"--format {name} has room for one translation and nothing beside it")
         if name != "text" and len(names) > 1:
             raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
-    sources = [dataclasses.replace(source, lines=file_lines(path), name=str(path)) for path in paths]
-    sources = sources or [dataclasses.replace(source, lines=standard_input())]
-    return [open_document(name, source, writer) for name, source in zip(names, sources, strict=True)]
+    sources = [source._replace(lines=file_lines(path), name=str(path)) for path in paths]
+    sources = sources or [source._replace(lines=standard_input())]
+    return [open_document(name, source, writer.write) for name, source in zip(names, sources, strict=True)]
 
 
 def standard_input() -> IO[bytes]:

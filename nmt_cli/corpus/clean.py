@@ -9,14 +9,15 @@ import hashlib
 import re
 import unicodedata
 
+# Patterns as text, which Python compiles when they are first used and keeps: that of a large set of characters takes
+# as long as a sentence to translate, and most sentences need none.
+
 # Control characters that are no blanks, halves of surrogate pairs (they cannot be written as UTF-8), and what is
 # invisible and only says where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
-DROPPED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]")
+DROPPED = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]"
 
 # Scripts written without blanks between words: Thai, Lao, Myanmar, Khmer, kana, Han.
-UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
+UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 
 FOLDED = str.maketrans(
     {
@@ -32,18 +33,26 @@ def normalise(text: str) -> str:
 
     Total on any `str`, and idempotent. U+2581, which SentencePiece uses as its own blank, becomes "_".
     """
-    if not text.isprintable():
-        text = DROPPED.sub("", text)
-    text = " ".join(text.split())
+    text = " ".join(without_invisible(text).split())
     if not text.isascii():
         text = unicodedata.normalize("NFC", text.replace("\u2581", "_"))
     return text
 
 
+def without_invisible(text: str) -> str:
+    """`text` without its control and other characters that cannot be seen."""
+    return text if text.isprintable() else re.sub(DROPPED, "", text)
+
+
+def unspaced(text: str) -> list[str]:
+    """Those characters of `text` that are of scripts without blanks between words."""
+    return [] if text.isascii() else re.findall(UNSPACED, text)
+
+
 def count_words(text: str) -> int:
     """Length of a normalised sentence in words; two characters of a script without blanks count as one more."""
     words = text.count(" ") + 1 if text else 0
-    return words if text.isascii() else words + len(UNSPACED.findall(text)) // 2
+    return words + len(unspaced(text)) // 2
 
 
 def sentence_key(text: str) -> str:

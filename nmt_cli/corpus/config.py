@@ -6,22 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
-
-TokenizerKind = Literal["unigram", "bpe", "char", "word"]
 
 LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.|$)")
 
 LANGUAGE_AS_SUFFIX = re.compile(r"[._](?!txt|tsv|tok|bpe)([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.(?:txt|gz|xz|zst|bz2))*$")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TokenizerSettings(Settings):
-    """What must be known beside the SentencePiece file to use it. Stored with every data set and model."""
-
-    kind: TokenizerKind
-    lowercase: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nmt_cli import files
 from nmt_cli.corpus.batching import pad
 from nmt_cli.corpus.checks import CHECKS
-from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.diagnosis import diagnose, refuse_findings
 from nmt_cli.corpus.formats.inputs import Input, parse_input
 from nmt_cli.corpus.grids import IMAGE_WEIGHTS, FeatureFiles, FloatArray, Grids, GridSource, PictureReader
@@ -36,6 +36,7 @@ from nmt_cli.corpus.reuse import borrow
 from nmt_cli.corpus.source import Source, SourceArray, TextSource, length_factor_of
 from nmt_cli.corpus.split import is_size
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import NmtError, OptionError, OutputError
 
 

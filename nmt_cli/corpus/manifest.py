@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from nmt_cli import files
-from nmt_cli.corpus.config import TokenizerSettings
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 
 NAME = "dataset.json"

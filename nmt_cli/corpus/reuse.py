@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import JOINT
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
 
 CARDS = ("model.json", "dataset.json")

@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from nmt_cli.corpus.clean import UNSPACED, normalise
+from nmt_cli.corpus.clean import UNSPACED, normalise, unspaced
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS
 
 MARK = "\ufdd0"  # stands for a lifted span while text is normalised; a code that is no character and never will be
 
 BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # what no span contains: control characters and ends of lines
 LETTER = r"A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"  # of scripts with blanks: the characters that make a longer word
-UNSPACED_LETTERS = UNSPACED.pattern[1:-1]
+UNSPACED_LETTERS = UNSPACED[1:-1]
 
 ADDRESS = (
     rf"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%{{}}-]|(?![{UNSPACED_LETTERS}])[^\W_]|(?<=[/=?&#_-])[{UNSPACED_LETTERS}]+)"
@@ -82,12 +81,11 @@ INLINE = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
     " strong sub sup tt u var x".split()
 )
-TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$", re.DOTALL)
+TAG = r"(?s)<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$"
 EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """What stands from `start` to `end` of a line, and what is to stand in its translation."""
 
     start: int
@@ -96,24 +94,30 @@ class Span:
     lifted: bool
     markup: bool = False  # markup or an emoji, which stands for no word
 
-    @cached_property
+    @property
     def tag(self) -> Tag | None:
         """What it opens or closes, if it is a tag that belongs to another."""
-        found = TAG.match(self.text) if self.markup else None
-        if found is None or found[3] or found[2].lower() in EMPTY_TAGS:
-            return None
-        return Tag(found[2], closes=bool(found[1]))
+        return tag_of(self.text) if self.markup else None
 
     @property
     def divides(self) -> bool:
         """Whether the words before and after it are two, also without a blank."""
-        found = TAG.match(self.text)
+        found = re.match(TAG, self.text)
         return found is None or found[2].lower() not in INLINE
 
 
 class Tag(NamedTuple):
     name: str
     closes: bool
+
+
+@lru_cache(maxsize=1 << 12)
+def tag_of(markup: str) -> Tag | None:
+    """None for what is no tag, or one that has no other half; asked again and again where tags stand in each other."""
+    found = re.match(TAG, markup)
+    if found is None or found[3] or found[2].lower() in EMPTY_TAGS:
+        return None
+    return Tag(found[2], closes=bool(found[1]))
 
 
 @cache
@@ -160,8 +164,7 @@ def trimmed(address: str) -> str:
     return address
 
 
-@dataclass(frozen=True)
-class Lifted:
+class Lifted(NamedTuple):
     """A span that was taken out of a text."""
 
     span: Span
@@ -170,8 +173,7 @@ class Lifted:
     blank_after: bool
 
 
-@dataclass(frozen=True)
-class Masked:
+class Masked(NamedTuple):
     """A normalised text in which `⟦0⟧`, `⟦1⟧` ... stand for the carried spans, and which is without the lifted ones."""
 
     text: str
@@ -217,7 +219,8 @@ def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None)
         parts += [text[place : span.start].replace(MARK, ""), MARK if span.lifted else next(names)]
         place = span.end
     parts.append(text[place:].replace(MARK, ""))
-    return replace(lift(normalise("".join(parts)), [span for span in spans if span.lifted], carried), numbers=numbers)
+    lifted = [span for span in spans if span.lifted]
+    return lift(normalise("".join(parts)), lifted, carried)._replace(numbers=numbers)
 
 
 def lift(marked: str, spans: Sequence[Span], carried: Sequence[Span]) -> Masked:
@@ -232,7 +235,7 @@ def lift(marked: str, spans: Sequence[Span], carried: Sequence[Span]) -> Masked:
         place += len(part)
         text = joined(text, part, apart=span.divides)
     text = text.rstrip()
-    clamped = tuple(replace(one, offset=min(one.offset, len(text))) for one in lifted)
+    clamped = tuple(one._replace(offset=min(one.offset, len(text))) for one in lifted)
     return Masked(text, tuple(carried), clamped)
 
 
@@ -240,12 +243,11 @@ def joined(left: str, right: str, *, apart: bool) -> str:
     """Both with one blank where either had one, or where they are to be `apart` and two words would meet."""
     if not left or left.endswith(" "):
         return left + right.lstrip()
-    blank = apart and left[-1].isalnum() and right[:1].isalnum() and not UNSPACED.match(left[-1])
+    blank = apart and left[-1].isalnum() and right[:1].isalnum() and not unspaced(left[-1])
     return f"{left} {right}" if blank else left + right
 
 
-@dataclass(frozen=True)
-class MaskedSide:
+class MaskedSide(NamedTuple):
     """One side of a sentence pair as a network learns it."""
 
     text: str  # as it was

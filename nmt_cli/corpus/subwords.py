@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import Subwords
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.corpus.ragged import Ragged
@@ -23,6 +23,7 @@ from nmt_cli.corpus.spans import masked_pair
 from nmt_cli.corpus.split import IntArray, Splits
 from nmt_cli.corpus.target_pieces import parted
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import OptionError
 
 Progress = Callable[[str, int, int], None]

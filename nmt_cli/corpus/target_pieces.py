@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 from sentencepiece import sentencepiece_model_pb2 as proto
 
-from nmt_cli.corpus.config import TokenizerSettings
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 
 # Divides the size of the target's vocabulary: the export looks for the best of it in blocks near this long
 # (`training/rewrite.py`), and processors multiply by 16 columns at a time.

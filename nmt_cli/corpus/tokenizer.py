@@ -20,9 +20,9 @@ from typing import Any, ClassVar
 import sentencepiece
 
 from nmt_cli.corpus.clean import count_words, normalise
-from nmt_cli.corpus.config import TokenizerKind
-from nmt_cli.corpus.config import TokenizerSettings as TokenizerSettings
 from nmt_cli.corpus.subword_sampling import Cut, Pieces, cut_by_merges, cut_by_probability, draw
+from nmt_cli.corpus.tokenizer_settings import TokenizerKind
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings as TokenizerSettings
 from nmt_cli.errors import DamagedError, DataError, OptionError
 
 BLANK = "▁"  # SentencePiece's mark of a blank before a piece
@@ -227,14 +227,14 @@ def word_pattern(text: str) -> re.Pattern[str]:
 
     Python's \w knows no combining marks, without which most scripts of India fall to pieces.
     """
-    return WORD if max(text, default="") < FIRST_MARK else word_with_marks()
+    return pattern_of_words(r"\w") if max(text, default="") < FIRST_MARK else word_with_marks()
 
 
+@cache
 def pattern_of_words(inner: str) -> re.Pattern[str]:
     return re.compile(rf"⟦\d⟧|\w{inner}*(?:['’-]\w{inner}*)*|\S")
 
 
-WORD = pattern_of_words(r"\w")
 FIRST_MARK = "\u0300"  # of all combining marks
 
 

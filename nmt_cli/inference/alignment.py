@@ -7,8 +7,7 @@ H heads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.corpus.clean import normalise
 
@@ -25,8 +24,7 @@ Groups = list[list[int]]
 Link = tuple[int, int]  # source word, target word, from 0
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(NamedTuple):
     """The words of a line that were translated on their own, and those that they became."""
 
     source: range

@@ -5,16 +5,14 @@ A directory is complete when `model.json` is there: it is written last, and list
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmt_cli.corpus.source import Source, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
@@ -32,8 +30,7 @@ CHECKPOINTS = "checkpoints"  # what training keeps for itself
 STAGED = ".publishing."  # begins the name of what is not yet complete
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelCard:
+class ModelCard(NamedTuple):
     """What a model says of itself."""
 
     format: int
@@ -51,7 +48,7 @@ class ModelCard:
     precision: dict[str, Any]  # which one is the default, and the BLEU of each on the development set
     versions: dict[str, str]
     checksums: dict[str, str]  # file name to SHA-256
-    source: dict[str, Any] = dataclasses.field(default_factory=dict)  # what beside the tokenizer makes its rows
+    source: dict[str, Any]  # what beside the tokenizer makes its rows
 
     @property
     def default_precision(self) -> str:
@@ -64,8 +61,7 @@ class ModelCard:
         return None if score is None else float(score["value"])
 
 
-@dataclass(frozen=True)
-class Bundle:
+class Bundle(NamedTuple):
     """A model directory in which what translation reads was found complete and undamaged."""
 
     directory: Path
@@ -127,14 +123,12 @@ def read_card(directory: Path) -> ModelCard:
         values = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise damaged(path, f"is not valid JSON ({error})") from error
-    fields = dataclasses.fields(ModelCard)
-    needed = {field.name for field in fields if field.default_factory is dataclasses.MISSING}
     written = values.get("format") if isinstance(values, dict) else None
     if isinstance(written, int) and written != FORMAT:
         raise DamagedError(
             f"{path} has format {written}; this nmt reads format {FORMAT}", hint="train it anew with this nmt"
         )
-    if not isinstance(values, dict) or not needed <= set(values) <= {field.name for field in fields}:
+    if not isinstance(values, dict) or set(values) != set(ModelCard._fields):
         raise damaged(path, "does not have the entries of a model card")
     return ModelCard(**values)
 
@@ -175,4 +169,4 @@ def publishing(directory: Path) -> Iterator[Path]:
 def write_card(directory: Path, card: ModelCard) -> None:
     """Writes `card` with the checksums of all files that stand in `directory`."""
     checksums = {path.name: sha256(path) for path in sorted(directory.iterdir()) if path.name != CARD}
-    write_json(directory / CARD, dataclasses.asdict(dataclasses.replace(card, checksums=checksums)))
+    write_json(directory / CARD, card._replace(checksums=checksums)._asdict())

@@ -7,8 +7,7 @@ constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ from nmt_cli.inference.sampling import Place, Sampler
 NEVER = -np.inf
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """The open hypotheses that a step continues."""
 
     history: IntArray  # (N, T) tokens so far
@@ -41,8 +39,7 @@ class Constraint(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Prefix:
+class Prefix(NamedTuple):
     """The target begins with these tokens."""
 
     tokens: tuple[int, ...]
@@ -57,8 +54,7 @@ class Prefix:
         return np.asarray(tokens == self.tokens[length])
 
 
-@dataclass(frozen=True)
-class NgramBan:
+class NgramBan(NamedTuple):
     """No run of `size` tokens occurs twice; tokens before `after` are forced and free of the ban."""
 
     size: int
@@ -79,8 +75,7 @@ class NgramBan:
         return np.asarray(~(tokens[:, :, None] == barred[:, None, :]).any(axis=2))
 
 
-@dataclass(frozen=True)
-class Guide:
+class Guide(NamedTuple):
     """All that bars candidates in one search."""
 
     constraints: tuple[Constraint, ...] = ()
@@ -125,8 +120,7 @@ class Guide:
         for constraint in self.constraints:
             values = np.where(constraint.allowed(step.tokens, values, rows), values, NEVER)
         order = np.argsort(values == NEVER, axis=1, kind="stable")[:, :wanted]
-        return replace(
-            step,
+        return step._replace(
             tokens=np.take_along_axis(step.tokens, order, axis=1),
             log_probabilities=np.take_along_axis(values, order, axis=1),
         )

@@ -6,16 +6,14 @@ Letters: N rows, S source positions, C candidates, V tokens of the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nmt_cli.inference.protocol import FloatArray, IntArray, Step, StepModel
 
 
-@dataclass(frozen=True)
-class EnsembleState:
+class EnsembleState(NamedTuple):
     """The state of each model, for the same rows."""
 
     members: tuple[Any, ...]

@@ -7,7 +7,7 @@ the probability of every one. Letters: B sentences, S source positions, T target
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -156,15 +156,13 @@ def unmasked(translation: Translation, pair: Pair, sides: Sides) -> Translation:
     of_source = words_of_piece(source, translation.source_pieces, sides.source)
     of_target = words_of_piece(target, best.pieces, sides.target)
     links = given_links(source, target, (of_source, of_target), best.attention)
-    hypothesis = replace(
-        best,
+    hypothesis = best._replace(
         text=target.source_text,
         pieces=tuple(with_spans(best.pieces, target)),
         placed=tuple(Placed(span.text, "unchanged", dropped=False) for span in target.masked.spans),
         words=(Words.of(source.source_text, target.source_text, links),),
     )
-    return replace(
-        translation,
+    return translation._replace(
         source_pieces=tuple(with_spans(translation.source_pieces, source)),
         hypotheses=(hypothesis,),
         unseen=frozenset(sides.source.unseen(source.masked.words)),

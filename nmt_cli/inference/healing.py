@@ -6,8 +6,8 @@ A short ladder: each remedy is tried on what the ones before it could not mend. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
@@ -24,16 +24,14 @@ CLAUSE_ENDS = ".!?;:,…。！？；：，、؟،।"
 Search = Callable[[Sequence[str], SearchConfig], "list[Translation]"]
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(NamedTuple):
     """What was found wrong with a translation, and the remedy that helped; None if none did."""
 
     ailment: Ailment
     remedy: str | None
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(NamedTuple):
     """A step of the ladder."""
 
     name: str
@@ -66,8 +64,7 @@ LADDER = (
 )
 
 
-@dataclass(frozen=True)
-class Healer:
+class Healer(NamedTuple):
     """Mends translations. A healthy one comes back as the same object."""
 
     search: Search
@@ -88,14 +85,14 @@ class Healer:
             for place, other in zip(tried, self.tried(remedy, [result[i] for i in tried], config), strict=True):
                 if other is None:
                     continue
-                mended = replace(other, repairs=(Repair(waiting[place], remedy.name),))
+                mended = other._replace(repairs=(Repair(waiting[place], remedy.name),))
                 if stutters(other.source, other.text):
                     fair.setdefault(place, mended)
                 else:
                     result[place] = mended
                     del waiting[place]
         for place, found in waiting.items():
-            result[place] = fair.get(place) or replace(result[place], repairs=(Repair(found, None),))
+            result[place] = fair.get(place) or result[place]._replace(repairs=(Repair(found, None),))
         return result
 
     def ailment(self, translation: Translation, config: SearchConfig) -> Ailment | None:
@@ -125,7 +122,7 @@ class Healer:
         """The translation with its healthy hypotheses alone, no more than are wanted, those that stutter last."""
         kept = [one for one in translation.hypotheses if self.fault(translation.source, one, config) is None]
         kept.sort(key=lambda one: stutters(translation.source, one.text))
-        return replace(translation, hypotheses=tuple(kept[: config.n_best])) if kept else None
+        return translation._replace(hypotheses=tuple(kept[: config.n_best])) if kept else None
 
     def in_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:
         """Each translated in two parts; None where there is no place to part it, or a beginning is forced."""
@@ -162,8 +159,7 @@ def joined(whole: Translation, first: Translation, second: Translation) -> Trans
     width = len(first.source_pieces) - 1
     attention[:end, [*range(width), -1]] = left.attention[:end]
     attention[end:, width:] = right.attention
-    hypothesis = replace(
-        right,
+    hypothesis = right._replace(
         text=f"{left.text} {right.text}".strip(),
         tokens=left.tokens[:end] + right.tokens,
         pieces=left.pieces[:end] + right.pieces,
@@ -173,4 +169,4 @@ def joined(whole: Translation, first: Translation, second: Translation) -> Trans
         attentions=(attention,),
         finished=left.finished and right.finished,
     )
-    return replace(whole, hypotheses=(hypothesis,))
+    return whole._replace(hypotheses=(hypothesis,))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.inference.config import LineConfig, RepairConfig, SearchConfig
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from nmt_cli.inference.translator import Translator
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Texts that are translated together; `first` is the number of the first one in the whole input, from 0."""
 
     first: int
@@ -95,7 +94,7 @@ def scored(translator: Translator, block: Block, limit: int | None = None) -> li
 def as_given(translation: Translation, target: str) -> Translation:
     """The translation with the text that was scored, where its tokens spell unknown words otherwise."""
     text = " ".join(target.split())
-    return replace(translation, hypotheses=tuple(replace(one, text=text) for one in translation.hypotheses))
+    return translation._replace(hypotheses=tuple(one._replace(text=text) for one in translation.hypotheses))
 
 
 def pair(line: str, number: int) -> tuple[str, str]:
@@ -125,8 +124,7 @@ class Executor(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class InProcess:
+class InProcess(NamedTuple):
     """An executor in this process."""
 
     translate: TranslateBlock

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate, chain
 
 import numpy as np
@@ -41,7 +40,7 @@ def joined(
     own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=False)]
     if len(own) == 1 and not pieces[0].masked.spans:
         # As it is for most lines: there is nothing to join.
-        return own[0] if own[0].source == line else replace(own[0], source=line)
+        return own[0] if own[0].source == line else own[0]._replace(source=line)
     ranks = (alike if drawn else best)([one.hypotheses for one in own])
     cut = next((one for one in own if one.source_cut_from is not None), None)
     words = (piece.masked.words for piece in pieces)
@@ -90,7 +89,7 @@ def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefi
     source = words_of_piece(piece, found.source_pieces, sides.source)
     labels = tuple(with_spans(found.source_pieces, piece))
     own = (hypothesis_with_spans(one, piece, found.source_pieces, sides, source) for one in found.hypotheses)
-    return replace(found, source_pieces=labels, hypotheses=tuple(own))
+    return found._replace(source_pieces=labels, hypotheses=tuple(own))
 
 
 def needs_nothing(piece: Piece, found: Translation) -> bool:
@@ -106,7 +105,7 @@ def hypothesis_with_spans(
     restored = restore(piece.masked, said, labels, one.attention, sides.source)
     words = Words.of(piece.source_text, restored.text, restored_links(restored, source))
     pieces = tuple(with_spans(one.pieces, piece))
-    return replace(one, text=restored.text, pieces=pieces, placed=restored.placed, words=(words,))
+    return one._replace(text=restored.text, pieces=pieces, placed=restored.placed, words=(words,))
 
 
 def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:

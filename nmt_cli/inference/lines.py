@@ -5,9 +5,9 @@ Knows text, spans and segments, nothing of networks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.spans import Masked, Span, find_spans, mask
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from nmt_cli.inference.glossary import Glossary
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A segment with its spans, all in normal form."""
 
     text: str
@@ -110,7 +109,7 @@ class LineReader:
         spans = find_spans(line) if self.config.protect else []
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
-        return spans if self.carries else [replace(span, lifted=True) for span in spans]
+        return spans if self.carries else [span._replace(lifted=True) for span in spans]
 
 
 def unmasked(text: str) -> Piece:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from nmt_cli.inference.protocol import FloatArray
 Links = tuple[Link, ...]
 
 
-@dataclass(frozen=True)
-class PieceWords:
+class PieceWords(NamedTuple):
     """The words of a piece of a line as it stands there."""
 
     of_positions: FloatArray  # (S, W): 1 where a position stands in a word; none for the end

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nmt_cli.corpus.spans import Span
 
 DEEPEST = 100  # pairs of tags inside each other; one that is deeper counts as two tags alone
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """A span to be put in a gap. It stood before source position `end` and behind the one before `start`."""
 
     span: Span
@@ -23,8 +22,7 @@ class Item:
     behind_mark: bool = False  # whether a mark, no word, stood before it
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """An item alone, or two tags and what is between them."""
 
     first: Item

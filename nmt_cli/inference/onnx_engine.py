@@ -16,8 +16,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -38,8 +38,7 @@ BIAS = "bias"  # the state's entry (B, S): 0 at true positions
 SUMMARY = "summary"  # the state's entry (B, D) of a network without attention
 
 
-@dataclass(frozen=True)
-class OnnxState:
+class OnnxState(NamedTuple):
     """`rows` (axis 0: N) is what each step changes, `sentences` (axis 0: A, those that have rows) what none does."""
 
     sentences: Arrays
@@ -61,7 +60,7 @@ class OnnxState:
         of_rows = self.owner[rows]
         changing = moved(self.rows, rows) if self.has_single_rows else taken(self.rows, rows)
         if np.array_equal(of_rows, self.owner):  # as long as rows stay with their sentences those stay as they are
-            return replace(self, rows=changing)
+            return self._replace(rows=changing)
         is_first = np.diff(of_rows, prepend=-1) != 0  # the rows of a sentence stand together
         kept, owner = of_rows[is_first], np.cumsum(is_first) - 1
         return OnnxState.of(moved(self.sentences, kept), changing, owner, shared=self.shared)
@@ -141,7 +140,7 @@ class OnnxEngine:
             tokens=values["best_tokens"],
             log_probabilities=values["log_probabilities"],
             attention=values["attention"],
-            state=replace(state, rows={name: values[NEXT + name] for name in self.changing}),
+            state=state._replace(rows={name: values[NEXT + name] for name in self.changing}),
         )
 
 

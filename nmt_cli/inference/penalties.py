@@ -5,8 +5,7 @@ Source: Wu et al. (2016), equation 14. Letters: N rows, S source positions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,7 @@ class LengthDivisor(Protocol):
     def __call__(self, length: int | IntArray) -> FloatArray: ...
 
 
-@dataclass(frozen=True)
-class LengthPenalty:
+class LengthPenalty(NamedTuple):
     """((5 + length) / 6)^alpha, that of Wu et al."""
 
     alpha: float
@@ -34,8 +32,7 @@ class LengthPenalty:
         return np.asarray(((5.0 + np.asarray(length)) / 6.0) ** self.alpha)
 
 
-@dataclass(frozen=True)
-class AverageLength:
+class AverageLength(NamedTuple):
     """length^alpha: with alpha 1 a score is the mean log-probability of a token."""
 
     alpha: float
@@ -44,8 +41,7 @@ class AverageLength:
         return np.asarray(np.asarray(length, dtype=np.float64) ** self.alpha)
 
 
-@dataclass(frozen=True)
-class CoveragePenalty:
+class CoveragePenalty(NamedTuple):
     """beta * sum over the source of log(min(attention that a position got in all, 1)): 0 where all got their share."""
 
     beta: float
@@ -61,8 +57,7 @@ class CoveragePenalty:
         return np.asarray(self.beta * np.cumsum(np.where(true, share, 0.0), axis=1)[:, -1])
 
 
-@dataclass(frozen=True)
-class Ranking:
+class Ranking(NamedTuple):
     """By what ended hypotheses are ranked."""
 
     length: LengthDivisor

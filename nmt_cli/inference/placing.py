@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from nmt_cli.corpus.clean import UNSPACED
+from nmt_cli.corpus.clean import unspaced
 from nmt_cli.corpus.spans import PLACEHOLDER, Lifted, Masked
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS, Tokenizer, word_pattern
 from nmt_cli.inference.nesting import Item, Node, tree
@@ -29,8 +28,7 @@ FLAT = 1e-3  # attention that varies less says nothing, as that of a network wit
 OPENING = "([{¿¡„“«\"'"
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(NamedTuple):
     """A span in a translation, and what put it there."""
 
     text: str
@@ -43,16 +41,14 @@ class Placed:
         return self.dropped or self.how == "position"
 
 
-@dataclass(frozen=True)
-class Restored:
+class Restored(NamedTuple):
     text: str
     placed: tuple[Placed, ...]  # in the order of the source, carried before lifted
     units: tuple[Unit, ...] = ()  # that the network said, with the carried spans
     words: tuple[int, ...] = ()  # of the text, from 0: the one that each unit stands in, or begins in
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """A word, a mark or a placeholder of a translation."""
 
     text: str
@@ -67,19 +63,17 @@ class Unit:
     @property
     def is_word(self) -> bool:
         """Whether a blank must part it from another word."""
-        return self.has_letters and not UNSPACED.search(self.text)
+        return self.has_letters and not unspaced(self.text)
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(NamedTuple):
     """The subwords of both languages."""
 
     source: Tokenizer
     target: Tokenizer
 
 
-@dataclass(frozen=True)
-class Spelling:
+class Spelling(NamedTuple):
     """What a network said: a text, and the T tokens that spell it."""
 
     text: str
@@ -125,7 +119,7 @@ def restore(
     lost = set(missing)
     placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.carried)]
     placed += [Placed(one.span.text, how, dropped=False) for one in masked.lifted]
-    return replace(verified(text, placed), units=tuple(units), words=words)
+    return verified(text, placed)._replace(units=tuple(units), words=words)
 
 
 def verified(text: str, placed: Sequence[Placed]) -> Restored:
@@ -134,7 +128,7 @@ def verified(text: str, placed: Sequence[Placed]) -> Restored:
     result = []
     for one in placed:
         if text.count(one.text) < sum(other.count(one.text) for other in texts):
-            text, one = f"{text} {one.text}".lstrip(), replace(one, how="position", dropped=True)
+            text, one = f"{text} {one.text}".lstrip(), one._replace(how="position", dropped=True)
         result.append(one)
     return Restored(text, tuple(result))
 
@@ -154,7 +148,7 @@ def units_of(said: Spelling, attention: FloatArray) -> list[Unit]:
 def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
     """Words and marks; each character of a script without blanks on its own, with its accents."""
     for found in word_pattern(text).finditer(text):
-        if not UNSPACED.search(found[0]):
+        if not unspaced(found[0]):
             yield found.span()
             continue
         start = found.start()
@@ -209,7 +203,7 @@ def named(units: Sequence[Unit], chosen: dict[int, int], masked: Masked, positio
             sure[positions[number]] = 1
             glued = before in OPENING and f"{before}{PLACEHOLDERS[number]}" in masked.text if before else False
             unit = Unit(masked.carried[number].text, blank and not glued, sure, number)
-        yield replace(unit, blank_before=unit.blank_before if index in numbers else blank)
+        yield unit._replace(blank_before=unit.blank_before if index in numbers else blank)
         blank, before = False, unit.text
 
 
@@ -266,8 +260,7 @@ def fill(
         low = end
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(NamedTuple):
     """Where in a translation things belong, by the attention of its units."""
 
     units: Sequence[Unit]
@@ -355,7 +348,7 @@ def parted(one: Item, other: Item) -> bool:
 def wants_left(left: Unit, item: Item) -> bool:
     if not item.span.markup and left.is_word:
         return True
-    return item.blank_before and left.text not in OPENING and not UNSPACED.search(left.text)
+    return item.blank_before and left.text not in OPENING and not unspaced(left.text)
 
 
 def wants_right(item: Item, right: Unit, blank: bool) -> bool:

@@ -7,8 +7,7 @@ and a probability table in the tests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +34,7 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 
 
-@dataclass(frozen=True)
-class Step(Generic[StateT]):
+class Step(NamedTuple, Generic[StateT]):
     """One decoding step of N rows: the C best candidates of each, best first."""
 
     tokens: IntArray  # (N, C)

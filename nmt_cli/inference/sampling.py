@@ -6,7 +6,6 @@ Letters: B sentences, K rows of a sentence, N rows of a step, C candidates, T to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -26,8 +25,7 @@ class Place(NamedTuple):
     piece: int
 
 
-@dataclass(frozen=True)
-class Sampler:
+class Sampler(NamedTuple):
     """Draws one candidate of each row. A sentence has its own random numbers, whatever stands beside it."""
 
     config: SamplingConfig

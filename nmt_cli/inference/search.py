@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ from nmt_cli.inference.penalties import Ranking
 from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, Step, StepModel
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A hypothesis in ids; its last token is END where the network ended it (`finished`)."""
 
     tokens: tuple[int, ...]  # T
@@ -34,8 +33,7 @@ class Found:
     finished: bool
 
 
-@dataclass(frozen=True)
-class Extension:
+class Extension(NamedTuple):
     """What one step offered to the open rows, and what was taken of it."""
 
     scores: FloatArray  # (A, K) log-probabilities of the rows before; NEVER for a row that is none yet

@@ -8,36 +8,35 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from typing import NamedTuple
 
-from nmt_cli.corpus.clean import UNSPACED
+from nmt_cli.corpus.clean import unspaced
 from nmt_cli.corpus.spans import Span
 from nmt_cli.corpus.tokenizer import PLACEHOLDERS
 
 LETTERS_A_WORD = 15  # a word with more counts as several, so that a line without blanks is bounded too
 COVERS = "\ufffb\ufffc"  # in turn, each for the characters of a span while places to cut are looked for
 
-SENTENCE = re.compile(r"(?<![.!?…؟۔։।])[.!?…؟۔։।]++[\"'”’»)\]\ufffb\ufffc]*+\s+|[。！？｡។။།]+[”’』」）]*\s*")
-CLAUSE = re.compile(r"[,;:)\]—–]\s+|[，、；：،؛]\s*")
-WORD = re.compile(r"\s+")
-CHARACTER = re.compile(rf"{COVERS[0]}+|{COVERS[1]}+|[^{COVERS}]")
-COVERED = re.compile(rf"{COVERS[0]}+|{COVERS[1]}+")
+# Patterns as text, which Python compiles when they are first used and keeps: a line that fits needs one of them.
+SENTENCE = r"(?<![.!?…؟۔։।])[.!?…؟۔։।]++[\"'”’»)\]\ufffb\ufffc]*+\s+|[。！？｡។။།]+[”’』」）]*\s*"
+CLAUSE = r"[,;:)\]—–]\s+|[，、；：،؛]\s*"
+WORD = r"\s+"
+CHARACTER = rf"{COVERS[0]}+|{COVERS[1]}+|[^{COVERS}]"
+COVERED = rf"{COVERS[0]}+|{COVERS[1]}+"
 LEVELS = (SENTENCE, CLAUSE, WORD, CHARACTER)
 
 # After these a point ends no sentence; nor after an initial (but "I"), nor after a small number ("3. Oktober").
-ABBREVIATION = re.compile(
+ABBREVIATION = (
     r"(?:^|[\s(.])(?:[A-HJ-Za-zÀ-ɏ]|\d{1,2}|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|bzw|ca|usw|vgl|evtl|inkl"
     r"|e\.g|i\.e|z\.\s?B|d\.\s?h|u\.\s?a)\.\s+$"
 )
-OF_NUMBERS = re.compile(r"(?:^|[\s(.])(?:No|Nr|Abs|Art|Bd)\.\s+$")  # before a number alone: "No. I stayed."
+OF_NUMBERS = r"(?:^|[\s(.])(?:No|Nr|Abs|Art|Bd)\.\s+$"  # before a number alone: "No. I stayed."
 CLOSING = "\"'”’»“"
 FULL_STOP = ".。"
 PAUSES = ",;:，、；："
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(NamedTuple):
     """A part of a line that is translated on its own."""
 
     text: str
@@ -46,13 +45,17 @@ class Segment:
     ends_sentence: bool
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line whose spans are covered, so that nothing is cut inside them."""
 
     text: str
     covered: str
     spans: tuple[Span, ...]  # in order
+    starts: list[int]  # of the spans
+
+    @classmethod
+    def of(cls, text: str, spans: Sequence[Span]) -> Line:
+        return cls(text, covered(text, spans), tuple(spans), [span.start for span in spans])
 
     def fits(self, start: int, end: int, most_words: int) -> bool:
         carried = sum(not span.lifted for span in self.spans_in(start, end))
@@ -60,15 +63,11 @@ class Line:
 
     def size(self, start: int, end: int) -> float:
         """Words from `start` to `end`; two characters of a script without blanks are one, and so is a span."""
-        text = COVERED.sub("x", self.covered[start:end])
-        return max(len(text.split()) + len(UNSPACED.findall(text)) / 2, len(text) / LETTERS_A_WORD)
+        text = re.sub(COVERED, "x", self.covered[start:end])
+        return max(len(text.split()) + len(unspaced(text)) / 2, len(text) / LETTERS_A_WORD)
 
     def spans_in(self, start: int, end: int) -> tuple[Span, ...]:
         return self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
-
-    @cached_property
-    def starts(self) -> list[int]:
-        return [span.start for span in self.spans]
 
 
 def cut(text: str, spans: Sequence[Span], most_words: int, *, by_sentence: bool = True) -> list[Segment]:
@@ -76,7 +75,7 @@ def cut(text: str, spans: Sequence[Span], most_words: int, *, by_sentence: bool 
 
     A sentence that does not fit is cut behind clauses, then words, then characters, into as few segments as may be.
     """
-    line = Line(text, covered(text, spans), tuple(spans))
+    line = Line.of(text, spans)
     ranges = list(fitting(line, 0, len(text), most_words, 0, apart=by_sentence))
     return [
         segment
@@ -117,7 +116,7 @@ def fitting(
 def divided(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
     """The parts from `start` to `end` that the separators of a level end."""
     cased = level == 0 and any(map(str.isupper, covered))
-    for found in LEVELS[level].finditer(covered, start, end):
+    for found in re.compile(LEVELS[level]).finditer(covered, start, end):
         if level == 0 and not ends_sentence(covered, found, cased):
             continue
         yield start, found.end()
@@ -132,9 +131,9 @@ def ends_sentence(covered: str, mark: re.Match[str], cased: bool) -> bool:
     if mark[0][0] in "!?" and mark[0].rstrip()[-1] in CLOSING:
         return False  # "Go!" Tom said.
     patterns = (ABBREVIATION, OF_NUMBERS) if is_number(following) else (ABBREVIATION,)
-    before = max(0, mark.start() - 10)
+    before, case = max(0, mark.start() - 10), re.NOFLAG if cased else re.IGNORECASE
     known = mark[0].startswith(".") and any(
-        (pattern if cased else in_small_letters(pattern)).search(covered, before, mark.end()) for pattern in patterns
+        re.compile(pattern, case).search(covered, before, mark.end()) for pattern in patterns
     )
     return not (known or (cased and following.islower()))
 
@@ -142,12 +141,6 @@ def ends_sentence(covered: str, mark: re.Match[str], cased: bool) -> bool:
 def is_number(character: str) -> bool:
     """Whether a number begins with it, or a span, which may be one."""
     return character.isdigit() or (character != "" and character in COVERS)
-
-
-@cache
-def in_small_letters(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    """The pattern in small letters too; few texts need it, and it takes long to compile."""
-    return re.compile(pattern.pattern, re.IGNORECASE)
 
 
 def packed(line: Line, parts: Sequence[tuple[int, int]], most_words: int) -> Iterator[tuple[int, int]]:
@@ -172,9 +165,9 @@ def segment_of(line: Line, start: int, end: int, previous_end: int) -> Segment |
     text = line.text[start:end]
     if not text.strip():
         return None
-    spans = tuple(replace(span, start=span.start - start, end=span.end - start) for span in line.spans_in(start, end))
+    spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in line.spans_in(start, end))
     blank = previous_end > 0 and (text[0].isspace() or line.text[start - 1].isspace())
-    found = list(SENTENCE.finditer(line.covered[start:end] + " "))
+    found = list(re.finditer(SENTENCE, line.covered[start:end] + " "))
     return Segment(text, spans, blank, bool(found) and found[-1].end() >= len(text))
 
 
@@ -190,8 +183,8 @@ def joints(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator
 
 def wants_blank(left: str, right: str, blank: bool) -> bool:
     """Whether a blank goes between two segments; between the characters of scripts without blanks none does."""
-    unspaced = [UNSPACED.match(text) or text in "。！？，、；：」』）" for text in (left[-1], right[0])]
-    return not all(unspaced) and (blank or left[-1] in ".!?…" or bool(unspaced[0]) != bool(unspaced[1]))
+    solid = [bool(unspaced(text)) or text in "。！？，、；：」』）" for text in (left[-1], right[0])]
+    return not all(solid) and (blank or left[-1] in ".!?…" or solid[0] != solid[1])
 
 
 def without_full_stop(source: str, translation: str) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from nmt_cli.errors import DataError
 
@@ -81,8 +80,7 @@ def arriving(lines: Iterable[Item], limit: int) -> Iterator[list[Item]]:
             return
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """Stands behind the last line, with what ended the lines if it was an error."""
 
     error: BaseException | None = None

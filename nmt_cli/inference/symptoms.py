@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from nmt_cli.corpus.clean import UNSPACED, normalise
+from nmt_cli.corpus.clean import normalise, unspaced
 
 Ailment = Literal["empty", "loop", "runaway", "copied"]
 
@@ -86,7 +86,7 @@ def repeats_of_words(words: Sequence[str]) -> int:
 def repeats_of_characters(text: str) -> int:
     """How often the most repeated run of characters stands on end, if that is often; 1 if none does."""
     found = 1
-    for match in (LONG_RUN if UNSPACED.search(text) else SHORT_RUN).finditer(text.casefold()):
+    for match in (LONG_RUN if unspaced(text) else SHORT_RUN).finditer(text.casefold()):
         repeats = len(match[0]) // len(match[1])
         if repeats >= SIGN_REPEATS or any(character.isalpha() for character in match[1]):
             found = max(found, repeats)
@@ -134,4 +134,4 @@ def is_copy(source: str, target: str) -> bool:
 def units(text: str) -> list[str]:
     """The words without the punctuation around them; of scripts without blanks every two characters."""
     bare = [word for word in (PUNCTUATION.sub("", word) for word in text.split()) if word]
-    return [part for word in bare for part in ([word] if not UNSPACED.search(word) else re.findall("..?", word))]
+    return [part for word in bare for part in ([word] if not unspaced(word) else re.findall("..?", word))]

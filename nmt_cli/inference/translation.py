@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from nmt_cli.inference.placing import Placed
 from nmt_cli.inference.protocol import FloatArray
 
 
-@dataclass(frozen=True)
-class Hypothesis:
+class Hypothesis(NamedTuple):
     """One translation of a line. T produced tokens, the end-of-sentence token included."""
 
     text: str
@@ -37,8 +36,7 @@ class Hypothesis:
         return block_diagonal(self.attentions)
 
 
-@dataclass(frozen=True)
-class Translation:
+class Translation(NamedTuple):
     """A line and its hypotheses, best first; a blank line has none and translates to an empty line."""
 
     source: str

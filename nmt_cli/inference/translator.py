@@ -287,7 +287,7 @@ class Translator:
             return translation
         surfaces = self.source.tokenizer.surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
         found = (self.replaced(one, surfaces) for one in translation.hypotheses)
-        return replace(translation, hypotheses=tuple(found))
+        return translation._replace(hypotheses=tuple(found))
 
     def replaced(self, hypothesis: Hypothesis, surfaces: list[str]) -> Hypothesis:
         unknown = [place for place, token in enumerate(hypothesis.tokens) if token == Tokenizer.UNKNOWN]
@@ -297,7 +297,7 @@ class Translator:
             return hypothesis
         looked = hypothesis.attention[np.ix_(unknown, words)].argmax(axis=1)
         found = tuple(surfaces[words[column]] for column in looked.tolist())
-        return replace(hypothesis, text=self.target.decode_replaced(hypothesis.tokens, found), unknown=found)
+        return hypothesis._replace(text=self.target.decode_replaced(hypothesis.tokens, found), unknown=found)
 
     def translations(
         self, lines: Sequence[str], rows: Sequence[Row], found: Sequence[Sequence[Found]]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nmt_cli.corpus.config import TokenizerKind
 from nmt_cli.corpus.tokenizer import CUTS, Tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerKind
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.protocol import IntArray
 

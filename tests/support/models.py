@@ -108,6 +108,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
             precision={"default": precision},
             versions={},
             checksums={},
+            source={"type": "text"},
         )
         write_card(staged, card)
     return directory

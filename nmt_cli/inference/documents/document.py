@@ -8,9 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nmt_cli.errors import DataError, MissingExtraError
 from nmt_cli.inference.documents.config import DocumentConfig
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
 
 
-@dataclass(frozen=True, slots=True)
-class TranslationUnit:
+class TranslationUnit(NamedTuple):
     """A part of a document. `written` gives it with the translations of `texts` in their order, ends of lines included.
 
     The units of a document are written one after the other, in order, and each once.
@@ -31,8 +29,7 @@ class TranslationUnit:
     written: Callable[[Sequence[Translation]], str]
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """Where a document comes from: its lines as bytes, what messages call it, and how it is to be read."""
 
     lines: Iterable[bytes]

@@ -127,3 +127,21 @@ def test_a_command_does_not_wait_for_the_imports_of_the_others() -> None:
 def test_the_module_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "nmt_cli", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"nmt {__version__}\n"
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], ExitCode.OK), (["no-such-command"], ExitCode.USAGE)])
+def test_the_process_ends_with_its_code_when_what_is_to_be_done_at_its_end_is_done(
+    arguments: list[str], code: int
+) -> None:
+    registering = "a.check_streams = lambda: atexit.register(lambda: sys.stdout.write('done'))"
+    program = f"import atexit, sys, nmt_cli.cli.app as a; {registering}; sys.argv[1:] = {arguments}; a.main()"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout[-4:]) == (code, "done")
+
+
+def test_python_tells_of_an_error_that_none_expected() -> None:
+    failing = "a.check_streams = lambda: 1 / 0"
+    program = f"import sys, nmt_cli.cli.app as a; {failing}; sys.argv[1:] = ['--version']; a.main()"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "ZeroDivisionError" in ended.stderr

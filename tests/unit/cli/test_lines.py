@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 
@@ -55,7 +54,7 @@ def test_json_is_one_line_with_all_of_it() -> None:
 
 
 def test_json_has_no_other_end_of_a_line_in_it() -> None:
-    line = LayoutConfig(json=True).lines(replace(TRANSLATION, source="a\u2028b\u2029c\x85d\x1ce"), 1)
+    line = LayoutConfig(json=True).lines(TRANSLATION._replace(source="a\u2028b\u2029c\x85d\x1ce"), 1)
     assert len(line.splitlines()) == 1
     assert json.loads(line)["source"] == "a\u2028b\u2029c\x85d\x1ce"
 

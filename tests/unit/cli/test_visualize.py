@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -56,7 +55,7 @@ def test_a_picture_is_written_and_the_translation_told(tmp_path: Path, suffix: s
 
 
 def test_an_empty_translation_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    nothing = replace(HYPOTHESIS, text="", tokens=(3,), pieces=("</s>",), attentions=(np.eye(1, 4),))
+    nothing = HYPOTHESIS._replace(text="", tokens=(3,), pieces=("</s>",), attentions=(np.eye(1, 4),))
     monkeypatch.setattr(f"{__name__}.HYPOTHESIS", nothing)
     path = tmp_path / "a.svg"
     said = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)]).stderr

@@ -1,6 +1,7 @@
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings, languages_in
+from nmt_cli.corpus.config import PrepareConfig, languages_in
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import OptionError
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig, TokenizerSettings
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.corpus.ragged import Ragged
 from nmt_cli.corpus.source import ADDED, LEAST_LENGTH_FACTOR, TextSource, length_factor_of
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from support.models import prepare_toy, write_pairs
 
 CHARACTERS = TokenizerSettings(kind="char", lowercase=False)

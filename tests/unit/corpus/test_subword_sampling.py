@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
 from nmt_cli.corpus.subword_sampling import Pieces, cut_by_merges, cut_by_probability, draw
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerKind, TokenizerSettings
 
 TEXTS = ["the sooner the better", "better the theatre than the other", "another brother gathers feathers"] * 20
 DRAWS = 4000

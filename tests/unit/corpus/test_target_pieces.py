@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.config import PrepareConfig, TokenizerKind, TokenizerSettings
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.corpus.target_pieces import BLOCK, WORTH, beginning, merged_on_the_way, needed_pieces, parted
 from nmt_cli.corpus.tokenizer import BYTES, PLACEHOLDERS, SPECIALS, Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.errors import OptionError
 from support.corpora import write_tsv
 

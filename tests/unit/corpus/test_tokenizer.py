@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
 from nmt_cli.corpus.tokenizer import (
     MANY,
     PLACEHOLDERS,
@@ -18,6 +17,7 @@ from nmt_cli.corpus.tokenizer import (
     unmark_words,
     word_pattern,
 )
+from nmt_cli.corpus.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.errors import DamagedError, DataError, OptionError
 from support.corpora import toy_pairs
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.config import TokenizerSettings
 from nmt_cli.corpus.source import TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.inference.beam_trace import BeamTrace, TracedBeam, trace_beam
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.search import search

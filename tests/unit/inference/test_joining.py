@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,4 +69,4 @@ def test_what_was_read_of_a_sentence_is_no_sum_over_those_of_the_line() -> None:
 def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
     found = sentence(("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2)
     pieces = LineReader(LineConfig(), carries=False).pieces(" Go  on. ")
-    assert joined(" Go  on. ", pieces, [found], None) == replace(found, source=" Go  on. ")
+    assert joined(" Go  on. ", pieces, [found], None) == found._replace(source=" Go  on. ")

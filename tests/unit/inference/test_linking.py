@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.config import TokenizerSettings
 from nmt_cli.corpus.source import TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.inference.alignment import links
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.translation import Translation

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import TokenizerKind, TokenizerSettings
 from nmt_cli.corpus.source import TextSource
 from nmt_cli.corpus.spans import find_spans, mask
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.inference.config import RepairConfig, SearchConfig
 from nmt_cli.inference.placing import Restored, Sides, Spelling, restore, verified
 from nmt_cli.inference.protocol import IntArray

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.config import TokenizerSettings
 from nmt_cli.corpus.source import TextSource
 from nmt_cli.corpus.spans import PLACEHOLDER, find_spans
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.inference.config import LineConfig, SearchConfig
 from nmt_cli.inference.translator import Translator
 from support.adversary import Adversary

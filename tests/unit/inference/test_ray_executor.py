@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("ray")
     for name in (*graph_files(FLOAT), "joint.spm"):
         (directory / name).write_bytes(bytes(100_000))
-    values = {field.name: {} if "dict" in str(field.type) else "joint.spm" for field in fields(ModelCard)}
+    values = {name: {} if "dict" in str(kind) else "joint.spm" for name, kind in ModelCard.__annotations__.items()}
     write_card(directory, ModelCard(**{**values, "format": FORMAT}))
     return directory
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -197,6 +196,6 @@ def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Pat
     assert ids.count(1) == 1
     attention = np.zeros((len(ids), len(one.source_pieces)))
     attention[:, 1], attention[:, -1] = 0.4, 0.6  # mostly at the end of the sentence, which is no word
-    hypothesis = replace(one.hypotheses[0], tokens=tuple(ids), attentions=(attention,), text=words.target.decode(ids))
-    mended = words.without_unknown(replace(one, hypotheses=(hypothesis,)))
+    hypothesis = one.hypotheses[0]._replace(tokens=tuple(ids), attentions=(attention,), text=words.target.decode(ids))
+    mended = words.without_unknown(one._replace(hypotheses=(hypothesis,)))
     assert mended.text == line

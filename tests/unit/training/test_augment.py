@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig, TokenizerKind
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus, prepare
 from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.corpus.tokenizer_settings import TokenizerKind
 from nmt_cli.errors import OptionError
 from nmt_cli.training.augment import check_sampling, previous_of, with_sampled_subwords, with_tokens_dropped
 from nmt_cli.training.config import TrainConfig
