@@ -10,7 +10,7 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, Self
@@ -70,15 +70,15 @@ class Settings:
         return dataclasses.asdict(self)
 
 
-def reject_unknown(values: Mapping[str, Any], known: list[str], *, where: str) -> None:
-    """Raises OptionError for the first key of `values` that is not `known`, naming the nearest one that is."""
-    for key in values:
-        if key not in known:
-            like = nearest(key, known)
-            raise OptionError(
-                f"{where}: there is no option {key!r}",
-                hint=f"did you mean {like!r}?" if like else f"the options are {', '.join(known)}",
-            )
+def reject_unknown(names: Iterable[str], known: Collection[str], *, where: str, thing: str = "option") -> None:
+    """Raises OptionError for the first name of a `thing` that is not `known`, with the nearest one that is."""
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        like = nearest(unknown, known)
+        raise OptionError(
+            f"{where}: there is no {thing} {unknown!r}",
+            hint=f"did you mean {like!r}?" if like else f"the {thing}s are {', '.join(known)}",
+        )
 
 
 def check(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:

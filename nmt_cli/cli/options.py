@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from nmt_cli.errors import DataError, OptionError, nearest
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import Setting, Settings, is_of, option_name, reject_unknown
 
@@ -149,11 +149,8 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
     if path is not None:
         commands = commands_beside(context)
         tables, shared = divided(load_toml(path), commands)
-        for name in (key for key, value in shared.items() if isinstance(value, dict)):
-            like = nearest(name, commands)
-            raise OptionError(
-                f"{path}: there is no command {name!r}", hint=f"did you mean {like!r}?" if like else "see `nmt --help`"
-            )
+        other_tables = [key for key, value in shared.items() if isinstance(value, dict)]
+        reject_unknown(other_tables, commands, where=str(path), thing="command")
         own = tables.get(str(context.info_name), {})
         parameters = options_by_name(context)
         found: dict[str, Any] = {}

@@ -14,6 +14,8 @@ from nmt_cli.errors import DataError
 
 Item = TypeVar("Item")
 
+PACKERS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}  # by how what they pack begins
+
 
 def decoded(
     lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: bool = False, way_on: str = ""
@@ -21,15 +23,17 @@ def decoded(
     """Text of each line without its end (LF or CR LF) unless `ends`, read as UTF-8; `name` names the source in errors.
 
     Bytes that are not UTF-8 become U+FFFD where `errors` is "replace"; else they raise DataError with the line's
-    number, from 1, and what else than converting it could be done (`way_on`, behind a comma).
+    number, from 1, and what else than converting it could be done (`way_on`, behind a comma); or how to unpack it.
     """
     for number, line in enumerate(lines, start=1):
         try:
             yield (line if ends else line.removesuffix(b"\n").removesuffix(b"\r")).decode("utf-8", errors)
         except UnicodeDecodeError as error:
+            packer = next((packer for mark, packer in PACKERS.items() if number == 1 and line.startswith(mark)), None)
+            unpacking = f"it is packed; unpack it first, with {packer} -dc"
             raise DataError(
                 f"{name}, line {number:,}: byte 0x{line[error.start]:02x} is not valid UTF-8",
-                hint=f"convert it to UTF-8 first, for instance with iconv{way_on}",
+                hint=unpacking if packer else f"convert it to UTF-8 first, for instance with iconv{way_on}",
             ) from error
 
 

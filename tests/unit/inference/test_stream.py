@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import gzip
 import io
+import lzma
 import queue
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +31,15 @@ def test_bytes_that_are_not_utf8_are_an_error_with_name_and_line() -> None:
     assert next(lines) == "good"
     with pytest.raises(DataError, match=r"in\.txt, line 2: byte 0xe9"):
         next(lines)
+
+
+@pytest.mark.parametrize(
+    ("pack", "packer"), [(gzip.compress, "gzip"), (lzma.compress, "xz"), (zstandard.compress, "zstd")]
+)
+def test_what_is_packed_is_told_with_what_unpacks_it(pack: Callable[[bytes], bytes], packer: str) -> None:
+    with pytest.raises(DataError, match="line 1: byte") as problem:
+        list(decoded(pack(b"good\n" * 100).splitlines(keepends=True), "in.txt"))
+    assert problem.value.hint == f"it is packed; unpack it first, with {packer} -dc"
 
 
 def test_what_has_arrived_is_given_out_before_more_arrives() -> None:
