@@ -140,9 +140,13 @@ def load_command(name: str) -> Any:
 
 
 def check_streams() -> None:
-    """Python has none where the caller closed them: an input without a line then; without an output nothing is done."""
+    """Python has none where the caller closed them: an input without a line then, and nobody who reads what is told;
+    without an output nothing is done.
+    """
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
     if sys.stdout is None:
         raise OutputError("standard output is closed", hint="send it to a file, or to /dev/null")
 
@@ -212,6 +216,6 @@ def leave(codes: Sequence[int]) -> None:
     """
     if codes:
         with suppress(OSError, ValueError):
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in filter(None, (sys.stdout, sys.stderr)):  # see `check_streams`
+                stream.flush()
             os._exit(codes[0])

@@ -130,7 +130,9 @@ def test_a_request_to_end_leaves_no_half_file(place: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
-@pytest.mark.parametrize(("closed", "code", "message"), [("<&-", 0, ""), (">&-", 73, "standard output is closed")])
+@pytest.mark.parametrize(
+    ("closed", "code", "message"), [("<&-", 0, ""), (">&-", 73, "standard output is closed"), ("2>&-", 0, "")]
+)
 def test_closed_streams_are_no_traceback(place: Path, closed: str, code: int, message: str) -> None:
     done = subprocess.run(
         f"{shlex.join(command())} {closed}", shell=True, cwd=place, input=b"bade.\n", capture_output=True, check=False
