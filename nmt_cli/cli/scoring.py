@@ -139,15 +139,19 @@ class Evaluation:
         """`done` against the other hypotheses, or against what the other model makes of the sources."""
         name = str(self.inputs.rival)
         sources = done.material.sources
+        doubts: list[str] = []
         if rival is not None:
             material = Material(rival, text.references, sources)
         else:
-            other = load_translator(Path(name), self.corpus())
+            corpus = self.corpus()
+            other = load_translator(Path(name), corpus)
             lines = texts.ParallelText(tuple(sources or ()), text.references)
             with sentence_progress(self.screen, f"translating with {name}", len(lines.lines)) as progress:
-                material = report.translated(self.names, lines, other, self.search, progress).material
+                made = report.translated(self.names, lines, other, self.search, progress)
+            material = made.material
+            doubts = [*self.doubts_of_training(name, other.card, corpus), *(f"{name}: {one}" for one in made.doubts)]
         with self.screen.status("comparing"):
-            return report.against(done, name, material, self.config)
+            return report.against(done, name, material, self.config).warned(*doubts)
 
     def judged(self, done: report.Report, corpus: PreparedCorpus | None, translator: Translator | None) -> Outcome:
         """`done` with what is known of the training data, and the profile where it is wanted."""
@@ -160,28 +164,30 @@ class Evaluation:
         same = bool(
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
-        warnings = doubt_of_leak(seen, f"{self.inputs.data}/")
-        before = learnt_before(translator.card) if translator is not None else []
-        if before:
-            warnings.insert(
-                0,
-                f"{self.inputs.model}/ was trained on {' and '.join(before)} too: "
-                "these sentences may be in that training data",
-            )
-        if own and not same:
-            warnings.insert(
-                0,
-                f"{self.inputs.model}/ was trained on other data than {self.inputs.data}/: "
-                f"these {self.inputs.split} sentences may be in its training data",
-            )
-        done = done.warned(*warnings)
+        doubts = [] if translator is None else self.doubts_of_training(self.inputs.model, translator.card, corpus)
+        done = done.warned(*doubts, *doubt_of_leak(seen, f"{self.inputs.data}/"))
         if self.profiled:
             profiled, sources = done, [pair.source for pair in pairs]
             if corpus is not None and corpus.has_pictures:  # the names of their files are no words to group by
                 profiled, sources = dataclasses.replace(done, material=without_sources(done.material)), []
             profiled = self.with_profile(profiled, sources, corpus, translator if same and own else None)
             done = dataclasses.replace(done, profile=profiled.profile)
-        return Outcome(done, what, unseen=same and not before and not any(seen))
+        return Outcome(done, what, unseen=same and not doubts and not any(seen))
+
+    def doubts_of_training(self, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None) -> list[str]:
+        """Why a model may have learnt the sentences that it is judged by."""
+        told = []
+        if not self.inputs.references and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
+            told.append(
+                f"{model}/ was trained on other data than {self.inputs.data}/: "
+                f"these {self.inputs.split} sentences may be in its training data"
+            )
+        before = learnt_before(card)
+        if before:
+            told.append(
+                f"{model}/ was trained on {' and '.join(before)} too: these sentences may be in that training data"
+            )
+        return told
 
     def with_profile(
         self,

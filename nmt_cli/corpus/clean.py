@@ -58,7 +58,8 @@ def count_words(text: str) -> int:
 def sentence_key(text: str) -> str:
     """What two normalised sentences have in common that differ in case, width, or the shape of quotes and dashes."""
     if text.isascii():
-        return text.lower()
+        return text.lower().replace("`", "'")
+    text = text.translate(FOLDED)  # before NFKC too, which makes a blank and a mark of `´`
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return " ".join(folded.translate(FOLDED).split())
 

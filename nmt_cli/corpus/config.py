@@ -105,6 +105,11 @@ class PrepareConfig(Settings):
             raise OptionError("--near-duplicates compares texts", hint=f"leave it out with {self.source_type}")
         if self.max_source_length is not None:
             raise OptionError("--max-source-length counts subwords", hint=f"leave it out with {self.source_type}")
+        for flag, value in (("--max-length", self.max_length), ("--max-ratio", self.max_ratio)):
+            if value is not None:
+                raise OptionError(
+                    f"{flag} belongs to a check that captions do not have", hint=f"leave it out with {self.source_type}"
+                )
 
     def check_minimum_count(self) -> None:
         if self.tokenizer != "word":

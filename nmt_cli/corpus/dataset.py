@@ -28,7 +28,7 @@ from nmt_cli.corpus.manifest import NAME, SPLITS, Features, Manifest, Subwords, 
 from nmt_cli.corpus.pairs import Role
 from nmt_cli.corpus.pictures import CHECKS as CHECKS_OF_CAPTIONS
 from nmt_cli.corpus.pictures import find_pictures
-from nmt_cli.corpus.preparation import build
+from nmt_cli.corpus.preparation import build, drop_near_held_out
 from nmt_cli.corpus.ragged import IntArray, Ragged
 from nmt_cli.corpus.reading import Inputs, Progress, read_pairs
 from nmt_cli.corpus.report import check_report_name, write_report
@@ -131,6 +131,7 @@ def prepare(
         pictures = find_pictures(pairs, inputs, reader or FeatureFiles(), told)
     checks = None if pictures is None else CHECKS_OF_CAPTIONS
     findings = diagnose(pairs, config, lambda done: told("checking", done, len(CHECKS)), checks)
+    findings += drop_near_held_out(pairs, config)
     if report is not None and config.strict:
         write_report(report, findings, None)
     if config.strict:
@@ -142,7 +143,7 @@ def prepare(
         error.filename = str(directory)  # a full disk names none, and the staged directory's name says nothing
         raise
     if report is not None:
-        write_report(report, findings, manifest)
+        write_report(report, manifest.findings, manifest)
     return PrepareReport(directory, manifest, time.monotonic() - started)
 
 

@@ -17,9 +17,21 @@ import numpy as np
 
 from nmt_cli import __version__
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
+from nmt_cli.corpus.checks.repeats import HeldOut
 from nmt_cli.corpus.config import PrepareConfig, languages_in
 from nmt_cli.corpus.diagnosis import EXAMPLES, example
-from nmt_cli.corpus.manifest import CUT, FORMAT, Counts, Features, FileRecord, Finding, LeakReport, Manifest, Subwords
+from nmt_cli.corpus.manifest import (
+    CUT,
+    FORMAT,
+    Action,
+    Counts,
+    Features,
+    FileRecord,
+    Finding,
+    LeakReport,
+    Manifest,
+    Subwords,
+)
 from nmt_cli.corpus.near import near_numbers
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.pictures import Pictures
@@ -81,28 +93,14 @@ def build(
 
 def cut_sources(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
     """What the report says of the sources that were cut at `--max-source-length`; nothing where none was."""
-    if not len(rows):
-        return ()
-    limit = f"--max-source-length {config.max_source_length}"
-    examples = tuple(example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
-    return (
-        Finding(
-            check=CUT,
-            problem=f"sources of more subwords than {limit}",
-            count=len(rows),
-            action="cut",
-            note="",
-            examples=examples,
-        ),
-    )
+    problem = f"sources of more subwords than --max-source-length {config.max_source_length}"
+    return reported(pairs, rows, check=CUT, problem=problem, action="cut")
 
 
 def divide(pairs: Pairs, config: PrepareConfig, progress: Progress) -> Division:
     """Splits the pairs by connected groups, beside what was given. Raises DataError if they are too few."""
     progress("splitting", 0, 3)
     leave_out_by_weight(pairs, config.seed)
-    if config.near_duplicates and len(set(pairs.roles)) > 1:
-        drop_near_held_out(pairs)
     rows = np.flatnonzero(pairs.alive & pairs.in_role("train"))
     where, given = " + ".join(dict.fromkeys(pairs.names)), frozenset(pairs.roles) - {"train"}
     sizes = wanted_sizes(len(rows), config.dev, config.test, where=where, given=given)
@@ -140,13 +138,27 @@ def near_kinds(pairs: Pairs, rows: IntArray) -> list[IntArray]:
     ]
 
 
-def drop_near_held_out(pairs: Pairs) -> None:
-    """Drops training pairs that are connected with given dev or test pairs by nearly equal sentences."""
+def drop_near_held_out(pairs: Pairs, config: PrepareConfig) -> tuple[Finding, ...]:
+    """Drops training pairs that are connected with given dev or test pairs by nearly equal sentences, where wanted.
+
+    Returns what the report says of them. Not a check like the others: it is slow, and looks at what these have left.
+    """
+    if not config.near_duplicates or len(set(pairs.roles)) == 1:
+        return ()
     rows = np.flatnonzero(pairs.alive)
     in_training = pairs.in_role("train")[rows]
-    for kind in near_kinds(pairs, rows):
-        touched = np.isin(kind, kind[~in_training]) & in_training
-        pairs.reasons[rows[touched]] = REASONS.index("held-out")
+    near = np.any([np.isin(kind, kind[~in_training]) for kind in near_kinds(pairs, rows)], axis=0)
+    dropped = rows[near & in_training]
+    pairs.reasons[dropped] = REASONS.index(HeldOut.name)
+    problem = "a sentence that is nearly one of the dev or test data that was given"
+    return reported(pairs, dropped, check=HeldOut.name, problem=problem, action="dropped")
+
+
+def reported(pairs: Pairs, rows: IntArray, *, check: str, problem: str, action: Action) -> tuple[Finding, ...]:
+    """A finding about these rows; none without any."""
+    examples = tuple(example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
+    found = Finding(check=check, problem=problem, count=len(rows), action=action, note="", examples=examples)
+    return (found,) if len(rows) else ()
 
 
 def leave_out_by_weight(pairs: Pairs, seed: int) -> None:

@@ -59,7 +59,9 @@ class Borrowed:
 
 
 def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
-    """The subwords of a model directory, a prepared directory, or a single file, which is used with `settings`.
+    """The subwords of a model directory, a prepared directory, or a single file.
+
+    A file is used as a card beside it says, else with `settings`.
 
     Raises NotFoundError, DamagedError, or DataError for a model that is none of ours.
     """
@@ -70,13 +72,20 @@ def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
     card = card_of(place)
     if place.is_dir() and card is None:
         raise NotFoundError(f"{place}/ holds neither a model nor a prepared corpus")
-    borrowed = Borrowed(settings, place, place) if card is None else read_card(card)
+    borrowed = single_file(place, settings) if card is None else read_card(card)
     for path in {borrowed.source, borrowed.target}:
         try:
             Tokenizer.load(path, borrowed.settings)
         except DamagedError as error:
             raise DataError(f"{error.message}, made by nmt", hint="name a model or corpus that nmt made") from error
     return borrowed
+
+
+def single_file(file: Path, settings: TokenizerSettings) -> Borrowed:
+    card = card_of(file.parent)
+    beside = read_card(card) if card is not None else None
+    known = beside is not None and file in (beside.source, beside.target)
+    return Borrowed(beside.settings if beside is not None and known else settings, file, file)
 
 
 def card_of(directory: Path) -> Path | None:

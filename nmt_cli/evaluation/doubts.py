@@ -12,7 +12,8 @@ from nmt_cli.evaluation.scores import Hypotheses, References
 
 RELIABLE = 100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
 TOKENISED_END = re.compile(r"\S \.$")
-TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:[,;:!?]|\.$|'s\b|n't\b)")
+# Of marks, those alone before which no language has a blank: French has one before others.
+TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:,|\.$|'s\b|n't\b)")
 SHARE = 0.1  # of the lines from which a habit is no accident
 
 

@@ -56,6 +56,12 @@ class Translated:
     cut: int  # translations that the length limit cut
     long: str  # which lines were read in part, told; empty if none
 
+    @property
+    def doubts(self) -> list[str]:
+        """Why its scores might mislead."""
+        limit = f"{self.cut:,} translations were cut at their length limit (--max-length {self.search.max_length})"
+        return [*filter(None, (self.long, limit if self.cut else ""))]
+
 
 def translated(
     names: Sequence[str],
@@ -95,9 +101,7 @@ def report_of_translations(
     """
     done = translated(names, text, translator, search, progress)
     report = report_of_material(names, done.material, config)
-    limit = f"{done.cut:,} translations were cut at their length limit (--max-length {search.max_length})"
-    report = dataclasses.replace(report, search=done.search)
-    return report.warned(*filter(None, (done.long, limit if done.cut else "")))
+    return dataclasses.replace(report, search=done.search).warned(*done.doubts)
 
 
 def report_of_hypotheses(names: Sequence[str], text: ParallelText, config: ScoreConfig = DEFAULT) -> Report:
@@ -185,11 +189,7 @@ def report_lines(report: Report) -> list[str]:
 
 def comparison_line(comparison: Comparison, rival: str) -> str:
     spread = f" ± {comparison.interval.half:.2f}" if comparison.interval else ""
-    bootstrap = "" if comparison.bootstrap_p is None else f"p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
-    return (
-        f"{comparison.other:6.2f}{spread}  {rival}: difference {comparison.difference:+.2f}, "
-        f"{bootstrap}p = {comparison.randomisation_p:.4f} (approximate randomisation)"
-    )
+    return f"{comparison.other:6.2f}{spread}  {rival}: difference {comparison.difference:+.2f}, {comparison.p_values}"
 
 
 def sentence_rows(report: Report) -> list[list[str]]:

@@ -49,6 +49,12 @@ class Comparison:
     randomisation_p: float
     interval: Interval | None = None  # of the other
 
+    @property
+    def p_values(self) -> str:
+        """As they are told."""
+        bootstrap = "" if self.bootstrap_p is None else f"p = {self.bootstrap_p:.4f} (paired bootstrap), "
+        return f"{bootstrap}p = {self.randomisation_p:.4f} (approximate randomisation)"
+
 
 def bootstrap(statistics: Statistics, resamples: int, seed: int = SEED) -> Interval | None:
     """The 95 % interval by resampling sentences with replacement (Koehn 2004); None where it cannot be known."""

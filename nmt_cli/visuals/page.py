@@ -93,8 +93,7 @@ def scores_table(report: Report) -> str:
         if comparison is not None:
             told = (
                 f"{report.rival}: {comparison.other:.2f}, difference {comparison.difference:+.2f}, "
-                f"p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
-                f"p = {comparison.randomisation_p:.4f} (approximate randomisation)"
+                f"{comparison.p_values}"
             )
             rows.append(f"<tr class=against><th></th><td colspan=4>{escape(told)}</td></tr>")
     head = "<tr><th>metric</th><th>score</th><th>95 %</th><th></th><th>signature</th></tr>"
@@ -144,8 +143,7 @@ def markdown(report: Report, what: str, scored: Mapping[str, Any], history: Sequ
         lower = " (lower is better)" if score.lower_is_better else ""
         lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {code(score.signature)} |")
         if comparison is not None:
-            told = f"difference {comparison.difference:+.2f}, p = {comparison.bootstrap_p:.4f} (paired bootstrap), "
-            told += f"p = {comparison.randomisation_p:.4f} (approximate randomisation)"
+            told = f"difference {comparison.difference:+.2f}, {comparison.p_values}"
             lines.append(f"| against {cell(report.rival)} | {comparison.other:.2f} | | {told} |")
     if report.profile is not None:
         lines += ["", "## Where it fails", ""]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from nmt_cli.corpus.config import languages_in
-from nmt_cli.corpus.formats.reader import Reader, Row, column_number, is_name
+from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers, is_name
 
 HEAD = 20  # lines by which the delimiter is told
 # What the first line's first two fields are called when it is a header, beside the codes of the two languages.
@@ -25,8 +25,7 @@ class CsvReader(Reader):
         for number, (line, fields) in enumerate(self.records()):
             if number == 0:
                 header = fields if self.has_header(fields) else None
-                source = column_number(options.source_column, header, 0, self.given.name)
-                target = column_number(options.target_column, header, 1, self.given.name)
+                source, target = column_numbers(options, header, self.given.name)
                 if header:
                     continue
             if len(fields) > max(source, target):
@@ -58,7 +57,8 @@ class CsvReader(Reader):
             return True
         languages = (options.source_language, options.target_language, *languages_in(self.given.files[0].name))
         known = HEADINGS | {str(language).lower() for language in languages}
-        return len(fields) > 1 and all(field.strip().lower() in known for field in fields[:2])
+        places = column_numbers(options, None, self.given.name)
+        return len(fields) > max(places) and all(fields[place].strip().lower() in known for place in places)
 
 
 def delimiter_of(head: Sequence[str]) -> str:

@@ -66,6 +66,21 @@ class Reader(ABC):
         raise DataError(f"{self.given.name}, line {line}: {problem}", hint=hint or f"it should hold {self.expects}")
 
 
+def column_numbers(options: ReadOptions, header: list[str] | None, where: str) -> tuple[int, int]:
+    """The columns of source and target, counted from 0: those that are asked for, else the first two.
+
+    Raises DataError for a name that the header has not, and for one column twice.
+    """
+    source = column_number(options.source_column, header, 0, where)
+    target = column_number(options.target_column, header, 1, where)
+    if source == target:
+        raise DataError(
+            f"{where}: source and target are both column {source + 1}",
+            hint="name both, with --source-column and --target-column",
+        )
+    return source, target
+
+
 def column_number(given: str | None, header: list[str] | None, default: int, where: str) -> int:
     """The column, counted from 0, of a name in `header` or a number counted from 1; `default` when none is given.
 

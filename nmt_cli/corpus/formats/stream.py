@@ -25,6 +25,7 @@ from nmt_cli.files import require_file
 
 PIECE = 1 << 18  # bytes
 LONGEST_LINE = 1 << 20  # bytes; more is no sentence, and memory has an end
+SLICE = 1 << 12  # bytes of a zstd frame, of which at most 128 MB can come
 UNPACKING_MEMORY = 1 << 28  # bytes; what `xz -9` and `zstd --long=27` need, and no more
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -132,8 +133,7 @@ class InputStream:
         if start.startswith(b"BZh"):
             return Converted(unpacked(packed, bz2.BZ2Decompressor))
         if start.startswith(b"\x28\xb5\x2f\xfd"):
-            unpacker = zstandard.ZstdDecompressor(max_window_size=UNPACKING_MEMORY)
-            return Converted(zstandard_pieces(packed, unpacker))
+            return Converted(unpacked(packed, ZstandardFrame))
         return packed
 
     def as_utf8(self, unpacked: io.BufferedReader) -> BinaryIO:
@@ -166,6 +166,8 @@ class InputStream:
                 self.lines_seen += 1
                 if len(data) > LONGEST_LINE:
                     self.refuse_long_line()
+                if self.lines_seen == 1 and b"\r" in data.rstrip(b"\r\n") and not data.endswith(b"\n"):
+                    self.refuse_carriage_returns()
                 yield self.lines_seen, self.text(data)
 
     def text(self, data: bytes) -> str:
@@ -192,6 +194,12 @@ class InputStream:
             f"(byte 0x{data[error.start]:02x} at position {error.start + 1})",
             hint=hint,
         ) from error
+
+    def refuse_carriage_returns(self) -> NoReturn:
+        raise DataError(
+            f"{self.name} has carriage returns and no line feed: it is one long line",
+            hint="if they end its lines, convert it: tr '\\r' '\\n'",
+        )
 
     def refuse_long_line(self) -> NoReturn:
         raise DataError(
@@ -235,7 +243,10 @@ def is_decodable(data: bytes, encoding: str) -> bool:
 
 
 def unpacked(packed: io.BufferedReader, decompressor: Callable[[], Any]) -> Iterator[bytes]:
-    """The content of one or several streams of xz or bzip2. Raises EOFError or LZMAError for a cut or damaged one."""
+    """The content of one or several streams of xz, bzip2 or zstd.
+
+    Raises EOFError, LZMAError or ZstdError for a cut or damaged one.
+    """
     rest = packed.read(PIECE)
     while rest:
         unpacker = decompressor()
@@ -251,8 +262,27 @@ def unpacked(packed: io.BufferedReader, decompressor: Callable[[], Any]) -> Iter
         rest = unpacker.unused_data or packed.read(PIECE)
 
 
-def zstandard_pieces(packed: io.BufferedReader, unpacker: zstandard.ZstdDecompressor) -> Iterator[bytes]:
-    """The content of one or several frames. Raises EOFError for a cut one."""
-    with unpacker.stream_reader(packed, read_across_frames=True, closefd=False) as reader:
-        while piece := reader.read(PIECE):
-            yield piece
+class ZstandardFrame:
+    """Unpacks a frame as the unpackers of `bz2` and `lzma` do. zstandard's reader does not tell that a frame is cut."""
+
+    def __init__(self) -> None:
+        self.frame = zstandard.ZstdDecompressor(max_window_size=UNPACKING_MEMORY).decompressobj()
+        self.waiting = memoryview(b"")
+
+    @property
+    def needs_input(self) -> bool:
+        return not self.waiting
+
+    @property
+    def eof(self) -> bool:
+        return self.frame.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self.frame.unused_data + bytes(self.waiting)
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        """What the next few of the bytes hold: SLICE of them can hold more than `size`, but memory has room for it."""
+        self.waiting = self.waiting or memoryview(data)
+        piece, self.waiting = self.waiting[:SLICE], self.waiting[SLICE:]
+        return self.frame.decompress(piece)

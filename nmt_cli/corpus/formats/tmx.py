@@ -22,13 +22,20 @@ class TmxReader(XmlReader):
     kept = frozenset({"tu"})
 
     def rows(self) -> Iterator[Row]:
+        codes: dict[str, None] = {}
+        found = False
         for line, unit in self.units():
             texts = variants(unit)
+            codes |= dict.fromkeys(texts)
             if self.languages is None:
                 self.languages = self.chosen_languages(
                     list(texts), self.seen.attributes.get("header", {}).get("srclang", "")
                 )
-            yield Row(line, chosen(texts, self.languages[0]), chosen(texts, self.languages[1]))
+            source, target = (chosen(texts, language) for language in self.languages)
+            found |= source is not None and target is not None
+            yield Row(line, source or "", target or "")
+        if codes and not found:
+            self.refuse_languages(list(codes))
 
     def chosen_languages(self, codes: list[str], declared: str) -> tuple[str, str]:
         """The two languages to read: those asked for, else the two of the first unit."""
@@ -61,7 +68,7 @@ def variants(unit: Element) -> dict[str, str]:
     return texts
 
 
-def chosen(texts: dict[str, str], language: str) -> str:
-    """The text in a language, or in a region of it; empty if there is none."""
+def chosen(texts: dict[str, str], language: str) -> str | None:
+    """The text in a language, or in a region of it; None if there is none."""
     exact = texts.get(language)
-    return exact or next((text for code, text in texts.items() if same_language(code, language)), "")
+    return exact or next((text for code, text in texts.items() if same_language(code, language)), exact)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nmt_cli.corpus.formats.reader import Reader, Row, column_number, is_name
+from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers, is_name
 
 
 class TsvReader(Reader):
@@ -29,18 +29,17 @@ class TsvReader(Reader):
         options, source, target = self.options, 0, 1
         has_header = is_name(options.source_column) or is_name(options.target_column)
         for line, text in self.stream.lines():
-            columns = text.rstrip("\r\n").split("\t")
+            fields = text.rstrip("\r\n").split("\t")
             if line == 1:
-                header = columns if has_header else None
-                source = column_number(options.source_column, header, 0, self.given.name)
-                target = column_number(options.target_column, header, 1, self.given.name)
-            if (line == 1 and has_header) or max(source, target) >= len(columns):
-                if text.strip() and max(source, target) >= len(columns):
-                    self.refuse(line, f"{len(columns)} columns; column {max(source, target) + 1} was asked for")
+                header = fields if has_header else None
+                source, target = column_numbers(options, header, self.given.name)
+            if (line == 1 and has_header) or max(source, target) >= len(fields):
+                if text.strip() and max(source, target) >= len(fields):
+                    self.refuse(line, f"{len(fields)} columns; column {max(source, target) + 1} was asked for")
                 if line > 1 or not has_header:
                     yield Row(line, "", "")
                 continue
-            yield Row(line, columns[source], columns[target])
+            yield Row(line, fields[source], fields[target])
 
     def refuse_single_column(self, line: int) -> None:
         self.refuse(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -186,6 +187,22 @@ def test_scores_of_tokens_compare_only_where_the_tokens_are_the_same(
     result = runner.invoke(app, ["evaluate", "-m", "perplexity", "-m", "chrf", "--against", str(tmp_path)])
     assert "tokens:toy-1+end" in result.stdout and result.stdout.count("difference") == 1
     assert f"perplexity of {tmp_path} cannot be compared" in result.stderr
+
+
+def test_what_a_rival_may_have_learnt_and_where_it_was_cut_is_told(
+    shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Cutting(Shouting):
+        def translate(self, *arguments: Any) -> list[SimpleNamespace]:
+            return [SimpleNamespace(**{**vars(one), "cut": True}) for one in super().translate(*arguments)]
+
+    others = iter([shouting, Cutting("f2", training={"replay": "news"})])
+    monkeypatch.setattr(Translator, "load", lambda *arguments, **options: next(others))
+    (tmp_path / "model.json").write_text("{}")
+    told = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", str(tmp_path)]).stderr
+    assert f"{tmp_path}/ was trained on other data than prepared/" in told
+    assert f"{tmp_path}/ was trained on news too" in told
+    assert f"{tmp_path}: 100 translations were cut at their length limit" in told
 
 
 @pytest.mark.parametrize("training", [{"init_from": "old"}, {"replay": "news"}, {"init_from": "old", "replay": "news"}])

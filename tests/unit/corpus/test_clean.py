@@ -63,6 +63,9 @@ def test_words_of_scripts_without_blanks_are_pairs_of_characters(text: str, word
         ("Don’t “go” – now…", 'don\'t "go" - now...'),
         ("ＡＢＣ １２", "abc 12"),
         ("Tom", "tom"),
+        ("It`s me.", "It's me."),
+        ("It´s me.", "It’s me."),
+        ("＇Ｇｏ＇", "'go'"),
     ],
 )
 def test_sentences_that_differ_in_shape_only_have_one_key(texts: tuple[str, str]) -> None:

@@ -280,9 +280,10 @@ def test_options_that_ask_for_other_subwords_than_those_taken_over_are_refused(
         prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(made), **options))
 
 
-def test_the_manifest_has_the_subwords_that_were_taken_over(corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["first", "first/joint.spm"])
+def test_the_manifest_has_the_subwords_that_were_taken_over(corpus: Path, tmp_path: Path, place: str) -> None:
     prepare(corpus, tmp_path / "first", PrepareConfig(tokenizer="char", lowercase=True))
-    options = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / "first"))).manifest.options
+    options = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / place))).manifest.options
     assert (options["tokenizer"], options["lowercase"]) == ("char", True)
 
 

@@ -11,7 +11,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.diagnosis import diagnose
 from nmt_cli.corpus.formats.inputs import Input
 from nmt_cli.corpus.pairs import Texts
-from nmt_cli.corpus.preparation import DROPPING, count_pairs, divide, write_rejected
+from nmt_cli.corpus.preparation import DROPPING, count_pairs, divide, drop_near_held_out, write_rejected
 from nmt_cli.corpus.reading import Inputs, read_pairs
 from nmt_cli.errors import DataError
 from support.corpora import examined, toy_pairs, write_tsv
@@ -38,6 +38,7 @@ def test_counts_add_up_and_nothing_leaks_for_any_input(
     )
     config = PrepareConfig(dev="dev.tsv", test="test.tsv", near_duplicates=near)
     diagnose(pairs, config, lambda done: None)
+    drop_near_held_out(pairs, config)
     try:
         division = divide(pairs, config, silent)
     except DataError:
@@ -104,6 +105,19 @@ def test_near_duplicates_do_not_straddle() -> None:
     division = divide(pairs, PrepareConfig(dev="20", test="20", near_duplicates=True), silent)
     for _, members in division.splits.items():
         assert {row ^ 1 for row in members.tolist()} == set(members.tolist())
+
+
+def test_training_pairs_that_are_nearly_held_out_are_dropped_and_told() -> None:
+    random = np.random.default_rng(1)
+    unlike = [random.bytes(20).hex() for _ in range(100)]
+    rows = [(f"{text}{end}", f"{text[::-1]}{end}") for text in unlike for end in ".!"]
+    pairs = examined([*rows, rows[6]], roles=["train", "test"], inputs=[*[0] * len(rows), 1])
+    config = PrepareConfig(test="test.tsv", near_duplicates=True)
+    diagnose(pairs, config, lambda done: None)
+    (finding,) = drop_near_held_out(pairs, config)
+    assert (finding.check, finding.count, finding.action, finding.examples[0].line) == ("held-out", 1, "dropped", 8)
+    assert count_pairs(pairs, divide(pairs, config, silent)).dropped["held-out"] == 2
+    assert drop_near_held_out(pairs, PrepareConfig(test="test.tsv")) == ()
 
 
 @settings(deadline=None)

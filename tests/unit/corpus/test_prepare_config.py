@@ -48,3 +48,12 @@ def test_a_minimum_count_goes_with_words_and_without_a_size(options: dict[str, o
 def test_values_out_of_range_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(OptionError):
         PrepareConfig(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_length": 20}, {"max_ratio": 3.0}, {"near_duplicates": True}, {"max_source_length": 9}]
+)
+def test_what_does_nothing_for_captions_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(OptionError) as caught:
+        PrepareConfig(source_type="features", **options)  # type: ignore[arg-type]
+    assert "leave it out with features" in caught.value.hint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -61,8 +62,9 @@ def test_prepare_cuts_and_says_where(tmp_path: Path) -> None:
     rows = [(f"a{'b' * number}", f"c{'d' * number}") for number in range(1, 41)]
     write_pairs(tmp_path / "corpus.tsv", rows)
     config = PrepareConfig(tokenizer="char", max_source_length=31, dev="4", test="4")
-    report = prepare(tmp_path / "corpus.tsv", tmp_path / "prepared", config)
+    report = prepare(tmp_path / "corpus.tsv", tmp_path / "prepared", config, report=tmp_path / "r.json")
     found = report.manifest.cut
+    assert [each["count"] for each in json.loads((tmp_path / "r.json").read_text())["findings"]] == [11]
     assert found is not None and (found.count, found.action) == (11, "cut")  # of 30 to 40 b, a blank and an a
     assert (found.examples[0].file, found.examples[0].line) == ("corpus.tsv", 30)
     corpus = PreparedCorpus.load(tmp_path / "prepared")

@@ -14,6 +14,7 @@ from nmt_cli.evaluation.doubts import doubt_of_leak, doubts, doubts_of_reference
         ("das ist ein haus.", "lower case"),
         ("Das ist, glaube ich, so.", ""),
         ("Um 3:30 Uhr ... vielleicht", ""),
+        ("Comment ça va ? Très bien !", ""),
         ("这是一个房子。", ""),
     ],
 )

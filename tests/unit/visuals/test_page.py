@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,13 @@ def test_the_page_holds_scores_intervals_signatures_profile_and_worst_sentences(
     assert "±" in page and "paired bootstrap" in page and "beam 3" in page
     assert "source length" in page and "worst sentences" in page and "<svg>curve</svg>" in page
     assert "only 2 sentences" in page
+
+
+def test_without_resamples_the_page_has_no_bootstrap(report: Report) -> None:
+    comparisons = {name: replace(one, bootstrap_p=None) for name, one in report.comparisons.items()}
+    report = replace(report, comparisons=comparisons)
+    for page in (html(report, "test", {}, ""), "".join(markdown(report, "test", {}, []))):
+        assert "approximate randomisation" in page and "paired bootstrap" not in page
 
 
 def test_the_page_is_alone_and_every_text_is_escaped(report: Report) -> None:

@@ -46,10 +46,11 @@ def test_packed_files_are_read_as_they_are_and_their_checksum_is_that_of_the_fil
     assert (reader.stream.sha256, reader.bytes_read) == (hashlib.sha256(packed).hexdigest(), reader.size)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
 def test_a_packed_file_that_is_cut_is_damaged(path: Path, pack: object) -> None:
     packed = pack("".join(f"{n * n}\tä{n}\n" for n in range(9_000)).encode())  # type: ignore[operator]
     assert "is damaged" in refusal(path, packed[: len(packed) // 2])
+    assert "is damaged" in refusal(path, packed[:-1])
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,7 @@ def test_a_packed_file_that_is_cut_is_damaged(path: Path, pack: object) -> None:
         ("a lot of\tletters\n".encode("utf-16-le"), "--encoding utf-16-le"),
         ("a lot of\tletters\n".encode("utf-16-be"), "--encoding utf-16-be"),
         (b"PK\x03\x04 and more", "is a zip archive"),
+        (b"a\tb\rc\td\r", "has carriage returns and no line feed"),
         (b"a\tb\n" + b"x" * (1 << 21), "line 2: longer than"),
         (b"\x1f\x8b and no gzip", "is damaged"),
         (b"BZh9 and no bzip2 at all", "is damaged"),

@@ -24,6 +24,14 @@ def test_of_several_languages_two_must_be_named(tmp_path: Path) -> None:
     assert texts(tmp_path / "a.tmx", TMX.format(unit + UNIT.format("x", "y")), **options) == [("un", "one"), ("", "y")]
 
 
+def test_languages_that_no_unit_has_are_refused_with_those_that_they_have(tmp_path: Path) -> None:
+    for source in ("eng", "en-GB"):
+        options = {"source_language": source, "target_language": "de"}
+        assert "has the languages de, en-US" in refusal(
+            tmp_path / "a.tmx", TMX.format(UNIT.format("x", "y")), **options
+        )
+
+
 def test_xliff_of_both_versions_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.xlf"
     first = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="en"

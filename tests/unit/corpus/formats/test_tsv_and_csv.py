@@ -17,6 +17,13 @@ def test_columns_of_a_table_are_chosen_by_number_or_name(path: Path) -> None:
     assert "line 2: 2 columns" in refusal(path, "a\tb\tc\nd\te\n", target_column="3")
 
 
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+@pytest.mark.parametrize("options", [{"source_column": "2"}, {"target_column": "1"}, {"source_column": "German"}])
+def test_one_column_is_not_both_sides(tmp_path: Path, name: str, options: dict[str, str]) -> None:
+    data = "English,German\none,eins\n".replace(",", "\t" if name == "a.tsv" else ",")
+    assert "source and target are both column" in refusal(tmp_path / name, data, **options)
+
+
 def test_csv_is_read_with_quotes_line_breaks_and_header(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     data = 'source,target\n"a, ""b""",x\n"two\nlines",y\n,\nlast,z,more\n'
@@ -29,6 +36,8 @@ def test_csv_is_read_with_quotes_line_breaks_and_header(tmp_path: Path) -> None:
     assert texts(path, "en;de\na,b;c\n", source_language="en", target_language="de") == [("a,b", "c")]
     assert texts(path, "no;header\na;b\n") == [("no", "header"), ("a", "b")]
     assert texts(path, "a,b,c\n1,2,3\n", source_column="c", target_column="a") == [("3", "1")]
+    data = "id,split,source,target\n1,train,one,eins\n"
+    assert texts(path, data, source_column="3", target_column="4") == [("one", "eins")]
     assert "line 2: 1 columns" in refusal(path, "a,b\nonly\n")
 
 
