@@ -170,7 +170,7 @@ def watched(screen: TrainingScreen, tensorboard: Path | None) -> Watcher:
         return screen
     from nmt_cli.training.tensorboard import TensorBoard
 
-    return Watchers(screen, TensorBoard(tensorboard))
+    return Watchers(screen, TensorBoard(tensorboard, screen.warned))
 
 
 class Stop:

@@ -121,8 +121,8 @@ def wanted_sizes(
 ) -> Sizes:
     """Sizes of dev and test: as asked, or by rule (1,000 each, at most a tenth); 0 for those `given` as files.
 
-    Raises DataError when fewer pairs would be left for training than are held out, naming how many are needed;
-    `where` names the corpus in it.
+    Raises DataError when fewer pairs would be left for training than are held out, naming how many are needed where
+    that does not grow with them; `where` names the corpus in it.
     """
     by_rule = min(DEFAULT_SIZE, pairs // DEFAULT_SHARE)
     wishes = {"dev": dev, "test": test}
@@ -133,8 +133,13 @@ def wanted_sizes(
     held_out = sum(max(size, 1) for name, size in sizes.items() if name not in given)
     needed = max(2 * held_out, DEFAULT_SHARE if None in (dev, test) else 0, 1)
     if pairs < needed:
+        fixed = all(name in given or (wish is not None and COUNT.fullmatch(wish)) for name, wish in wishes.items())
+        if fixed or needed == DEFAULT_SHARE:
+            problem = f"too few to split; at least {needed:,} are needed"
+        else:
+            problem = f"and {held_out:,} of them would be held out, more than half"
         raise DataError(
-            f"{where}: {count(pairs)} can be used, too few to split; at least {needed:,} are needed",
+            f"{where}: {count(pairs)} can be used, {problem}",
             hint="ask for less with --dev and --test, or add pairs" if dev or test else "add pairs",
         )
     return Sizes(**sizes)

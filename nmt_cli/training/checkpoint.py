@@ -114,8 +114,8 @@ class Checkpoints:
     def remove_unused(self) -> None:
         """Removes weights that the state on disk does not name."""
         used = {self.path(one.epoch) for one in self.kept}
-        for path in (self.directory / CHECKPOINTS).glob("*.npz"):
-            if path != self.state_path and path not in used:
+        for path in (self.directory / CHECKPOINTS).glob("epoch-*.npz"):
+            if path not in used:
                 path.unlink(missing_ok=True)
 
 

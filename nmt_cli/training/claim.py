@@ -17,7 +17,7 @@ from typing import IO
 from nmt_cli.errors import OutputError
 from nmt_cli.files import refuse_to_overwrite
 from nmt_cli.inference.bundle import CARD, CHECKPOINTS, STAGED
-from nmt_cli.training.checkpoint import read_facts
+from nmt_cli.training.checkpoint import read_facts, state_path
 
 LOCK = "lock"
 HEARTBEAT = 15.0  # seconds between two signs of life
@@ -32,9 +32,10 @@ def claimed(directory: Path, *, replace: bool, resume: bool = False) -> Iterator
     never is. Raises OutputError.
     """
     checkpoints = directory / CHECKPOINTS
-    ours = checkpoints.is_dir() or (directory / CARD).is_file()
+    # A folder of this name alone says nothing: other programs have one too.
+    ours = any(path.is_file() for path in (directory / CARD, checkpoints / LOCK, state_path(directory)))
     if not ours:
-        refuse_to_overwrite(directory, replace=False)
+        refuse_others(directory)
     checkpoints.mkdir(parents=True, exist_ok=True)
     with locked(checkpoints / LOCK, directory):
         if ours:
@@ -42,6 +43,15 @@ def claimed(directory: Path, *, replace: bool, resume: bool = False) -> Iterator
             remove_halves(directory)
         require_writable(directory)
         yield
+
+
+def refuse_others(directory: Path) -> None:
+    """Raises OutputError if there is anything in a directory that is no model's, which --force does not replace."""
+    if directory.is_dir() and any(directory.iterdir()):
+        raise OutputError(
+            f"{directory}/ holds something other than a model", hint="name another directory with --model"
+        )
+    refuse_to_overwrite(directory, replace=False)
 
 
 def refuse_to_lose(directory: Path, *, replace: bool, resume: bool) -> None:

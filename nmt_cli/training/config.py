@@ -25,7 +25,7 @@ class TrainConfig(Settings):
     )
     epoch_pairs: int | None = setting(
         None,
-        "Pairs of an epoch at most: a large corpus is measured more often, and passed through in several epochs.  "
+        "New pairs of an epoch at most: a large corpus is measured more often, and passed through in several epochs.  "
         "[default: all]",
         panel="Optimisation",
         low=1,

@@ -89,7 +89,7 @@ class TrainingRun:
         """How many there are to be; with a deadline, as many as are likely to fit."""
         if self.deadline is None:
             return self.trainer.config.epochs
-        left = self.deadline.epochs(self.batches.updates) - self.progress.meter.steps / self.batches.updates
+        left = self.deadline.epochs(self.batches.updates) + self.progress.meter.steps / self.batches.updates
         return self.progress.epoch + max(0, math.ceil(left) - 1)
 
     def run_epoch(self) -> None:
@@ -113,7 +113,7 @@ class TrainingRun:
     def status(self) -> StepStatus:
         epoch, meter = self.progress.epoch, self.progress.meter
         epochs, steps = self.epochs, self.batches.updates
-        to_go = (epochs - epoch + 1) * steps - meter.steps
+        to_go = max(0, (epochs - epoch + 1) * steps - meter.steps)  # an epoch may have a few more than the first
         return StepStatus(
             epoch=epoch,
             epochs=epochs,

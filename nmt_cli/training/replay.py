@@ -63,6 +63,11 @@ class EpochRows:
         old = np.concatenate([generator.permutation(self.allowed) for _ in range(rounds)])[:replayed]
         return np.concatenate([new, self.new_rows + old])
 
+    @property
+    def pairs(self) -> int:
+        """All that are new, and the old ones that go with the first part of them."""
+        return self.new_rows + len(self.rows(1)) - len(self.part(1))
+
     def part(self, epoch: int) -> NDArray[np.int64]:
         """The new pairs of an epoch. Those of `parts` epochs are all of them, parted anew for the next so many."""
         if self.parts <= 1:

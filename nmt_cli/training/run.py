@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +25,6 @@ from nmt_cli.training.augment import check_sampling
 from nmt_cli.training.averaging import Chosen, choose_weights
 from nmt_cli.training.calibration import calibrate
 from nmt_cli.training.checkpoint import Checkpoints, load_weights, read_facts, save_weights
-from nmt_cli.training.cluster import Cluster
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.deadline import Deadline
@@ -76,9 +77,11 @@ def train(
     watcher stops it before the first step.
     """
     watcher = watcher or Watcher()
-    run = begin(corpus, directory, network_config, config, watcher, resume, place, deadline, asked)
+    with explained(place):
+        run = begin(corpus, directory, network_config, config, watcher, resume, place, deadline, asked)
     try:
-        fit(run)
+        with explained(place):
+            run.fit()
     except TrainingError:
         if run.checkpoints.best is not None:  # what was learned before is no worse for it
             publish(run, corpus)
@@ -103,7 +106,8 @@ def assist(
 
     Raises what `train` does.
     """
-    fit(begin(corpus, directory, network_config, config, watcher or Watcher(), resume, place, asked=asked))
+    with explained(place):
+        begin(corpus, directory, network_config, config, watcher or Watcher(), resume, place, asked=asked).fit()
 
 
 def begin(
@@ -161,15 +165,16 @@ def changed(network: ModelConfig) -> set[str]:
     return {each.name for each in fields(network) if getattr(network, each.name) != getattr(usual, each.name)}
 
 
-def fit(run: TrainingRun) -> None:
-    """Raises TrainingError also if memory does not suffice, or another process of the training ends before its time."""
+@contextmanager
+def explained(place: Place) -> Iterator[None]:
+    """Raises TrainingError where memory does not suffice, or another process of the training ends before its time."""
     try:
-        run.fit()
+        yield
     except tf.errors.ResourceExhaustedError as error:
         hint = "give a smaller --batch, or --batch-tokens; with --accumulate the update stays as large"
         raise TrainingError("a batch needs more memory than there is", hint=hint) from error
     except tf.errors.OpError as error:
-        if isinstance(run.cluster, Cluster):
+        if place.processes > 1:
             hint = "start all of them again, with --resume"
             raise TrainingError("another process of this training is gone", hint=hint) from error
         raise
@@ -222,12 +227,21 @@ def start(
 
 
 def begin_timed(run: TrainingRun, deadline: Deadline) -> None:
-    """Starts the clock of a run, after a look at what things cost here, or where a checkpoint stopped it."""
+    """Starts the clock of a run, after a look at what things cost here, or where a checkpoint stopped it.
+
+    Raises OptionError where the time does not suffice for an update.
+    """
     run.deadline = deadline
     calibrate(run, deadline)
     deadline.validations = 1 + PROOF + (1 if run.trainer.config.average > 1 else 0)  # the last, and that of the mean
     if run.updates:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
+    elif deadline.over:
+        least = math.ceil(deadline.seconds - deadline.left + deadline.update)
+        raise OptionError(
+            f"--time {run.trainer.config.time} is too short: nothing could be learned in it",
+            hint=f"to start, to measure and to write the model takes {least} seconds here; give several times that",
+        )
     else:
         deadline.start()
 
@@ -242,7 +256,7 @@ def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
 def run_info(run: TrainingRun, policy: str, devices: str) -> RunInfo:
     return RunInfo(
         weights=run.trainer.network.count_params(),
-        pairs=len(run.batches.split.source),
+        pairs=run.batches.epoch_rows.pairs,
         steps_per_epoch=run.batches.updates,
         epochs=run.epochs,
         precision=policy,

@@ -107,7 +107,8 @@ class Trainer:
         """Scheduled sampling whose share rises from 0, in a straight line: the linear decay of Bengio et al."""
         updates = tf.cast(self.optimizer.iterations.value, tf.int32)
         share = self.config.scheduled_sampling * self.schedule.done(updates)
-        seed = tf.stack([self.config.seed + updates, tf.reduce_sum(previous)])  # another for each batch of an update
+        seed = self.config.seed % 2**31 + updates  # in 32 bits, of which one is the sign
+        seed = tf.stack([seed, tf.reduce_sum(previous)])  # another for each batch of an update
         return with_own_tokens(self.network, source, previous, share, seed)
 
     def shares(self, rows: tf.Tensor) -> list[tf.Tensor]:

@@ -5,6 +5,8 @@ Needs TensorBoard only to be looked at: the values are written by TensorFlow its
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import tensorflow as tf
@@ -19,9 +21,12 @@ SHOWN = ("loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf", "learning
 class TensorBoard(Watcher):
     """Writes event files into `directory`; the step is the number of updates since the start of the run."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, warn: Callable[[str], None]) -> None:
+        """`warn` is told, once, when nothing can be written any more. Raises OSError if nothing can from the start."""
         directory.mkdir(parents=True, exist_ok=True)
-        self.writer = tf.summary.create_file_writer(str(directory))
+        with tempfile.TemporaryFile(dir=directory):
+            self.writer = tf.summary.create_file_writer(str(directory))
+        self.warn, self.failed = warn, False
 
     def stepped(self, status: StepStatus) -> None:
         if status.step % EVERY == 0:
@@ -29,13 +34,20 @@ class TensorBoard(Watcher):
             self.write({"step/loss": status.loss, "step/tokens_per_second": status.tokens_per_second}, step)
 
     def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
-        self.write({f"epoch/{name}": getattr(record, name) for name in SHOWN}, record.steps)
-        self.writer.flush()
+        self.write({f"epoch/{name}": getattr(record, name) for name in SHOWN}, record.steps, flush=True)
 
-    def write(self, values: dict[str, float], step: int) -> None:
-        with self.writer.as_default():
-            for name, value in values.items():
-                tf.summary.write(name, tf.constant(value, tf.float32), step=step, metadata=scalar())
+    def write(self, values: dict[str, float], step: int, *, flush: bool = False) -> None:
+        if self.failed:
+            return
+        try:
+            with self.writer.as_default():
+                for name, value in values.items():
+                    tf.summary.write(name, tf.constant(value, tf.float32), step=step, metadata=scalar())
+            if flush:
+                self.writer.flush()
+        except tf.errors.OpError as error:
+            self.failed = True
+            self.warn(f"nothing more is written for TensorBoard, training goes on: {error.message}")
 
 
 def scalar() -> SummaryMetadata:

@@ -117,6 +117,13 @@ def test_sizes_that_cannot_be_are_refused(wish: str) -> None:
         wanted_sizes(100, wish, None, where="toy.tsv")
 
 
+def test_where_more_pairs_would_not_help_their_number_is_not_told() -> None:
+    for dev, test in (("40%", "40%"), ("0.6", None)):
+        with pytest.raises(DataError, match=r"of them would be held out, more than half") as problem:
+            wanted_sizes(100, dev, test, where="toy.tsv")
+        assert "at least" not in problem.value.message
+
+
 @pytest.mark.parametrize(
     ("pairs", "dev", "test", "needed"), [(9, None, None, "10"), (0, None, None, "10"), (39, "10", "10", "40")]
 )

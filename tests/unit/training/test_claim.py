@@ -45,12 +45,17 @@ def test_a_directory_is_claimed_only_if_nothing_in_it_is_lost(tmp_path: Path) ->
     with pytest.raises(OutputError):
         claim(tmp_path / "new", resume=True)  # there is nothing to go on from
     claim(tmp_path / "new", replace=True)
-    (tmp_path / "letters").mkdir()
-    (tmp_path / "letters" / "dear.txt").touch()
+
+
+@pytest.mark.parametrize("name", ["dear.txt", "checkpoints/vit.npz"])
+def test_a_directory_of_something_else_is_left_as_it_is_whatever_is_asked(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
     for replace in (False, True):
-        with pytest.raises(OutputError):
-            claim(tmp_path / "letters", replace=replace)
-    assert [entry.name for entry in (tmp_path / "letters").iterdir()] == ["dear.txt"]
+        with pytest.raises(OutputError, match="something other than a model") as problem:
+            claim(tmp_path, replace=replace)
+        assert "--force" not in problem.value.hint
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == [name]
 
 
 def test_a_model_without_checkpoints_can_be_replaced(tmp_path: Path) -> None:

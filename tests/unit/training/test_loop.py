@@ -20,8 +20,9 @@ from nmt_cli.training import checkpoint
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.place import ALONE
 from nmt_cli.training.resume import Identity
-from nmt_cli.training.run import fit, start
+from nmt_cli.training.run import explained, start
 from nmt_cli.training.schedule import Handover
 from nmt_cli.training.watch import Validation, Watcher
 from support.models import prepare_toy
@@ -240,6 +241,6 @@ def test_too_little_memory_is_told_with_advice(corpus: PreparedCorpus, tmp_path:
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
     run.trainer.update = exhausted  # type: ignore[method-assign, assignment]
-    with pytest.raises(TrainingError, match="memory") as caught:
-        fit(run)
+    with pytest.raises(TrainingError, match="memory") as caught, explained(ALONE):
+        run.fit()
     assert "--batch" in caught.value.hint

@@ -62,6 +62,7 @@ def test_parts_of_the_pairs_are_all_of_them_in_turn(pairs: int, most: int, sizes
 def test_old_pairs_have_their_share_of_a_part() -> None:
     made = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1, most=40)
     assert [len(made.rows(epoch)) for epoch in (1, 2)] == [50, 50]
+    assert made.pairs == 80 + 10
 
 
 def test_pairs_that_are_not_allowed_are_never_taken() -> None:

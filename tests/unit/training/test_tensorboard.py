@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import tensorflow as tf
 from tensorflow.core.util.event_pb2 import Event
 
@@ -10,7 +11,7 @@ from nmt_cli.training.watch import EpochRecord, StepStatus, Validation
 
 
 def test_the_logs_hold_every_scalar_at_its_update(tmp_path: Path) -> None:
-    board = TensorBoard(tmp_path / "logs")
+    board = TensorBoard(tmp_path / "logs", pytest.fail)
     for step in range(1, EVERY + 2):
         board.stepped(StepStatus(2, 3, step, 100, 2.5, 900.0, 60.0))
     record = EpochRecord(2, 200, 2.0, 2.1, 8.2, 40.0, 5.0, 20.0, 1e-3, 900.0, 12.0, True, True)
@@ -22,3 +23,21 @@ def test_the_logs_hold_every_scalar_at_its_update(tmp_path: Path) -> None:
     assert tf.make_ndarray(found["epoch/bleu", 200].tensor) == 5.0
     assert {value.metadata.plugin_data.plugin_name for value in found.values()} == {"scalars"}
     assert [step for tag, step in found if tag == "step/loss"] == [100 + EVERY]
+
+
+def test_a_place_that_may_not_be_written_is_refused_and_a_full_disk_outlived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError):
+        TensorBoard(tmp_path / "file", pytest.fail)
+    told: list[str] = []
+    board = TensorBoard(tmp_path / "logs", told.append)
+
+    def full(*arguments: object, **options: object) -> None:
+        raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
+
+    monkeypatch.setattr(tf.summary, "write", full)
+    for _ in range(2):
+        board.stepped(StepStatus(1, 3, EVERY, 100, 2.5, 900.0, 60.0))
+    assert [line for line in told if "No space left on device" in line] == told and len(told) == 1

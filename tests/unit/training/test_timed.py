@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import OptionError, TrainingError
 from nmt_cli.inference.bundle import Bundle
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import run as running
@@ -134,7 +136,28 @@ def test_epochs_are_told_as_they_are_likely_to_fit(corpus: PreparedCorpus, tmp_p
     assert machine.info is not None
     epochs = 1 + (300 - CALIBRATION - 1.1 * (4 * VALIDATION + EXPORT)) // (machine.info.steps_per_epoch + VALIDATION)
     assert machine.info.epochs == epochs
+    assert {status.epochs for status in machine.statuses} <= {epochs, epochs + 1}  # validations take less than was left
     assert machine.statuses[-1].epoch == pytest.approx(epochs, abs=1)
+
+
+def test_a_time_in_which_nothing_can_be_learned_is_refused(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    config, machine = replace(TIMED, time="1m"), Machine((0, 1.0))
+    least = round(CALIBRATION + 1.1 * (4 * VALIDATION + EXPORT)) + 1
+    with pytest.raises(OptionError, match="--time 1m is too short") as problem:
+        train(corpus, tmp_path / "model", SMALL, config, watcher=machine, deadline=Deadline(least, machine))
+    assert f"takes {least + 1} seconds" in problem.value.hint or f"takes {least} seconds" in problem.value.hint
+    assert not (tmp_path / "model" / "model.json").exists()
+
+
+def test_too_little_memory_for_a_look_at_what_things_cost_is_told(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted(run: TrainingRun, deadline: Deadline) -> None:
+        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+
+    monkeypatch.setattr(running, "calibrate", exhausted)
+    with pytest.raises(TrainingError, match="memory"):
+        timed(corpus, tmp_path / "model", Machine((0, 1.0)))
 
 
 def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: PreparedCorpus, tmp_path: Path) -> None:
