@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def prepare(place: Path) -> None:
-    """Sentences of one to four words; a word is translated by spelling it backwards."""
+    """Sentences of two to six words; a word is translated by spelling it backwards."""
     words = random.Random(1)
     sentences = {tuple(words.choices(SYLLABLES, k=words.randint(2, 6))) for _ in range(500)}
     pairs = [(" ".join(one), " ".join(word[::-1] for word in one)) for one in sorted(sentences)]

@@ -33,7 +33,10 @@ Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """A pair that a check found; `file` and `line` are those of the input, the text is as it was before any mending."""
+    """A pair that a check found; `file` and `line` are those of the input.
+
+    The text is normalised and mended; of a check that mends, as it was before, where that is known.
+    """
 
     file: str
     line: int

@@ -1,7 +1,8 @@
 """How sure a score is: bootstrap intervals, and two paired tests of one system against another.
 
 The same resampling as sacreBLEU's (its generator, seed, percentiles and p-values), which is in turn that of Moses and
-MultEval; a test holds that the numbers are equal. They differ only for systems of the same score: see `p_value`.
+MultEval; a test holds that the numbers are equal. They differ only where resampling makes differences as great as the
+real one: see `p_value`.
 Works on the counts of any metric; must not know which.
 Letters: N sentences, R resamples, K counts.
 """

@@ -1,7 +1,8 @@
 """JSON Lines: an object or an array a line.
 
 The two texts are found by `--source-column` and `--target-column`, or under "source" and "target" (or "src" and
-"tgt"), or under the codes of the two languages, in the object itself or in its "translation".
+"tgt"), or under the codes of the two languages, which the options or the file's name say, in the object itself or in
+its "translation".
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from nmt_cli.corpus.config import languages_in
 from nmt_cli.corpus.formats.reader import Reader, Row
 
 SOURCE_KEYS = ("source", "src")
@@ -21,13 +23,16 @@ class JsonLinesReader(Reader):
 
     def rows(self) -> Iterator[Row]:
         options = self.options
+        languages = languages_in(self.given.files[0].name)
+        source_keys = (*SOURCE_KEYS, options.source_language or languages[0])
+        target_keys = (*TARGET_KEYS, options.target_language or languages[1])
         for line, text in self.stream.lines():
             if text.isspace():
                 yield Row(line, "", "")
                 continue
             value = self.parsed(line, text)
-            source = self.found(line, value, options.source_column, (*SOURCE_KEYS, options.source_language), 0)
-            target = self.found(line, value, options.target_column, (*TARGET_KEYS, options.target_language), 1)
+            source = self.found(line, value, options.source_column, source_keys, 0)
+            target = self.found(line, value, options.target_column, target_keys, 1)
             yield Row(line, source, target)
 
     def parsed(self, line: int, text: str) -> Any:
@@ -36,11 +41,11 @@ class JsonLinesReader(Reader):
         except (ValueError, RecursionError) as error:
             self.refuse(line, f"no JSON ({str(error)[:100]})")
 
-    def found(self, line: int, value: Any, column: str | None, keys: tuple[str | None, ...], position: int) -> str:
+    def found(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
         """The text of one side."""
         if isinstance(value, dict) and isinstance(value.get("translation"), dict) and column not in value:
             value = value["translation"]
-        wanted: tuple[str | None, ...] = keys if column is None else (column,)
+        wanted = keys if column is None else (column,)
         if isinstance(value, dict):
             text = next((value[key] for key in wanted if key in value), None)
         elif isinstance(value, list):
@@ -53,6 +58,6 @@ class JsonLinesReader(Reader):
         names = ", ".join(map(str, list(value)[:10])) if isinstance(value, dict) else ""
         self.refuse(
             line,
-            f"no text under {' or '.join(map(repr, filter(None, wanted)))}",
+            f"no text under {' or '.join(map(repr, dict.fromkeys(wanted)))}",
             f"name one of these with --source-column and --target-column: {names}" if names else "",
         )

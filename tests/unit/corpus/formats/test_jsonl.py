@@ -23,6 +23,10 @@ def test_json_lines_of_all_usual_shapes_are_read(tmp_path: Path, line: str, opti
     assert rows(tmp_path / "a.jsonl", f"\n{line}\n", **options) == [Row(1, "", ""), Row(2, "a", "b")]
 
 
+def test_the_languages_that_a_file_is_named_by_are_keys(tmp_path: Path) -> None:
+    assert rows(tmp_path / "news.en-de.jsonl", '{"translation": {"en": "a", "de": "b"}}\n') == [Row(1, "a", "b")]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
