@@ -110,7 +110,9 @@ def translate(
             SEARCHED, "does not go with --score", hint="leave it out: the translation is given, and not searched for"
         )
         document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
-    if not sampling.sample and n_best > search.beam_size:
+    if sampling.sample:
+        given.refuse({"beam_size"}, "does not go with --sample", hint="leave it out: --n-best says how many are drawn")
+    elif n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
     scored = layout.scores or layout.json
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling, scored=scored)

@@ -23,6 +23,15 @@ from nmt_cli.inference.documents.columns import (
 from nmt_cli.inference.documents.document import Document, TranslationUnit, verbatim
 
 BYTE_ORDER_MARK = "\ufeff"
+OPEN_QUOTE = "a quote that is opened here is perhaps never closed"
+
+
+def width(line: str, delimiter: str) -> int:
+    """Fields of a first line; none of what is no CSV, which is told when it is read."""
+    try:
+        return len(next(csv.reader([line.removeprefix(BYTE_ORDER_MARK)], delimiter=delimiter), []))
+    except csv.Error:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class CsvDocument(Document):
         required_column(self.source)
         lines = self.source.text_lines(ends=True)
         first = next(lines, "")  # no more: a pipe may wait for the translation of a line before it gives the next
-        self.delimiter = max(",;\t", key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
+        self.delimiter = max(",;\t", key=lambda one: width(first, one))
         column = None
         for record in self.records(chain([first] if first else [], lines)):
             if column is None:
@@ -85,7 +94,9 @@ class CsvDocument(Document):
             except StopIteration:
                 return
             except csv.Error as error:
-                self.source.refuse(number, str(error), "a quote that is opened here is perhaps never closed")
+                returns = "new-line character" in str(error)  # the reader takes a carriage return alone for one
+                hint = "its lines end in carriage returns alone; convert it: tr '\\r' '\\n'" if returns else OPEN_QUOTE
+                self.source.refuse(number, str(error), hint)
             yield Record(number, "".join(taken), fields)
             number += len(taken)
             taken.clear()

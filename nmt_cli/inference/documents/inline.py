@@ -18,6 +18,7 @@ from nmt_cli.inference.documents.sentences import sentences
 NOTED = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
 SHARED = re.compile(r"[\w/,.:;+=-]*")
+ALERT = re.compile(r"\[![A-Za-z]+\]")  # what makes an alert of a quote on GitHub, on a line of its own
 TASK = re.compile(r"\[[ xX]\](?=\s)")
 VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # without an end
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
@@ -69,6 +70,9 @@ def segments(token: Any, *, apart: bool) -> list[Segment]:
     for child in token.children:
         if child.type == "hardbreak" and not builder.opened:
             found.append(Segment(sentences(builder.finished(), apart=apart), written_break(child)))
+            builder = Builder()
+        elif child.type == "softbreak" and not found and ALERT.fullmatch(builder.text) and not builder.marks:
+            found.append(Segment([MarkedText("", (Mark(0, 0, fixed=builder.text),))], ""))
             builder = Builder()
         else:
             builder.add(child)

@@ -11,17 +11,23 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.inference.documents.document import Document, TranslationUnit, library, verbatim
 from nmt_cli.inference.documents.inline import Segment, inline_parser, segments
 from nmt_cli.inference.documents.markup import MarkedText, with_marks
+from nmt_cli.inference.documents.sentences import joined
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
 
 LINE_END = re.compile(r"\r\n|\n|\r")  # what the parser takes for one
-ESCAPED = re.compile(r"[\\`*\[\]<>]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
+# What the parser knows nothing of: a byte order mark, and front matter in TOML.
+KEPT = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
+ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
+ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
+ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other marks mean something between words alone
 BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:)|(\d{1,9})(?=[.)](\s|$))")
 HARD_BREAK = re.compile(r"((?:  |\\)\n) ?")
 GUESSED = "marks (emphasis, links, code) that were placed by guess"
@@ -41,7 +47,10 @@ class Stretch:
 
 class MarkdownDocument(Document):
     def units(self) -> Iterator[TranslationUnit]:
-        text = "".join(self.source.text_lines(ends=True))
+        whole = "".join(self.source.text_lines(ends=True))
+        kept = re.match(KEPT, whole)
+        text = whole[kept.end() :] if kept else whole
+        yield verbatim(kept[0] if kept else "")
         written = 0
         for stretch in stretches(text, self.notes, apart=self.source.split_sentences):
             yield verbatim(text[written : stretch.start])
@@ -56,8 +65,8 @@ class MarkdownDocument(Document):
             remaining = iter(translations)
             lines = [self.line(segment, remaining, stretch) for segment in stretch.segments]
             breaks = [segment.hard_break for segment in stretch.segments[:-1]]
-            joined = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
-            return ("".join(joined) + lines[-1]).replace("\n", line_end + stretch.prefix)
+            before = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
+            return ("".join(before) + lines[-1]).replace("\n", line_end + stretch.prefix)
 
         return TranslationUnit(tuple(sentence.text for sentence in sentences), written)
 
@@ -67,7 +76,7 @@ class MarkdownDocument(Document):
             placed = with_marks(sentence, next(translations), escaped)
             self.notes += Counter({GUESSED: placed.guessed})
             parts.append(placed.text)
-        text = " ".join(filter(None, parts))
+        text = joined(parts)
         if stretch.in_table:
             return text.replace("|", "\\|")
         first, *others = HARD_BREAK.split(text)  # one inside a mark, which did not part the sentences
@@ -77,8 +86,10 @@ class MarkdownDocument(Document):
 
 
 def escaped(text: str) -> str:
-    """Plain text, so written that Markdown reads nothing into it."""
-    return ESCAPED.sub(lambda found: "\\" + found[0], text)
+    """Plain text, so written that Markdown reads nothing into it but addresses."""
+    patterns = cycle((ESCAPED, ESCAPED_IN_ADDRESSES))
+    parts = zip(ADDRESS.split(text), patterns, strict=False)
+    return "".join(pattern.sub(lambda found: "\\" + found[0], part) for part, pattern in parts)
 
 
 def at_line_start(line: str) -> str:
@@ -96,14 +107,16 @@ def stretches(text: str, notes: Counter[str], *, apart: bool) -> Iterator[Stretc
     cursor = 0
     for token, in_table in sorted(inline_tokens(text), key=lambda one: one[0].map[0]):
         parts = segments(token, apart=apart)
-        if not any(has_words(sentence) for part in parts for sentence in part.sentences):
+        is_wanted = any(has_words(sentence) for part in parts for sentence in part.sentences)
+        if not (is_wanted or in_table):  # of a table all cells are found, one behind the other
             continue
         found = lines.cell(token, cursor) if in_table else lines.paragraph(token)
-        if found is None:
+        if found is not None:
+            start, cursor, prefix = found
+        if found is not None and is_wanted:
+            yield Stretch(start, cursor, prefix, parts, in_table)
+        elif is_wanted:
             notes[NOT_FOUND] += 1
-            continue
-        start, cursor, prefix = found
-        yield Stretch(start, cursor, prefix, parts, in_table)
 
 
 def inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.inference.documents.document import Document, TranslationUnit, library, verbatim
 from nmt_cli.inference.documents.sentences import has_letters, sentence_starts
+from nmt_cli.inference.segments import wants_blank
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
@@ -52,9 +53,14 @@ class Message:
         return self.parts[1::2]
 
     def filled(self, translations: Iterator[Translation]) -> str:
-        """The message with the next translations in the place of its sentences."""
-        texts = iter([one.text for one in islice(translations, len(self.sentences))])
-        return "".join(next(texts) if place % 2 else part for place, part in enumerate(self.parts))
+        """The message with the next translations in the place of its sentences, joined as their script wants."""
+        texts = [one.text for one in islice(translations, len(self.sentences))]
+        whole = self.parts[0]
+        for text, following, between in zip(texts, [*texts[1:], ""], self.parts[2::2], strict=True):
+            if text and following and not between.strip(" "):
+                between = (between or " ") if wants_blank(text, following, bool(between)) else ""
+            whole += text + between
+        return whole
 
 
 class CatalogueDocument(Document):
@@ -95,10 +101,11 @@ class CatalogueDocument(Document):
     def is_wanted(self, entry: Any) -> bool:
         if self.source.config.retranslate:
             return True
-        if entry.fuzzy:
+        found = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+        if entry.fuzzy and any(found):
             self.notes[KEPT] += 1
             return False
-        return not all(entry.msgstr_plural.values() if entry.msgid_plural else [entry.msgstr])
+        return not all(found)
 
     def entry(self, lines: list[str], message: int, entry: Any) -> TranslationUnit:
         """`lines` are those of the entry, of which number `message` is the first of its `msgstr`."""
@@ -152,7 +159,7 @@ def entry_blocks(lines: Sequence[str]) -> list[Block]:
     """The entries that are not obsolete, in order, with the comments before them."""
     blocks: list[Block] = []
     start, message = 0, None
-    for number, line in enumerate([*lines, ""]):
+    for number, line in enumerate(line.lstrip(" \t") for line in (*lines, "")):  # polib looks at no indentation
         continues = line.startswith(('"', "msgstr"))
         if message is not None and not continues:
             blocks.append(Block(start, message, number))
@@ -170,10 +177,10 @@ def split_lines(text: str) -> list[str]:
 
 def with_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
     """The lines before `msgstr` with these flags; without those of a translation before, which is replaced."""
-    kept = [line for line in lines if not line.startswith(("#,", "#|"))]
+    kept = [line for line in lines if not line.lstrip(" \t").startswith(("#,", "#|"))]
     if not (flags or fuzzy):
         return kept
-    place = next((number for number, line in enumerate(kept) if not line.startswith("#")), len(kept))
+    place = next((number for number, line in enumerate(kept) if not line.lstrip(" \t").startswith("#")), len(kept))
     return [*kept[:place], f"#, {', '.join(['fuzzy'] * fuzzy + flags)}\n", *kept[place:]]
 
 

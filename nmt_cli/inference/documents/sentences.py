@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nmt_cli.corpus.spans import find_spans
@@ -31,6 +31,14 @@ def sentences(whole: MarkedText, *, apart: bool) -> list[MarkedText]:
         marks = [mark for mark in whole.marks if start <= min(mark.start, len(text)) < end]
         found.append(part(text[start:end].rstrip(), start, marks))
     return found
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The translations of sentences as one text, with blanks where their script has any."""
+    whole = ""
+    for text in filter(None, texts):
+        whole += (" " if whole and segments.wants_blank(whole, text, True) else "") + text
+    return whole
 
 
 def part(text: str, start: int, marks: Sequence[Mark]) -> MarkedText:

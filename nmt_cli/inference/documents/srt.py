@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.inference.documents.document import Document, Source, TranslationUnit, library, verbatim
 from nmt_cli.inference.documents.markup import Mark, MarkedText, with_marks
-from nmt_cli.inference.documents.sentences import has_letters, sentences
+from nmt_cli.inference.documents.sentences import has_letters, joined, sentences
 
 if TYPE_CHECKING:
     from nmt_cli.inference.translation import Translation
@@ -56,7 +56,7 @@ class SubtitleDocument(Document):
             parts = [without_tags(line) for line in lines]
             split = [speaker(part, apart=apart) for part in parts]
         else:
-            split = [Line("", sentences(without_tags(" ".join(lines)), apart=apart))]
+            split = [Line("", sentences(without_tags(joined(lines)), apart=apart))]
 
         def written(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
@@ -68,7 +68,7 @@ class SubtitleDocument(Document):
     def line(self, line: Line, translations: Iterator[Translation]) -> str:
         placed = [with_marks(one, next(translations), str) for one in line.sentences]
         self.notes += Counter({GUESSED: sum(one.guessed for one in placed)})
-        return line.before + " ".join(one.text for one in placed)
+        return line.before + joined(one.text for one in placed)
 
 
 def cues(text: str, source: Source, notes: Counter[str]) -> Iterator[tuple[int, int]]:
@@ -83,7 +83,8 @@ def cues(text: str, source: Source, notes: Counter[str]) -> Iterator[tuple[int, 
     times = [line for line in LINE.finditer(text) if len(stamp.findall(line[0])) == 2]
     ends = [*(line.start() for line in times[1:]), len(text)]
     for event, line, end in zip(events, times, ends, strict=True):
-        content = event.text.replace("\\N", "\n")  # which is how the parser writes the end of a line
+        # So the parser writes the end of a line; and a line of blanks behind the cue, which belongs to none.
+        content = event.text.replace("\\N", "\n").rstrip()
         place = text.find(content, line.end(), end)
         if place < 0:
             notes[NOT_FOUND] += 1
@@ -128,18 +129,26 @@ def speaker(marked: MarkedText, *, apart: bool) -> Line:
 
 
 def wrapped(text: str, count: int) -> list[str]:
-    """`text` in `count` lines at most, broken at blanks so that the longest is as short as can be."""
-    widths = range(max(map(len, text.split(" "))), len(text) + 1)
-    narrowest = bisect_left(widths, True, key=lambda width: len(filled(text, width)) <= count)
-    return filled(text, widths[narrowest])
+    """`text` in `count` lines at most, broken at blanks so that the longest is as short as can be.
+
+    No line ends inside a tag, and a tag takes no room.
+    """
+    closed = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
+    words = [(word.replace("\0", " "), len(TAG.sub("", word))) for word in closed.split(" ")]
+    lengths = [length for _, length in words]
+    widths = range(max(lengths), sum(lengths) + len(words))
+    narrowest = bisect_left(widths, True, key=lambda width: len(filled(words, width)) <= count)
+    return filled(words, widths[narrowest])
 
 
-def filled(text: str, width: int) -> list[str]:
-    """Lines of at most `width` characters, each as long as can be."""
-    lines = [""]
-    for word in text.split(" "):
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+def filled(words: Sequence[tuple[str, int]], width: int) -> list[str]:
+    """Lines of at most `width` characters, each as long as can be; the words are given with their lengths."""
+    lines, used = [""], 0
+    for word, length in words:
+        if lines[-1] and used + 1 + length > width:
             lines.append(word)
+            used = length
         else:
+            used += length + bool(lines[-1])
             lines[-1] = f"{lines[-1]} {word}".lstrip(" ")
     return lines

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.inference.documents.inline import inline_parser
-from support.translations import backwards, converted, same
+from support.translations import aligned, backwards, converted, same
 
 PAGE = """---
 title: not this
@@ -121,6 +121,42 @@ def test_a_picture_in_a_link_stays_in_it() -> None:
     assert converted("md", "one [![x](a.png)](b) two\n")[0] == "ONE [![x](a.png)](b) TWO\n"
 
 
+def test_a_cell_of_code_is_not_taken_for_the_one_behind_it() -> None:
+    row = "| `{0}` | {0} | ![{0}]({0}.png) | {0} |\n"
+    assert converted("md", "| a | b | c | d |\n|---|---|---|---|\n" + row.format("file"))[0] == (
+        "| A | B | C | D |\n|---|---|---|---|\n| `file` | FILE | ![file](file.png) | FILE |\n"
+    )
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("front", ["", "---\ntitle: not this\n---\n", "+++\ntitle = 'not this'\n+++\n"])
+def test_a_byte_order_mark_and_what_stands_in_front_stay(front: str, line_end: str) -> None:
+    text = f"\ufeff{front}# title\n\ntext\n".replace("\n", line_end)
+    assert converted("md", text)[0] == text.replace("# title", "# TITLE").replace("text", "TEXT")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see https://en.wikipedia.org/wiki/Python_(programming_language)",
+        "see www.a.b/_next/_x_",
+        'see {{< ref "page" >}} there',
+    ],
+)
+def test_addresses_and_placeholders_get_no_backslashes(text: str) -> None:
+    assert converted("md", f"{text}\n", same)[0] == f"{text}\n"
+
+
+def test_an_alert_stays_one() -> None:
+    assert converted("md", "> [!NOTE]\n> useful *words*\n> here\n")[0] == "> [!NOTE]\n> USEFUL *WORDS* HERE\n"
+
+
+def test_sentences_are_joined_as_their_script_wants() -> None:
+    for name, text in (("md", "One two. Three.\n"), ("srt", "1\n00:00:01,000 --> 00:00:02,000\nOne two. Three.\n")):
+        written = converted(name, text, lambda source: aligned(source, ["你好。"], [0]))[0]
+        assert written.endswith("你好。你好。\n")
+
+
 def test_sentences_are_translated_one_by_one() -> None:
     assert converted("md", "One two. Three four!\n", backwards)[0] == "TWO. ONE FOUR! THREE\n"
 
@@ -129,8 +165,6 @@ def test_sentences_are_translated_one_by_one() -> None:
     "text", ["- no list", "1. no list", "# no title", "> no quote", "*no* [no](no) `no` <b> a_ &amp;", "===", "a | b"]
 )
 def test_a_translation_is_text_whatever_stands_in_it(text: str) -> None:
-    from support.translations import aligned
-
     written = converted("md", "x\n", lambda source: aligned(source, text.split(), [0] * len(text.split())))[0]
     tokens = inline_parser().parse(written)
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]

@@ -86,6 +86,29 @@ def test_all_is_translated_anew_where_asked_and_is_then_not_fuzzy() -> None:
     assert [entry.msgstr for entry in entries if entry.obsolete] == ["weg"]
 
 
+def test_a_fuzzy_message_without_a_translation_gets_one() -> None:
+    written, notes = converted("po", '#, fuzzy\nmsgid "open"\nmsgstr ""\n')
+    assert (written, notes) == ('msgid "open"\nmsgstr "OPEN"\n', {})
+
+
+def test_an_indented_entry_is_one() -> None:
+    text = (
+        HEADER.format(2)
+        + 'msgid "a b"\nmsgstr ""\n\n  #, fuzzy\n  msgid "c d"\n  msgstr ""\n\nmsgid "e f"\nmsgstr ""\n'
+    )
+    found = {entry.msgid: entry.msgstr for entry in polib.pofile(converted("po", text)[0])}
+    assert found == {"a b": "A B", "c d": "C D", "e f": "E F"}
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [("One two. Three.", "你好。", "你好。你好。"), ("你好。你好。", "Hi there.", "Hi there. Hi there.")],
+)
+def test_sentences_are_joined_as_their_script_wants(source: str, translation: str, expected: str) -> None:
+    rule = lambda text: aligned(text, translation.split(), [0] * len(translation.split()))  # noqa: E731
+    assert polib.pofile(converted("po", f'msgid "{source}"\nmsgstr ""\n', rule)[0])[0].msgstr == expected
+
+
 def test_what_is_no_catalogue_is_refused() -> None:
     with pytest.raises(DataError, match=r"x\.po, line 2"):
         converted("po", 'msgid "a"\nwhat\n')

@@ -50,6 +50,20 @@ def test_the_lines_of_a_cue_are_one_text() -> None:
     assert converted("srt", cue.format("one two\nthree four"), backwards)[0] == cue.format("FOUR THREE\nTWO ONE")
 
 
+@pytest.mark.parametrize("tag", ['<font color="#ff ff">', "{\\pos(192, 220)}"])
+def test_no_line_ends_inside_a_tag(tag: str) -> None:
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    assert converted("srt", cue.format(f"{tag}go\nnow"))[0] == cue.format(f"{tag}GO\nNOW")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_line_of_blanks_between_cues_stays(line_end: str) -> None:
+    text = "1\n00:00:01,000 --> 00:00:02,000\none two\nthree\n \t\n2\n00:00:03,000 --> 00:00:04,000\nfour\n"
+    text = text.replace("\n", line_end)
+    expected = text.replace("one two", "ONE TWO").replace("three", "THREE").replace("four", "FOUR")
+    assert converted("srt", text)[0] == expected
+
+
 def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> None:
     times = "00:00:01,000 --> 00:00:02,000\n"
     written, notes = converted("srt", f"1\n{times}one\\Ntwo\n\n2\n{times}one\ntwo\n")

@@ -39,6 +39,11 @@ def test_each_line_of_tsv_begins_with_what_it_was(rows: list[tuple[str, str]]) -
         assert after.count("\t") == before.count("\t") + bool(before.strip())
 
 
+def test_a_byte_order_mark_before_a_quote_is_no_part_of_the_field() -> None:
+    text = '\ufeff"a;b;c",text\n1,x\n'
+    assert converted("csv", text, column="text")[0] == '\ufeff"a;b;c",text,text_de\n1,x,X\n'
+
+
 def test_csv_keeps_quotes_and_line_breaks_in_fields() -> None:
     text = 'id;"te""xt"\r\n1;"two\nlines; ""quoted"""\r\n2;plain'
     written = converted("csv", text, column='te"xt', new_column="new")[0]
@@ -110,6 +115,7 @@ def test_jsonl_as_it_is_read_again_has_one_entry_more(values: list[dict[str, obj
         ("tsv", "a\tb\n", {"column": "0"}, "x.tsv: there is no column '0'"),
         ("tsv", "a\ta_de\n", {"column": "a"}, "has a column 'a_de' already"),
         ("csv", 'a,b\n1,"2\n3,4\n', {"column": "a"}, "x.csv, line 2"),
+        ("csv", "a,b\r1,2\r", {"column": "a"}, "x.csv, line 1: new-line character"),
         ("jsonl", '{"a": "x"}\n[1]\n', {"column": "a"}, "x.jsonl, line 2: no JSON object"),
         ("jsonl", '{"texts": "x"}\n', {"column": "text"}, "x.jsonl, line 1: there is no 'text'"),
         ("jsonl", '{"a": 7}\n', {"column": "a"}, "'a' is 7, which is no text"),
