@@ -139,7 +139,7 @@ def test_a_byte_order_mark_and_what_stands_in_front_stay(front: str, line_end: s
     "text",
     [
         "see https://en.wikipedia.org/wiki/Python_(programming_language)",
-        "see www.a.b/_next/_x_",
+        "see www.a.b/_next/x",
         'see {{< ref "page" >}} there',
     ],
 )
