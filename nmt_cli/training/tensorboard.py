@@ -34,17 +34,16 @@ class TensorBoard(Watcher):
             self.write({"step/loss": status.loss, "step/tokens_per_second": status.tokens_per_second}, step)
 
     def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
-        self.write({f"epoch/{name}": getattr(record, name) for name in SHOWN}, record.steps, flush=True)
+        self.write({f"epoch/{name}": getattr(record, name) for name in SHOWN}, record.steps)
 
-    def write(self, values: dict[str, float], step: int, *, flush: bool = False) -> None:
+    def write(self, values: dict[str, float], step: int) -> None:
         if self.failed:
             return
         try:
             with self.writer.as_default():
                 for name, value in values.items():
                     tf.summary.write(name, tf.constant(value, tf.float32), step=step, metadata=scalar())
-            if flush:
-                self.writer.flush()
+            self.writer.flush()  # nobody else does, however the process ends
         except tf.errors.OpError as error:
             self.failed = True
             self.warn(f"nothing more is written for TensorBoard, training goes on: {error.message}")
