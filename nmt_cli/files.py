@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -122,8 +123,9 @@ def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
 
 def clear_left_over(target: Path) -> None:
     """Of processes that were killed: puts back what one had moved away, and removes what is older than a day."""
+    own = re.compile(rf"\.{re.escape(target.name)}\.[^.]+\.(?:partial|old)")
     for path in target.parent.iterdir():
-        if not path.name.startswith(f".{target.name}.") or path.suffix not in (".partial", ".old"):
+        if not own.fullmatch(path.name):
             continue
         if path.suffix == ".old" and not target.exists():
             os.replace(path, target)

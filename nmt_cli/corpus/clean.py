@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import cache
 
 # Patterns as text, which Python compiles when they are first used and keeps: that of a large set of characters takes
 # as long as a sentence to translate, and most sentences need none.
@@ -16,8 +17,10 @@ import unicodedata
 # invisible and only says where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
 DROPPED = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]"
 
-# Scripts written without blanks between words: Thai, Lao, Myanmar, Khmer, kana, Han.
-UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+# Scripts written without blanks between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han.
+UNSPACED = (
+    "[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
 
 FOLDED = str.maketrans(
     {
@@ -47,6 +50,26 @@ def without_invisible(text: str) -> str:
 def unspaced(text: str) -> list[str]:
     """Those characters of `text` that are of scripts without blanks between words."""
     return [] if text.isascii() else re.findall(UNSPACED, text)
+
+
+@cache
+def is_unspaced(character: str) -> bool:
+    """Whether the character's script puts no blank between words."""
+    return bool(unspaced(character))
+
+
+def split_unspaced(word: str) -> list[str]:
+    """The word, cut around each character of an unspaced script; a mark stays with the character before it."""
+    pieces: list[str] = []
+    for character in word:
+        joins = pieces and (
+            unicodedata.category(character)[0] == "M" or not (is_unspaced(character) or is_unspaced(pieces[-1][0]))
+        )
+        if joins:
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+    return pieces
 
 
 def count_words(text: str) -> int:

@@ -94,6 +94,8 @@ class PrepareConfig(Settings):
         super().__post_init__()
         if self.min_count is not None:
             self.check_minimum_count()
+        if self.vocab_size is not None and self.tokenizer_from is not None:
+            raise OptionError("--vocab-size and --tokenizer-from exclude each other", hint="leave out one of them")
         self.check_source_type()
 
     def check_source_type(self) -> None:
@@ -105,6 +107,8 @@ class PrepareConfig(Settings):
             raise OptionError("--near-duplicates compares texts", hint=f"leave it out with {self.source_type}")
         if self.max_source_length is not None:
             raise OptionError("--max-source-length counts subwords", hint=f"leave it out with {self.source_type}")
+        if "empty" in self.keep:
+            raise OptionError("--keep empty: a caption needs its picture", hint=f"leave it out with {self.source_type}")
         for flag, value in (("--max-length", self.max_length), ("--max-ratio", self.max_ratio)):
             if value is not None:
                 raise OptionError(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nmt_cli import files
 from nmt_cli.corpus.batching import pad
-from nmt_cli.corpus.checks import CHECKS
+from nmt_cli.corpus.checks import CHECKS, checked_names
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.diagnosis import diagnose, refuse_findings
 from nmt_cli.corpus.formats.inputs import Input, parse_input
@@ -115,6 +115,7 @@ def prepare(
     started = time.monotonic()
     told = progress or (lambda stage, done, total: None)
     check_report_name(report)
+    checked_names(config.keep)  # rather refused now than after the work
     if report is not None and directory.resolve() in report.resolve().parents:
         raise OptionError(f"--report {report} stands in {directory}/, which is made anew", hint="name another place")
     inputs = Inputs(inputs_by_role(source, config), config)
@@ -123,7 +124,7 @@ def prepare(
             check_place(path, directory, replace=replace)
     if config.tokenizer_from is not None:
         borrowed = borrow(Path(config.tokenizer_from), config.tokenizer_settings)
-        borrowed.files_of(config.sides)  # rather refused now than after the work
+        borrowed.files_of(config.sides)
         borrowed.refuse_others(config)
     pairs = read_pairs(inputs, config, told, processes=processes)
     pictures = None

@@ -90,8 +90,10 @@ def refuse_findings(findings: tuple[Finding, ...]) -> None:
     bad = [each for each in findings if each.action != "kept"]
     if bad:
         first = bad[0].examples[0]
+        keepable = {check.name for check in CHECKS if check.can_be_kept}
+        some = next((each.check for each in bad if each.check in keepable), None)
         told = ", ".join(f"{each.count:,} {each.check}" for each in bad)
         raise DataError(
             f"--strict: {told} (first: {first.file}, line {first.line:,})",
-            hint="see them with --report report.html; accept some with --keep " + bad[0].check,
+            hint="see them with --report report.html" + (f"; accept some with --keep {some}" if some else ""),
         )

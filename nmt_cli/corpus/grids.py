@@ -8,6 +8,7 @@ T regions of all of them, B rows of a batch.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -64,7 +65,7 @@ def opened(path: Path) -> NDArray[Any]:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
         array = found if isinstance(found, np.ndarray) else only_array(found, path)
-    except (ValueError, EOFError, OSError, BadZipFile) as error:
+    except (ValueError, EOFError, OSError, BadZipFile, zlib.error) as error:
         raise DataError(f"{path} is no file of features (.npy or .npz)", hint=hint) from error
     if array.ndim not in (2, 3) or not array.size or not np.issubdtype(array.dtype, np.number):
         shape = " x ".join(map(str, array.shape)) or "no dimension"

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from nmt_cli.corpus.clean import sentence_key
 from nmt_cli.corpus.pairs import Texts
-from nmt_cli.corpus.split import IntArray, joined
+from nmt_cli.corpus.ragged import IntArray
+from nmt_cli.corpus.split import joined
 
 HASHES = 32
 BANDS = 8  # of 4 hashes each: of sentences that share 80 % of their groups of bytes, 98 % meet in a band

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 BoolArray = NDArray[np.bool_]
 Side = Literal["source", "target"]
 Role = Literal["train", "dev", "test"]
-ROLES: tuple[Role, ...] = ("train", "dev", "test")
 
 
 class Texts(Sequence[str]):

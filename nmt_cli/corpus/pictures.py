@@ -17,14 +17,13 @@ from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.corpus.grids import PictureReader
 from nmt_cli.corpus.manifest import Features
 from nmt_cli.corpus.pairs import Pairs
-from nmt_cli.corpus.ragged import write_array
-from nmt_cli.corpus.reading import Inputs
-from nmt_cli.corpus.split import IntArray, Splits
+from nmt_cli.corpus.ragged import IntArray, write_array
+from nmt_cli.corpus.reading import Inputs, Progress
+from nmt_cli.corpus.split import Splits
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import sha256
 
 BATCH = 16  # pictures read together
-Progress = Callable[[str, int, int], None]
 
 # The checks that are as good for captions as for translations; the others compare two languages.
 CHECKS = frozenset({"mojibake", "markup", "control", "empty", "damaged", "held-out", "duplicate"})

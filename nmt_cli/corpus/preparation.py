@@ -35,9 +35,9 @@ from nmt_cli.corpus.manifest import (
 from nmt_cli.corpus.near import near_numbers
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.pictures import Pictures
+from nmt_cli.corpus.ragged import IntArray
 from nmt_cli.corpus.reading import Inputs, Progress
 from nmt_cli.corpus.split import (
-    IntArray,
     Sizes,
     Splits,
     connected_groups,
@@ -48,6 +48,7 @@ from nmt_cli.corpus.split import (
     wanted_sizes,
 )
 from nmt_cli.corpus.subwords import Vocabularies, encode_splits, measure_subwords, obtain_subwords
+from nmt_cli.errors import DataError
 
 REASONS = ("", *(check.name for check in CHECKS), SAMPLED_OUT)  # by number, as `Pairs.reasons` holds them
 DROPPING = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)
@@ -73,6 +74,7 @@ def build(
 ) -> Manifest:
     """Fills `directory` with a prepared corpus; its manifest, which is the last file written."""
     division = divide(pairs, config, told)
+    refuse_empty(division.splits)
     told("writing", 0, 0)
     write_rejected(directory / "rejected.tsv.gz", pairs)
     for split, rows in division.splits.items():
@@ -89,6 +91,14 @@ def build(
     manifest = describe(pairs, findings, inputs, division, vocabularies, source, directory, config)
     manifest.write(directory)
     return manifest
+
+
+def refuse_empty(splits: Splits) -> None:
+    """Raises DataError for a split without pairs, as given dev or test data may be once they are checked."""
+    for name, rows in splits.items():
+        if not len(rows):
+            hint = "they are empty, or share sentences with the test data: see prepare's table of what was dropped"
+            raise DataError(f"no pair of the {name} data can be used", hint=hint)
 
 
 def cut_sources(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:

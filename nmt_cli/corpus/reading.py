@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.examine import Chunk, Examined, add, examine
 from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import Input, ReadOptions, require_input
+from nmt_cli.corpus.formats.inputs import STDIN, Input, ReadOptions, require_input
 from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
@@ -53,17 +54,23 @@ class Inputs:
         """What the manifest says of each file: by name, no folder, so that equal input gives equal output anywhere."""
         records: dict[str, FileRecord] = {}
         for stream in (stream for reader in self.readers for stream in reader.streams):
-            name, number = stream.path.name if stream.size else stream.name, 1
+            own = printable_name(stream.path)
+            name, number = own, 1
             while name in records:
                 number += 1
-                name = f"{stream.path.name} ({number})"
+                name = f"{own} ({number})"
             records[name] = FileRecord(bytes=stream.bytes_read, sha256=stream.sha256)
         return records
 
     @property
     def short_names(self) -> list[str]:
         """What messages and reports call each input: the names of its files without folders."""
-        return [" + ".join("standard input" if p.name == "-" else p.name for p in each.files) for each in self.inputs]
+        return [" + ".join(map(printable_name, each.files)) for each in self.inputs]
+
+
+def printable_name(path: Path) -> str:
+    """A file's name without its folder, as it can be written in UTF-8."""
+    return "standard input" if path == STDIN else os.fsencode(path.name).decode(errors="replace")
 
 
 def read_pairs(inputs: Inputs, config: PrepareConfig, progress: Progress, *, processes: int = 1) -> Pairs:

@@ -35,13 +35,17 @@ class Borrowed:
             return {"joint": self.source}
         return {"joint" if self.source.name == JOINT else "source": self.source, "target": self.target}
 
+    @property
+    def are_separate(self) -> bool:
+        return self.source != self.target and self.source.name != JOINT
+
     def refuse_others(self, config: PrepareConfig) -> None:
         """Raises OptionError for options, not at their defaults, that ask for other subwords than these."""
         usual = PrepareConfig()
         for name, asked, given, used in (
             ("tokenizer", config.tokenizer, usual.tokenizer, self.settings.kind),
             ("lowercase", config.lowercase, usual.lowercase, self.settings.lowercase),
-            ("separate-vocabularies", config.separate_vocabularies, False, self.source.name != JOINT),
+            ("separate-vocabularies", config.separate_vocabularies, False, self.are_separate),
         ):
             if asked not in (given, used):
                 raise OptionError(

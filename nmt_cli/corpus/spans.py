@@ -46,7 +46,8 @@ PATTERNS = {
             r"[\U0001f1e6-\U0001f1ff]{1,2}|[0-9#*]\ufe0f?\u20e3",
             r"(?:{0}(?:\u200d{0})*)".format(
                 "(?:[\U0001f000-\U0001f1e5\U0001f200-\U0001faff\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
-                "\u231a\u231b\u23e9-\u23f3\u23f8-\u23fa\u2934\u2935]|[\u00a9\u00ae\u2122\u2190-\u23ff\u3030](?=\ufe0f))"
+                "\u231a\u231b\u23e9-\u23f3\u23f8-\u23fa\u25fd\u25fe\u2934\u2935]"
+                "|[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u25ff\u3030\u303d\u3297\u3299](?=\ufe0f))"
                 "[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
             ),
         )
@@ -74,7 +75,7 @@ PATTERNS = {
 }
 # No span is without one of these; most sentences are, and looking for these alone is fast.
 TRIGGER = re.compile(
-    r"[0-9@%{<&⟦$€£¥\u20a0-\u20bf฿¢©®\u2100-\u2bff\u3030\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]|\d"
+    r"[0-9@%{<&⟦$€£¥\u20a0-\u20bf฿¢©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]|\d"
 )
 
 INLINE = frozenset(
@@ -280,9 +281,9 @@ def masked_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
     for number, span in enumerate(span for span in of_source if not span.lifted):
         numbers.setdefault(span.text, []).append(number)
     own = [numbers[span.text].pop(0) for span in of_target if not span.lifted]
-    masks = mask(source, of_source), mask(target, of_target, own)
+    masks = mask(unlike_ours(source), of_source), mask(unlike_ours(target), of_target, own)
     if not all(one.text for one in masks):
-        return as_it_is(source), as_it_is(target)
+        return as_it_is(unlike_ours(source)), as_it_is(unlike_ours(target))
     return MaskedSide(source, tuple(of_source), masks[0]), MaskedSide(target, tuple(of_target), masks[1])
 
 

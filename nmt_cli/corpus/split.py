@@ -15,9 +15,8 @@ import numpy as np
 from numpy.random import default_rng  # at once: while numpy first loads it, a Ctrl-C would be lost
 from numpy.typing import NDArray
 
+from nmt_cli.corpus.ragged import IntArray
 from nmt_cli.errors import DataError, OptionError
-
-IntArray = NDArray[np.integer]
 
 STRATA = 10  # by length
 COUNT = re.compile(r"\d{1,12}")

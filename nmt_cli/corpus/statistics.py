@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.tokenizer import word_pattern
+from nmt_cli.corpus.tokenizer import words_of
 from nmt_cli.errors import OptionError
 
 
@@ -74,9 +74,3 @@ def side(language: str, train: Sequence[str], test: Sequence[str], pieces: NDArr
         commonest=tuple(counts.most_common(12)),
         unseen_share=unseen / max(1, len(tested)),
     )
-
-
-def words_of(sentence: str) -> list[str]:
-    """Words in lower case, without punctuation."""
-    lower = sentence.lower()
-    return [word for word in word_pattern(lower).findall(lower) if word[0].isalnum()]

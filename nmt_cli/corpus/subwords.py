@@ -6,7 +6,7 @@ Knows which files of the prepared directory are written; nothing of how pairs ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,16 +17,14 @@ from numpy.typing import NDArray
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import Subwords
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
-from nmt_cli.corpus.ragged import Ragged
+from nmt_cli.corpus.ragged import IntArray, Ragged
+from nmt_cli.corpus.reading import Progress
 from nmt_cli.corpus.reuse import borrow
 from nmt_cli.corpus.spans import masked_pair
-from nmt_cli.corpus.split import IntArray, Splits
+from nmt_cli.corpus.split import Splits
 from nmt_cli.corpus.target_pieces import parted
 from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
-from nmt_cli.errors import OptionError
-
-Progress = Callable[[str, int, int], None]
 
 CHUNK = 20_000  # sentences that are encoded at a time
 SAMPLE = 200_000  # sentences of a side that subwords are learnt from; more take longer and change little
@@ -56,8 +54,6 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
     """Writes the subword model or models: those of `--tokenizer-from`, else trained on sentences of train only."""
     settings = config.tokenizer_settings
     if config.tokenizer_from is not None:
-        if config.vocab_size is not None:
-            raise OptionError("--vocab-size and --tokenizer-from exclude each other", hint="leave out one of them")
         borrowed = borrow(Path(config.tokenizer_from), settings)
         settings, models = (
             borrowed.settings,

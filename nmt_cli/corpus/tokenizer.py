@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import sentencepiece
 
-from nmt_cli.corpus.clean import count_words, normalise
+from nmt_cli.corpus.clean import count_words, normalise, split_unspaced
 from nmt_cli.corpus.subword_sampling import Cut, Pieces, cut_by_merges, cut_by_probability, draw
 from nmt_cli.corpus.tokenizer_settings import TokenizerKind
 from nmt_cli.corpus.tokenizer_settings import TokenizerSettings as TokenizerSettings
@@ -228,6 +228,13 @@ def word_pattern(text: str) -> re.Pattern[str]:
     Python's \w knows no combining marks, without which most scripts of India fall to pieces.
     """
     return pattern_of_words(r"\w") if max(text, default="") < FIRST_MARK else word_with_marks()
+
+
+def words_of(text: str) -> list[str]:
+    """Words in lower case without punctuation; a character each in scripts without blanks."""
+    lower = text.lower()
+    words = [word for word in word_pattern(lower).findall(lower) if word[0].isalnum()]
+    return words if text.isascii() else [piece for word in words for piece in split_unspaced(word)]
 
 
 @cache

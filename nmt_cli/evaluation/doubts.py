@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from nmt_cli.corpus.clean import normalise
+from nmt_cli.corpus.clean import normalise, unspaced
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.rouge import is_unspaced
 from nmt_cli.evaluation.scores import Hypotheses, References
 
 RELIABLE = 100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
@@ -61,8 +60,8 @@ def is_lowercase(texts: Sequence[str]) -> bool:
 
 def mostly_unspaced(references: References) -> bool:
     """Whether the references are in a script without spaces, such as Chinese or Thai."""
-    letters = [character for own in references for character in own[0] if character.isalpha()]
-    return sum(map(is_unspaced, letters)) > len(letters) / 2
+    letters = "".join(character for own in references for character in own[0] if character.isalpha())
+    return len(unspaced(letters)) > len(letters) / 2
 
 
 def seen_in(sources: Sequence[str], training: Collection[str]) -> list[bool]:

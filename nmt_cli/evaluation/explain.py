@@ -118,7 +118,8 @@ def bleu_lines(order: int, candidate: str, reference: str, config: ScoreConfig) 
     lines += ["", "  precision = sum of clipped / number of n-grams of the candidate"]
     precisions = smoothed([(one.matches, one.total) for one in orders], config)
     for one, precision in zip(orders, precisions, strict=True):
-        note = "" if one.matches else f"   smoothed ({config.smooth}) to {precision:.4f}"
+        plain = one.matches / one.total if one.total else 0.0
+        note = "" if precision == plain else f"   smoothed ({config.smooth}) to {precision:.4f}"
         share = f"{one.matches / one.total:.4f}" if one.total else "no n-gram of this length"
         lines.append(f"  p{one.n} = {one.matches}/{one.total} = {share}{note}")
     factors = " x ".join(f"{precision:.4f}" for precision in precisions)

@@ -18,7 +18,7 @@ from nmt_cli.evaluation.material import Material
 from nmt_cli.evaluation.meteor import meteor
 from nmt_cli.evaluation.neural import bertscore, comet, required
 from nmt_cli.evaluation.rouge import rouge_of_kind
-from nmt_cli.evaluation.scores import Hypotheses, Metric, References, Score
+from nmt_cli.evaluation.scores import Metric, Score
 from nmt_cli.evaluation.ter import ter
 
 METRICS: dict[str, Metric] = {
@@ -132,13 +132,6 @@ def unknown_metric(word: str, like: str | None) -> OptionError:
         if like
         else f"the metrics are {everything}",
     )
-
-
-def measure(
-    names: Sequence[str], hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT
-) -> dict[str, Score]:
-    """The scores of the metrics of these names (keys of METRICS), in that order."""
-    return measure_all(names, Material(hypotheses, references), config)
 
 
 def measure_all(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> dict[str, Score]:

@@ -17,7 +17,7 @@ from nmt_cli.evaluation.metrics import FORCED, measure_all
 from nmt_cli.evaluation.scores import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.cuts import SourceCuts
+from nmt_cli.inference.cuts import SourceCuts, limits_told
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.profile import Profile
@@ -59,7 +59,8 @@ class Translated:
     @property
     def doubts(self) -> list[str]:
         """Why its scores might mislead."""
-        limit = f"{self.cut:,} translations were cut at their length limit (--max-length {self.search.max_length})"
+        number = "1 translation was" if self.cut == 1 else f"{self.cut:,} translations were"
+        limit = f"{number} cut before the end, at {limits_told(self.search.max_length)}"
         return [*filter(None, (self.long, limit if self.cut else ""))]
 
 
@@ -102,11 +103,6 @@ def report_of_translations(
     done = translated(names, text, translator, search, progress)
     report = report_of_material(names, done.material, config)
     return dataclasses.replace(report, search=done.search).warned(*done.doubts)
-
-
-def report_of_hypotheses(names: Sequence[str], text: ParallelText, config: ScoreConfig = DEFAULT) -> Report:
-    """Scores the lines of `text` as they are."""
-    return report_of_material(names, Material(text.lines, text.references), config)
 
 
 def report_of_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:

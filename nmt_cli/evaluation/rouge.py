@@ -10,16 +10,11 @@ from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
+from nmt_cli.corpus.clean import split_unspaced
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.scores import Hypotheses, Metric, References, Score, check_pairing, mean_score, version
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
-
-# Scripts written without spaces: each character is a word of its own, as character ROUGE counts them.
-UNSPACED = (
-    *("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA ", "KATAKANA-HIRAGANA ", "HALFWIDTH KATAKANA "),
-    *("THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN "),
-)
 
 
 class UnicodeTokenizer:
@@ -42,26 +37,6 @@ class UnicodeTokenizer:
 def is_of_word(character: str) -> bool:
     """Letters, marks and digits. `\\w` would not do: it breaks Indic words at their vowel signs."""
     return unicodedata.category(character)[0] in "LMN"
-
-
-@cache
-def is_unspaced(character: str) -> bool:
-    """Whether the character's script puts no space between words."""
-    return unicodedata.name(character, "").startswith(UNSPACED)
-
-
-def split_unspaced(word: str) -> list[str]:
-    """The word, cut around each character of an unspaced script; a mark stays with the character before it."""
-    pieces: list[str] = []
-    for character in word:
-        joins = pieces and (
-            unicodedata.category(character)[0] == "M" or not (is_unspaced(character) or is_unspaced(pieces[-1][0]))
-        )
-        if joins:
-            pieces[-1] += character
-        else:
-            pieces.append(character)
-    return pieces
 
 
 def rouge(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, kind: str) -> Score:

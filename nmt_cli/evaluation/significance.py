@@ -46,7 +46,7 @@ class Comparison:
 
     other: float
     difference: float  # this less the other
-    bootstrap_p: float | None  # None without resamples
+    bootstrap_p: float | None  # None where it cannot be known: without resamples, of one sentence
     randomisation_p: float
     interval: Interval | None = None  # of the other
 
@@ -86,7 +86,7 @@ def in_parts(
 ) -> Iterator[Any]:
     """What `draw` makes of one generator, so many rows at a time that memory suffices."""
     generator = np.random.default_rng(seed)
-    at_once = max(1, CELLS // sentences)
+    at_once = max(32, CELLS // sentences // 32 * 32)  # bits are drawn 32 at a time: so no part leaves any of them over
     for first in range(0, resamples, at_once):
         yield draw(generator, min(at_once, resamples - first))
 
@@ -95,12 +95,13 @@ def compare(score: Score, other: Score, *, resamples: int, trials: int = TRIALS,
     """Both tests of `score` against `other`, which must be of the same metric and sentences; None without counts."""
     if score.statistics is None or other.statistics is None:
         return None
+    interval = bootstrap(other.statistics, resamples, seed)  # None where resamples say nothing, here and below
     return Comparison(
         other=other.value,
         difference=score.value - other.value,
-        bootstrap_p=paired_bootstrap(score.statistics, other.statistics, resamples, seed) if resamples else None,
+        bootstrap_p=paired_bootstrap(score.statistics, other.statistics, resamples, seed) if interval else None,
         randomisation_p=approximate_randomisation(score.statistics, other.statistics, trials, seed),
-        interval=bootstrap(other.statistics, resamples, seed),
+        interval=interval,
     )
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from nmt_cli.corpus.clean import normalise
-from nmt_cli.corpus.tokenizer import word_pattern
-from nmt_cli.evaluation.rouge import split_unspaced
+from nmt_cli.corpus.tokenizer import word_pattern, words_of
 
 NEGATIONS = {
     "en": r"\b(?:not|no|never|nobody|nothing|none|nowhere|neither|nor|cannot|without)\b|n['’]t\b",
@@ -64,13 +63,6 @@ class Example:
     source: str | None = None
     training: Training | None = None
     language: str = ""  # of the target
-
-
-def words_of(text: str) -> list[str]:
-    """Words in lower case without punctuation; a character each in scripts without blanks."""
-    lower = text.lower()
-    words = [word for word in word_pattern(lower).findall(lower) if word[0].isalnum()]
-    return words if text.isascii() else [piece for word in words for piece in split_unspaced(word)]
 
 
 def source_length(example: Example) -> str | None:

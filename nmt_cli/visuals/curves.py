@@ -40,7 +40,8 @@ def read_history(directory: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             record = json.loads(line)
-            records.append({**record, **{name: float(record[name]) for name in NEEDED[1:]}})
+            numbers = {name: float(record[name]) for name in NEEDED}
+            records.append({**record, **numbers, "epoch": int(record["epoch"])})
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path}, line {number}: is no record of an epoch ({error})") from error
     if not records:

@@ -145,6 +145,15 @@ def test_what_killed_processes_left_is_put_back_or_cleared_away(tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.stale.partial", ".out.new.partial", "out"]
 
 
+def test_what_is_left_of_a_directory_with_a_longer_name_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / ".out.v2.12.old").mkdir()
+    (tmp_path / ".out.v2.stale.partial").mkdir()
+    os.utime(tmp_path / ".out.v2.stale.partial", (0, 0))
+    with staged_directory(tmp_path / "out", replace=False):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".out.v2.12.old", ".out.v2.stale.partial", "out"]
+
+
 def test_a_missing_file_names_the_nearest_of_its_folder(tmp_path: Path) -> None:
     (tmp_path / "corpus.tsv").touch()
     with pytest.raises(NotFoundError) as caught:

@@ -5,7 +5,7 @@ To add one, write a class in a file here and a line below.
 
 from __future__ import annotations
 
-from nmt_cli.corpus.checks.check import Check, CorpusCheck, PairCheck, TextCheck
+from nmt_cli.corpus.checks.check import Check, PairCheck, TextCheck
 from nmt_cli.corpus.checks.languages import Language, Swapped, Unlike
 from nmt_cli.corpus.checks.lengths import Ratio, TooLong
 from nmt_cli.corpus.checks.repeats import Duplicate, DuplicateForm, HeldOut, ManyTargets
@@ -39,7 +39,6 @@ CHECKS: tuple[Check, ...] = (
 )
 TEXT_CHECKS = tuple(check for check in CHECKS if isinstance(check, TextCheck))
 PAIR_CHECKS = tuple(check for check in CHECKS if isinstance(check, PairCheck))
-CORPUS_CHECKS = tuple(check for check in CHECKS if isinstance(check, CorpusCheck))
 SAMPLED_OUT = "weight"  # the reason of pairs that an input's weight of less than 1 leaves out
 
 

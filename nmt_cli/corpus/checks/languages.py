@@ -134,7 +134,7 @@ class Language(LanguageCheck):
 
     def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:
         nats = DECISIVE_OF_ONE, DECISIVE_OF_ONE_EACH
-        return source.is_foreign(*nats) | target.is_foreign(*nats)
+        return source.is_foreign(*nats) ^ target.is_foreign(*nats)  # both: swapped, which may be kept
 
 
 class Unlike(LanguageCheck):

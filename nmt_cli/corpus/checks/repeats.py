@@ -44,7 +44,11 @@ class DuplicateForm(CorpusCheck):
     problem = "been there before but for case, width or the shape of quotes"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
-        return Found(repeated([pairs.facts.source_keys, pairs.facts.target_keys], among))
+        keys = [pairs.facts.source_keys, pairs.facts.target_keys]
+        rows = repeated(keys, among)
+        if Duplicate.name in config.keep:
+            rows &= ~repeated([*keys, pairs.facts.exact], among)
+        return Found(rows)
 
 
 class ManyTargets(CorpusCheck):

@@ -16,9 +16,9 @@ from nmt_cli.corpus.checks.shifted import find_shifts
 from nmt_cli.corpus.checks.single import Damaged, Empty, Identical, IdenticalShort, Numbers
 from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.diagnosis import diagnose
-from nmt_cli.corpus.manifest import Finding
-from nmt_cli.errors import OptionError
+from nmt_cli.corpus.diagnosis import diagnose, refuse_findings
+from nmt_cli.corpus.manifest import Example, Finding
+from nmt_cli.errors import DataError, OptionError
 from support.corpora import examined, toy_pairs
 
 
@@ -113,6 +113,13 @@ def test_duplicates_are_exact_or_equal_in_form_and_the_first_stays() -> None:
     assert lines_of(found, "many-targets") == [1, 5]
 
 
+def test_exact_repeats_that_are_kept_are_no_duplicates_in_form() -> None:
+    rows = [("A b", "X y"), ("c", "z"), ("A b", "X y"), ("a B", "x Y")]
+    found = findings(rows, PrepareConfig(keep=("duplicate",)))
+    assert (found["duplicate"].action, lines_of(found, "duplicate")) == ("kept", [3])
+    assert lines_of(found, "duplicate-form") == [4]
+
+
 def test_lengths_are_learnt_from_the_corpus_and_options_set_them() -> None:
     short, long = np.full(1000, 8), np.full(1000, 60)
     noise = np.random.default_rng(1).lognormal(0, 0.4, 1000)
@@ -195,6 +202,14 @@ def test_swapped_sides_and_wrong_languages_are_found_by_what_the_corpus_teaches(
     found = findings(rows)
     assert (found["swapped"].count, lines_of(found, "swapped")) == (10, [101, 102, 103])
     assert (found["language"].count, lines_of(found, "language")) == (5, [201, 202, 203])
+
+
+def test_swapped_sides_that_are_kept_are_not_dropped_for_their_languages() -> None:
+    rows = language_pairs(2500)
+    rows[100:110] = [(target, source) for source, target in rows[100:110]]
+    found = findings(rows, PrepareConfig(keep=("swapped",)))
+    assert (found["swapped"].count, found["swapped"].action) == (10, "kept")
+    assert "language" not in found
 
 
 def test_a_third_language_is_reported() -> None:
@@ -305,6 +320,15 @@ def test_unknown_checks_and_leaks_cannot_be_kept() -> None:
     assert caught.value.hint == "did you mean 'swapped'?"
     with pytest.raises(OptionError, match="cannot be kept"):
         checked_names(("held-out",))
+
+
+@pytest.mark.parametrize(("checks", "hint"), [(["held-out"], "report.html"), (["held-out", "empty"], "--keep empty")])
+def test_what_strict_advises_to_keep_can_be_kept(checks: list[str], hint: str) -> None:
+    place = Example(file="a.tsv", line=1, source="x", target="y")
+    bad = [Finding(check=name, problem="", count=1, action="dropped", note="", examples=(place,)) for name in checks]
+    with pytest.raises(DataError) as caught:
+        refuse_findings(tuple(bad))
+    assert caught.value.hint.endswith(hint)
 
 
 def test_every_check_has_a_name_of_its_own_and_says_what_it_finds() -> None:

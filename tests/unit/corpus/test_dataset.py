@@ -280,6 +280,27 @@ def test_options_that_ask_for_other_subwords_than_those_taken_over_are_refused(
         prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(made), **options))
 
 
+def test_one_file_of_subwords_makes_no_separate_vocabularies(made: Path, corpus: Path, tmp_path: Path) -> None:
+    shutil.copy(made / "joint.spm", tmp_path / "my.spm")
+    config = PrepareConfig(tokenizer_from=str(tmp_path / "my.spm"), separate_vocabularies=True)
+    with pytest.raises(OptionError, match="asks for other subwords"):
+        prepare(corpus, tmp_path / "out", config)
+
+
+def test_given_data_of_which_nothing_is_left_is_refused(corpus: Path, tmp_path: Path) -> None:
+    given = write_tsv(tmp_path / "d.tsv", [("a given source", "a given target")])
+    with pytest.raises(DataError, match="no pair of the dev data"):
+        prepare(corpus, tmp_path / "out", PrepareConfig(dev=str(given), test=str(given)))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_is_no_utf_8_is_written_as_far_as_it_is(tmp_path: Path) -> None:
+    corpus = write_tsv(tmp_path / os.fsdecode(b"caf\xe9.tsv"), [*toy_pairs(60), ("", "dropped")])
+    report = tmp_path / "report.html"
+    manifest = prepare(corpus, tmp_path / "out", PrepareConfig(), report=report).manifest
+    assert [*manifest.inputs] == ["caf\ufffd.tsv"] and "caf\ufffd.tsv" in report.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("place", ["first", "first/joint.spm"])
 def test_the_manifest_has_the_subwords_that_were_taken_over(corpus: Path, tmp_path: Path, place: str) -> None:
     prepare(corpus, tmp_path / "first", PrepareConfig(tokenizer="char", lowercase=True))
@@ -301,6 +322,7 @@ def test_options_that_name_what_is_not_there_are_refused(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict, error: type[NmtError], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(dataset, "read_pairs", None)  # rather refused before the work than after it
     with pytest.raises(error, match=message):
         prepare(corpus, tmp_path / "out", PrepareConfig(**options))
     assert list(tmp_path.iterdir()) == [corpus]

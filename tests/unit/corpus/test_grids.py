@@ -54,6 +54,16 @@ def test_what_is_no_grid_of_numbers_is_named(tmp_path: Path, array: np.ndarray, 
     assert "grid.npy" in error.value.message
 
 
+def test_a_damaged_compressed_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "grid.npz"
+    np.savez_compressed(path, np.arange(4000.0).reshape(40, 100))
+    packed = bytearray(path.read_bytes())
+    packed[200:220] = bytes(20)
+    path.write_bytes(packed)
+    with pytest.raises(DataError, match=r"grid\.npz is no file of features"):
+        FeatureFiles().read([path])
+
+
 def test_a_file_with_objects_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "grid.npy"
     np.save(path, np.array([{}], dtype=object), allow_pickle=True)

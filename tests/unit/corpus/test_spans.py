@@ -111,6 +111,7 @@ def test_a_pair_is_masked_where_both_sides_agree() -> None:
 
 def test_a_placeholder_in_the_text_of_one_side_is_not_taken_for_one_of_ours() -> None:
     assert masked_pair("what is ⟦3⟧?", "nichts") == ("what is [3]?", "nichts")
+    assert masked_pair("⟦5⟧ is 10 km", "es sind 10 km") == ("[5] is ⟦0⟧", "es sind ⟦0⟧")
 
 
 def test_a_pair_of_nothing_but_markup_stays() -> None:

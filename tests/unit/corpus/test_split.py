@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from nmt_cli.corpus.clean import digest, normalise, sentence_key
 from nmt_cli.corpus.near import edges_of_band, near_numbers
 from nmt_cli.corpus.pairs import Texts
+from nmt_cli.corpus.ragged import IntArray
 from nmt_cli.corpus.split import (
-    IntArray,
     Sizes,
     Splits,
     connected_groups,

@@ -13,6 +13,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
+from nmt_cli.evaluation import significance
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import METRICS
 from nmt_cli.evaluation.significance import approximate_randomisation, bootstrap, compare, paired_bootstrap
@@ -74,6 +75,21 @@ def test_a_system_does_not_differ_from_itself_and_a_great_difference_is_no_chanc
     assert itself is not None and (itself.difference, itself.bootstrap_p) == (0, 1)
     perfect = compare(METRICS["rougeL"](REFERENCES, PAIRED), METRICS["rougeL"](["x"] * 60, PAIRED), resamples=100)
     assert perfect is not None and perfect.randomisation_p < 0.001 and perfect.difference == pytest.approx(100)
+
+
+def test_trials_are_sacrebleu_s_also_where_memory_makes_parts_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bits are drawn 32 at a time, and what is left of 32 at the end of a part would be thrown away."""
+    ours, other = METRICS["bleu"](HYPOTHESES, PAIRED), METRICS["bleu"](OTHERS, PAIRED)
+    assert ours.statistics and other.statistics
+    whole = approximate_randomisation(ours.statistics, other.statistics, 300)
+    monkeypatch.setattr(significance, "CELLS", 45 * len(HYPOTHESES))
+    assert approximate_randomisation(ours.statistics, other.statistics, 300) == whole
+
+
+def test_a_single_sentence_has_no_interval_and_no_bootstrap() -> None:
+    found = compare(METRICS["bleu"](["a"], [["a"]]), METRICS["bleu"](["b"], [["a"]]), resamples=1000)
+    assert found is not None and (found.interval, found.bootstrap_p) == (None, None)
+    assert found.randomisation_p == 1
 
 
 def test_systems_that_differ_in_one_sentence_are_not_told_apart() -> None:

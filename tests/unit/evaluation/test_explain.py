@@ -43,6 +43,14 @@ def test_the_common_subsequence_is_marked_where_it_stands() -> None:
     assert marked(["x", "a", "y"], ["a"]) == "x [a] y"
 
 
+def test_only_a_precision_that_was_changed_is_called_smoothed() -> None:
+    by_hand = {"exp": [False, False, True], "add-k:1": [False, True, True], "none": [False, False, False]}
+    for smooth, changed in by_hand.items():  # 3/4, 1/3, 0/2; add-k leaves the first order alone
+        lines = explained(["bleu3"], "a b c d", "a b x d", ScoreConfig(smooth=smooth))
+        assert ["smoothed" in line for line in lines if line.startswith("  p") and "=" in line[:6]] == changed
+    assert "smoothed" not in "".join(explained(["bleu"], "a b c d", "w x y z", ScoreConfig()))
+
+
 @pytest.mark.parametrize("pair", [("", "a"), ("a", ""), ("", "")])
 def test_nothing_is_explained_without_a_crash(pair: tuple[str, str]) -> None:
     assert "LCS = 0" in "\n".join(explained(["bleu", "rougeL"], *pair, ScoreConfig()))

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation.metrics import METRICS, measure, metric_names
+from nmt_cli.evaluation.material import Material
+from nmt_cli.evaluation.metrics import METRICS, measure_all, metric_names
 
 
 def test_all_is_every_metric_and_the_default() -> None:
@@ -36,5 +37,5 @@ def test_a_metric_like_no_other_lists_all() -> None:
 
 
 def test_measuring_gives_a_score_for_each_name_in_order() -> None:
-    scores = measure(("chrf", "bleu"), ["a"], [["a"]])
+    scores = measure_all(("chrf", "bleu"), Material(["a"], [["a"]]))
     assert [score.name for score in scores.values()] == ["chrF2", "BLEU"]

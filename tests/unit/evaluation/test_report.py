@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from nmt_cli.evaluation.report import as_json, report_lines, report_of_hypotheses, report_of_translations
+from nmt_cli.evaluation.material import Material
+from nmt_cli.evaluation.report import Report, as_json, report_lines, report_of_material, report_of_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translation import Translation
@@ -30,6 +31,11 @@ class Said:
         self.source_cut_from = None
 
 
+def report_of(names: Sequence[str], text: ParallelText) -> Report:
+    """The scores of lines as they are."""
+    return report_of_material(names, Material(text.lines, text.references))
+
+
 def shouted(text: ParallelText, search: SearchConfig, **extra: Any) -> Any:
     translator = Shouting()
     return report_of_translations(["bleu1"], text, cast(Translator, translator), search, **extra), translator
@@ -53,25 +59,25 @@ def test_one_hypothesis_a_line_is_asked_for_and_progress_is_passed_on() -> None:
 
 def test_translations_that_were_cut_are_told() -> None:
     report, _ = shouted(of("cut", "whole"), SearchConfig())
-    assert any("1 translations were cut" in warning for warning in report.warnings)
+    assert any("1 translation was cut" in warning for warning in report.warnings)
 
 
 def test_few_sentences_are_called_unreliable_and_enough_are_not() -> None:
-    few = report_of_hypotheses(["chrf"], of("A"))
-    enough = report_of_hypotheses(["chrf"], of(*"A" * 100))
+    few = report_of(["chrf"], of("A"))
+    enough = report_of(["chrf"], of(*"A" * 100))
     assert "not reliable" in few.warnings[0]
     assert enough.warnings == ()
 
 
 def test_tokenised_hypotheses_are_told_where_bleu_is_asked_for() -> None:
     text = ParallelText(("Das ist so .",) * 100, (("Das ist so.",),) * 100)
-    assert "look tokenised" in report_of_hypotheses(["bleu4"], text).warnings[0]
-    assert report_of_hypotheses(["chrf"], text).warnings == ()
+    assert "look tokenised" in report_of(["bleu4"], text).warnings[0]
+    assert report_of(["chrf"], text).warnings == ()
 
 
 def test_bleu_of_a_language_without_spaces_is_warned_of() -> None:
-    assert "chrF" in report_of_hypotheses(["bleu"], of(*["車站在哪裡？"] * 100)).warnings[0]
-    assert report_of_hypotheses(["bleu"], of(*["역은 어디에 있어요?"] * 100)).warnings == ()
+    assert "chrF" in report_of(["bleu"], of(*["車站在哪裡？"] * 100)).warnings[0]
+    assert report_of(["bleu"], of(*["역은 어디에 있어요?"] * 100)).warnings == ()
 
 
 def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
@@ -81,11 +87,11 @@ def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
     assert (told["sentences"], told["references_per_sentence"], told["beam_size"]) == (1, 1, 3)
     assert told["scores"]["bleu1"]["value"] == 0
     assert told["scores"]["bleu1"]["signature"].startswith("nrefs:1|")
-    assert as_json(report_of_hypotheses(["chrf"], of("a")), {})["beam_size"] is None
+    assert as_json(report_of(["chrf"], of("a")), {})["beam_size"] is None
 
 
 def test_lines_are_aligned_with_two_digits_and_half_the_interval() -> None:
-    report = report_of_hypotheses(["bleu", "rougeL"], of("a b c d", "e f g h"))
+    report = report_of(["bleu", "rougeL"], of("a b c d", "e f g h"))
     lines = report_lines(report)
     assert lines[0].startswith("BLEU     100.00 ± 0.00  nrefs:1|")
     assert lines[1].startswith("ROUGE-L  100.00 ± 0.00  P 100.00  R 100.00  nrefs:1|")

@@ -45,6 +45,10 @@ def test_what_is_no_history_is_refused_with_its_line(tmp_path: Path) -> None:
         file.write('{"epoch": 2}\n')
     with pytest.raises(DataError, match="line 2"):
         read_history(tmp_path)
+    records = (tmp_path / "history.jsonl").read_text().splitlines()
+    (tmp_path / "history.jsonl").write_text(records[0].replace('"epoch"', '"no"') + "\n")
+    with pytest.raises(DataError, match="line 1"):
+        read_history(tmp_path)
     (tmp_path / "history.jsonl").write_text("")
     with pytest.raises(NotFoundError, match="empty"):
         read_history(tmp_path)

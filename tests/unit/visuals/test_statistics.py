@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.statistics import side, statistics, words_of
+from nmt_cli.corpus.statistics import side, statistics
+from nmt_cli.corpus.tokenizer import words_of
 from nmt_cli.visuals.statistics import draw_statistics, statistics_lines
 from support.models import prepare_toy
 
 
 def test_words_are_counted_without_case_and_punctuation() -> None:
     assert words_of("Tom, don't go to TOM!") == ["tom", "don't", "go", "to", "tom"]
+    assert words_of("我在家里。") == ["我", "在", "家", "里"]
 
 
 def test_a_side_is_counted_by_hand() -> None:
