@@ -89,9 +89,10 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 def from_os_error(error: OSError) -> NmtError:
     """The `NmtError` that says in plain words what the operating system refused."""
     place = str(error.filename) if error.filename is not None else "a file"
-    if error.errno == errno.ENOSPC:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        full = "disk" if error.errno == errno.ENOSPC else "quota of disk space"
         return OutputError(
-            f"the disk is full: {place} could not be written",
+            f"the {full} is full: {place} could not be written",
             hint="free some space, or write elsewhere; files that were complete are untouched",
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

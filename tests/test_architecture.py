@@ -21,6 +21,7 @@ OWNERS = {
     "tf2onnx": ("training",),
     "rich": ("cli/render.py",),
     "matplotlib": ("visuals",),
+    "PIL": ("visuals", "model/inception.py"),
     "onnxruntime": ("inference",),
     "typer": ("cli",),
     "ray": ("inference/ray_executor.py",),

@@ -138,8 +138,10 @@ def translated(wanted: Wanted, translator: Translator, search: SearchConfig) -> 
     if wanted.targets:
         from nmt_cli.inference.forced import forced_translations
 
-        return forced_translations(translator, wanted.sentences, wanted.targets, limit=search.max_source_length)
-    translations = translator.translate(list(wanted.sentences), dataclasses.replace(search, n_best=1))
+        sentences, targets = wanted.sentences, wanted.targets
+        translations = forced_translations(translator, sentences, targets, limit=search.max_source_length)
+    else:
+        translations = translator.translate(list(wanted.sentences), dataclasses.replace(search, n_best=1))
     for translation in translations:
         if not translation.hypotheses:
             raise OptionError(

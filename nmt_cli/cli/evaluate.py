@@ -98,11 +98,12 @@ def evaluate(
         return print_derivation(metric, explain, scores)
     if hypothesis is not None and not (against is not None and against.is_dir()):
         why, hint = "is about translating, and --hypothesis is translated", "leave it out"
-        given.refuse([each.name for each in described(SearchConfig)], why, hint=hint)
+        given.refuse(["model", *(each.name for each in described(SearchConfig))], why, hint=hint)
     check_report(write_to)
     if sentences is not None and sentences.is_dir():
         raise OptionError(f"{sentences} is a directory; --sentences needs the name of a file")
-    inputs = Inputs(data, model, source, tuple(reference or ()), hypothesis, against, split)
+    files = source, tuple(reference or ()), hypothesis, against
+    inputs = Inputs(data, model, *files, split, data_named="data" in given.typed)
     names = possible_names(metric or [ALL], scores, inputs.given)
     outcome = Evaluation(names, inputs, search, scores, screen, profile or write_to is not None).run()
     print_scores(outcome, inputs, json_wanted=as_json, profile=profile)
@@ -133,9 +134,10 @@ def write_page(outcome: Outcome, inputs: Inputs, path: Path) -> None:
 
 def print_derivation(metric: list[str] | None, pair: tuple[str, str], scores: ScoreConfig) -> None:
     from nmt_cli.evaluation.explain import explained
+    from nmt_cli.visuals.labels import printable
 
     for line in explained(metric_names(metric or EXPLAINED), *pair, scores):
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 def print_scores(outcome: Outcome, inputs: Inputs, *, json_wanted: bool, profile: bool) -> None:

@@ -16,6 +16,7 @@ from nmt_cli.cli.render import Screen, sentence_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.visuals.canvas import check_suffix
+from nmt_cli.visuals.labels import printable
 
 
 def exhibit(
@@ -63,7 +64,6 @@ def draw_search(
 ) -> None:
     from nmt_cli.inference.beam_trace import trace_beam
     from nmt_cli.visuals.beam import beam_lines, draw_beam
-    from nmt_cli.visuals.labels import printable
 
     check_pictures(outputs)
     sentence = only_one(sentences, "--beam")
@@ -103,7 +103,7 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
     for sentence, found in zip(
         sentences, index.nearest(encode_lines(translator, sentences), pairs, number), strict=True
     ):
-        typer.echo(sentence)
+        typer.echo(printable(sentence))
         for one in found:
             typer.echo(f"  {one.similarity:5.2f}  {one.line:>8,}  {one.pair.source}  ->  {one.pair.target}")
     screen.say(f"similarity of the encoder's states, and the line of {data / 'train.tsv'}")

@@ -58,6 +58,7 @@ def as_mapping(translation: Translation, n_best: int) -> dict[str, Any]:
         "hypotheses": [hypothesis_mapping(translation, one) for one in translation.hypotheses[:n_best]],
         "repairs": [{"ailment": one.ailment, "remedy": one.remedy} for one in translation.repairs],
         "unseen": sorted(translation.unseen),
+        "source_cut_from": translation.source_cut_from,
     }
 
 
@@ -70,7 +71,7 @@ def hypothesis_mapping(translation: Translation, hypothesis: Hypothesis) -> dict
         "pieces": hypothesis.pieces,
         "token_log_probabilities": hypothesis.token_log_probabilities,
         "alignment": links(translation, hypothesis),
-        "spans": [{"text": span.text, "placed_by": span.how} for span in hypothesis.placed],
+        "spans": [{"text": span.text, "placed_by": span.how, "lost": span.dropped} for span in hypothesis.placed],
     }
 
 

@@ -45,7 +45,8 @@ def open_translator(
     if translator.card.source.get("type") == "image":
         from nmt_cli.corpus.grids import IMAGE_WEIGHTS
 
-        translator = translator.reading(cache(lambda: inception(model / IMAGE_WEIGHTS)))  # loaded once, if at all
+        reader = cache(lambda: inception(model / IMAGE_WEIGHTS))  # loaded once, if at all
+        translator = translator.with_picture_reader(reader)
     return translator
 
 

@@ -42,6 +42,7 @@ class Inputs:
     hypothesis: Path | None = None
     rival: Path | None = None  # hypotheses, or a model directory, to compare with
     split: str = "test"  # or "dev"
+    data_named: bool = False  # so that it must be there
 
     def __post_init__(self) -> None:
         named = "--hypothesis" if self.hypothesis else "--source"
@@ -112,7 +113,8 @@ class Evaluation:
         """The prepared corpus; None where files are scored and there is none to know the training data from."""
         from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
 
-        if self.inputs.references and not (self.inputs.data / MANIFEST).is_file():
+        dispensable = self.inputs.references and not self.inputs.data_named
+        if dispensable and not (self.inputs.data / MANIFEST).is_file():
             return None
         return PreparedCorpus.load(self.inputs.data)
 

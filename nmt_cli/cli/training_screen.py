@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Self
 
 from nmt_cli.cli.described import described_network
@@ -102,11 +103,16 @@ class TrainingScreen(Watcher):
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
         self.screen.say(f"{directory}/ is ready: {which}, {score}. {proved(report.proof)}")
         self.screen.detail(f"  {kept.bleu_signature}")
-        where = "" if str(directory) == "model" else f" --model {directory}"
+        where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
         if pictures:
             self.screen.say(f"Next: nmt evaluate{where}")
         else:
-            self.screen.say(f'Try: echo "{kept.sample_source}" | nmt translate{where}')
+            self.screen.say(f"Try: echo {quoted(kept.sample_source)} | nmt translate{where}")
+
+
+def quoted(text: str) -> str:
+    """As a shell takes it for one word: between the quotes that people know, unless it has what these do not hold."""
+    return quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
 def proved(proof: Proof) -> str:

@@ -20,6 +20,7 @@ from nmt_cli.cli.lines import LayoutConfig
 from nmt_cli.cli.options import Given, ModelDirectory, Quiet, described, with_settings
 from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, translation_progress
+from nmt_cli.corpus.clean import normalise
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import atomic_path, require_file
 from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
@@ -49,6 +50,7 @@ SEARCHED = {  # options that have nothing to do where the translation is given
     *("n_best", "prefix"),
     *(each.name for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig) for each in described(kind)),
 } - {"max_source_length", "protect"}
+OF_TEXT = {"alignments", "replace_unknown", *(each.name for each in described(LineConfig))}  # that a picture is not
 
 
 @with_settings
@@ -105,21 +107,15 @@ def translate(
 
     Blank lines stay blank; lines are translated as they arrive.
     """
+    check_meaning(given, search, sampling, n_best, score=score)
     if score:
-        given.refuse(
-            SEARCHED, "does not go with --score", hint="leave it out: the translation is given, and not searched for"
-        )
         document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
-    if sampling.sample:
-        given.refuse({"beam_size"}, "does not go with --sample", hint="leave it out: --n-best says how many are drawn")
-    elif n_best > search.beam_size:
-        raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
-    scored = layout.scores or layout.json
+    scored, prefix = layout.scores or layout.json, normalise(prefix)
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling, scored=scored)
     paths, output = named_files(files or []), None if output == STREAM else output
     screen = Screen(quiet=quiet)
     bundle = unchecked(model)
-    check_abilities(bundle, search, repair, layout)
+    check_abilities(bundle, given, search, repair, layout)
     layout = dataclasses.replace(layout, scores=layout.scores or score)
     talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty() and is_for_lines(given)
     writer = Writer(layout, n_best, indent="  " if talk else "")
@@ -128,7 +124,7 @@ def translate(
     read = batched(documents, paths, pairs_wanted=score)
     batches = typed(bundle.card, screen, writer.write, document.errors) if talk else read
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
-    tally = Tally(long=SourceCuts("line" if formats(paths, document) == ["text"] else "text"))
+    tally, lines = Tally(long=SourceCuts("line" if set(formats(paths, document)) == {"text"} else "text")), 0
     with (
         translation_progress(screen, paths if output else []) as advance,
         destination(output) as stream,
@@ -137,9 +133,21 @@ def translate(
         for written in delivered(batches, executor, tally.add):
             stream.write(written.encode("utf-8"))
             stream.flush()
-            advance(tally.long.texts)
+            lines += written.count("\n") // (1 if layout.json else n_best)
+            advance(lines)
     tally.tell(screen, search)
     tell_notes(screen, documents, executor)
+
+
+def check_meaning(given: Given, search: SearchConfig, sampling: SamplingConfig, n_best: int, *, score: bool) -> None:
+    """Raises OptionError for options that say nothing, because of others."""
+    if score:
+        hint = "leave it out: the translation is given, and not searched for"
+        given.refuse(SEARCHED, "does not go with --score", hint=hint)
+    if sampling.sample:
+        given.refuse({"beam_size"}, "does not go with --sample", hint="leave it out: --n-best says how many are drawn")
+    elif n_best > search.beam_size:
+        raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
 
 
 def named_files(files: list[Path]) -> list[Path]:
@@ -186,7 +194,9 @@ def surroundings(processes: ExecutorConfig) -> ExecutorConfig:
     return processes
 
 
-def check_abilities(bundle: Bundle, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig) -> None:
+def check_abilities(
+    bundle: Bundle, given: Given, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig
+) -> None:
     """Raises OptionError for options that this model cannot serve."""
     attention = [
         option
@@ -201,8 +211,8 @@ def check_abilities(bundle: Bundle, search: SearchConfig, repair: RepairConfig, 
         raise OptionError(
             f"{attention[0]} needs attention, and this model has none", hint="leave it out, or name another --model"
         )
-    if layout.alignments and bundle.card.source.get("type", "text") != "text":
-        raise OptionError("--alignments links words, and the source of this model is no text", hint="leave it out")
+    if bundle.card.source.get("type", "text") != "text":
+        given.refuse(OF_TEXT, "is about text, and the source of this model is none", hint="leave it out")
     if repair.replace_unknown and not bundle.target_tokenizer().has_unknown:
         raise OptionError(
             f"--replace-unknown: this model writes {bundle.card.tokenizer['kind']} subwords; none is unknown",

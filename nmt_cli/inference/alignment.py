@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BLANK = "▁"
 JOINER = "￭"
 SENTENCE_END = "</s>"
+UNKNOWN_PIECE = "<unk>"  # one of a source may stand for several unknown words that follow each other
 
 Groups = list[list[int]]
 Link = tuple[int, int]  # source word, target word, from 0

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from nmt_cli.corpus.source import Source, TextSource
 from nmt_cli.corpus.tokenizer import Tokenizer, TokenizerSettings
@@ -75,12 +75,17 @@ class Bundle(NamedTuple):
         Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed.
         """
         card = read_card(directory)
-        precision = precision or card.default_precision
-        graphs = graph_files(precision)
-        weights = [name for name in map(weight_file, graphs) if name in card.checksums]
-        for name in dict.fromkeys((*graphs, *weights, card.source_tokenizer, card.target_tokenizer)):
+        bundle = cls(directory=directory, card=card, precision=precision or card.default_precision)
+        for name in bundle.files:
             check_file(directory / name, card.checksums.get(name, ""))
-        return cls(directory=directory, card=card, precision=precision)
+        return bundle
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of what text is translated with, beside the card."""
+        graphs = graph_files(self.precision)
+        weights = [name for name in map(weight_file, graphs) if name in self.card.checksums]
+        return tuple(dict.fromkeys((*graphs, *weights, self.card.source_tokenizer, self.card.target_tokenizer)))
 
     def source(self) -> Source:
         """The source side as it was in training."""
@@ -128,9 +133,17 @@ def read_card(directory: Path) -> ModelCard:
         raise DamagedError(
             f"{path} has format {written}; this nmt reads format {FORMAT}", hint="train it anew with this nmt"
         )
-    if not isinstance(values, dict) or set(values) != set(ModelCard._fields):
+    if not is_card(values):
         raise damaged(path, "does not have the entries of a model card")
     return ModelCard(**values)
+
+
+def is_card(values: Any) -> bool:
+    """Whether these are the entries of a card, each of its type."""
+    kinds = get_type_hints(ModelCard)
+    if not isinstance(values, dict) or values.keys() != kinds.keys():
+        return False
+    return all(isinstance(values[name], get_origin(kind) or kind) for name, kind in kinds.items())
 
 
 def check_file(path: Path, checksum: str) -> None:

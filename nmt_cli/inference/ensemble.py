@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nmt_cli.corpus.source import SourceArray
 from nmt_cli.inference.protocol import FloatArray, IntArray, Step, StepModel
 
 
@@ -29,8 +30,8 @@ class Ensemble:
         self.models = tuple(models)
         self.vocabulary = vocabulary
 
-    def encode(self, source_ids: IntArray) -> EnsembleState:
-        return EnsembleState(tuple(model.encode(source_ids) for model in self.models))
+    def encode(self, source: SourceArray) -> EnsembleState:
+        return EnsembleState(tuple(model.encode(source) for model in self.models))
 
     def step(
         self, tokens: IntArray, state: EnsembleState, candidates: int, *, scored: bool = True

@@ -6,7 +6,7 @@ the probability of every one. Letters: B sentences, S source positions, T target
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,8 @@ from nmt_cli.corpus.clean import normalise
 from nmt_cli.corpus.source import Row, SourceArray
 from nmt_cli.corpus.spans import MaskedSide, as_it_is, masked_sides
 from nmt_cli.corpus.tokenizer import Tokenizer
-from nmt_cli.inference.alignment import Words
+from nmt_cli.inference.alignment import UNKNOWN_PIECE, Words
+from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.joining import with_spans
 from nmt_cli.inference.lines import Piece
 from nmt_cli.inference.linking import given_links, words_of_piece
@@ -24,7 +25,7 @@ from nmt_cli.inference.protocol import FloatArray, IntArray, StateT, StepModel
 from nmt_cli.inference.search import Found
 from nmt_cli.inference.segments import Segment
 from nmt_cli.inference.translation import Translation
-from nmt_cli.inference.translator import CELLS, Translator, padded
+from nmt_cli.inference.translator import CELLS, ROWS, Translator, batches, padded
 
 Pair = tuple[MaskedSide, MaskedSide]  # source and target
 
@@ -105,7 +106,8 @@ def force_rows(
     size = translator.target.vocabulary_size
     result: list[Forced | None] = [None] * len(rows)
     done = 0
-    for batch in batches_of_like_length([len(ids) for ids in targets], max(1, CELLS // size)):
+    lengths = [max(len(row), len(ids)) for row, ids in zip(rows, targets, strict=True)]
+    for batch in batches(lengths, SearchConfig(beam_size=1), max(1, min(ROWS, CELLS // size))):
         own = [targets[index] for index in batch]
         source = translator.source.batch([rows[index] for index in batch])
         for index, one in zip(batch, force(translator.engine, source, own, size), strict=True):
@@ -128,12 +130,6 @@ def as_learnt(translator: Translator, sources: Sequence[str], targets: Sequence[
     return [masked_sides(*pair) for pair in zip(map(normalise, sources), normal, strict=True)]
 
 
-def batches_of_like_length(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
-    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
-    for first in range(0, len(order), rows):
-        yield order[first : first + rows]
-
-
 def forced_translations(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
 ) -> list[Translation]:
@@ -144,7 +140,15 @@ def forced_translations(
     if translator.subwords is None:
         return found
     sides = Sides(translator.subwords, translator.target)
-    return [unmasked(one, pair, sides) if pair[0].spans else one for one, pair in zip(found, pairs, strict=True)]
+    return [
+        unmasked(one, pair, sides) if pair[0].spans or has_unknown(one) else one
+        for one, pair in zip(found, pairs, strict=True)
+    ]
+
+
+def has_unknown(translation: Translation) -> bool:
+    """Whether a piece may be of several words."""
+    return any(UNKNOWN_PIECE in one for one in (translation.source_pieces, *(h.pieces for h in translation.hypotheses)))
 
 
 def unmasked(translation: Translation, pair: Pair, sides: Sides) -> Translation:

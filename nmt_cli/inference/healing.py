@@ -119,8 +119,12 @@ class Healer(NamedTuple):
         return [None if one is None else self.healthy(one, config) for one in found]
 
     def healthy(self, translation: Translation, config: SearchConfig) -> Translation | None:
-        """The translation with its healthy hypotheses alone, no more than are wanted, those that stutter last."""
-        kept = [one for one in translation.hypotheses if self.fault(translation.source, one, config) is None]
+        """The translation with its healthy hypotheses alone, no more than are wanted, those that stutter last.
+
+        What two halves make together is as short as what was asked for, too.
+        """
+        short = (one for one in translation.hypotheses if len(one.tokens) <= config.max_length)
+        kept = [one for one in short if self.fault(translation.source, one, config) is None]
         kept.sort(key=lambda one: stutters(translation.source, one.text))
         return translation._replace(hypotheses=tuple(kept[: config.n_best])) if kept else None
 

@@ -9,14 +9,12 @@ import numpy as np
 
 from nmt_cli.corpus.spans import PLACEHOLDER
 from nmt_cli.corpus.tokenizer import Tokenizer
-from nmt_cli.inference.alignment import Words, word_ranges
+from nmt_cli.inference.alignment import SENTENCE_END, UNKNOWN_PIECE, Words, word_ranges
 from nmt_cli.inference.lines import Piece
 from nmt_cli.inference.linking import PieceWords, restored_links, words_of_piece
 from nmt_cli.inference.placing import Placed, Sides, Spelling, restore
 from nmt_cli.inference.segments import joints
 from nmt_cli.inference.translation import Hypothesis, Translation
-
-END_PIECE = "</s>"
 
 Parts = tuple[Hypothesis, ...]  # of the pieces of a line, one each
 
@@ -36,8 +34,8 @@ def joined(
     here, which search forces on others. Hypotheses that were `drawn` are joined first with first, second with second:
     the best that they could make together would be no samples.
     """
-    prefixes = [prefix, *[""] * len(pieces)]
-    own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=False)]
+    prefixes = [prefix if place == 0 else "" for place in range(len(pieces))]
+    own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=True)]
     if len(own) == 1 and not pieces[0].masked.spans:
         # As it is for most lines: there is nothing to join.
         return own[0] if own[0].source == line else own[0]._replace(source=line)
@@ -83,7 +81,7 @@ def best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
 def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefix: str) -> Translation:
     """The translation of a piece with its protected spans; `prefix` and itself, where there is nothing to translate."""
     if found is None:
-        return Translation(piece.text, (piece.unchanged, END_PIECE), (unchanged(piece, prefix),), frozenset())
+        return Translation(piece.text, (piece.unchanged, SENTENCE_END), (unchanged(piece, prefix),), frozenset())
     if sides is None or needs_nothing(piece, found):
         return found
     source = words_of_piece(piece, found.source_pieces, sides.source)
@@ -93,9 +91,13 @@ def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefi
 
 
 def needs_nothing(piece: Piece, found: Translation) -> bool:
-    """Whether no span is to be put into its hypotheses, and no placeholder, which stands for nothing, out of them."""
+    """Whether no span is to be put into its hypotheses, and no placeholder, which stands for nothing, out of them; and
+    whether each piece of its source is of one word.
+    """
+    if piece.masked.spans or UNKNOWN_PIECE in found.source_pieces:
+        return False
     made = any(PLACEHOLDER.search(one.text) for one in found.hypotheses)
-    return not piece.masked.spans and (not made or bool(PLACEHOLDER.search(piece.text)))
+    return not made or bool(PLACEHOLDER.search(piece.text))
 
 
 def hypothesis_with_spans(
@@ -123,7 +125,7 @@ def unchanged(piece: Piece, prefix: str) -> Hypothesis:
     return Hypothesis(
         text=text,
         tokens=(Tokenizer.UNKNOWN, Tokenizer.END),
-        pieces=(text, END_PIECE),
+        pieces=(text, SENTENCE_END),
         log_probability=0.0,
         score=0.0,
         token_log_probabilities=(0.0, 0.0),

@@ -10,12 +10,10 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from nmt_cli.corpus.dataset import Pair, PreparedCorpus
-from nmt_cli.corpus.source import SourceArray
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path
 from nmt_cli.inference.bundle import ENCODER
@@ -24,14 +22,6 @@ from nmt_cli.inference.translator import Translator
 
 BATCH = 128  # sentences encoded at once
 Progress = Callable[[int], None]
-
-
-class SentenceEncoder(Protocol):
-    """What the index needs of an engine beside search."""
-
-    def sentence_vectors(self, source: SourceArray) -> FloatArray:
-        """(B, D): the mean of each source's encoder states, padding aside."""
-        ...
 
 
 @dataclass(frozen=True)

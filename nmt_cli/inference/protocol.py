@@ -2,7 +2,7 @@
 
 Letters: B sentences, S source positions, N rows (hypotheses under way), C candidates of a row.
 Implementations: `onnx_engine.OnnxEngine` (from an exported model), `training.engine.KerasEngine`,
-and a probability table in the tests.
+`ensemble.Ensemble` (of several others), and a probability table in the tests.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli import ENVIRONMENT
+from nmt_cli.corpus.grids import IMAGE_WEIGHTS
 from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError
 from nmt_cli.files import require_file
 from nmt_cli.inference.bundle import CARD, Bundle
@@ -62,7 +63,9 @@ class Shipment:
 
 
 def files_of(model: Bundle) -> dict[str, bytes]:
-    return {name: (model.directory / name).read_bytes() for name in (CARD, *model.card.checksums)}
+    """Of those of a model what translates, and what reads pictures where there is such."""
+    names = (CARD, *model.files, *({IMAGE_WEIGHTS} & model.card.checksums.keys()))
+    return {name: (model.directory / name).read_bytes() for name in names}
 
 
 def glossary_of(job: Job) -> bytes | None:

@@ -107,6 +107,14 @@ ENDED = np.dtype(
 )
 
 
+class Steps(NamedTuple):
+    """What R rows were made of: the T steps to each, and behind the last of them END, 0, and the row itself."""
+
+    tokens: IntArray  # (R, T)
+    log_probabilities: FloatArray  # (R, T), of each token
+    parents: IntArray  # (R, T), the rows that chose them
+
+
 @dataclass
 class Trail:
     """What every row chose at every step, so that hypotheses can be read backwards from their last rows."""
@@ -116,11 +124,8 @@ class Trail:
     parents: list[IntArray]  # a step: (N,), the row of the step before
     attention: list[FloatArray]  # a step: (rows of the step before, S)
 
-    def read(self, rows: IntArray, lengths: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
-        """(R, T) each, of the first `lengths` steps to R rows: tokens, log-probabilities, the rows that chose them.
-
-        The longest come first. Behind the last step of each stand END, 0, and the row itself.
-        """
+    def read(self, rows: IntArray, lengths: IntArray) -> Steps:
+        """The first `lengths` steps to `rows`, of which the longest must come first."""
         shape = len(rows), int(lengths.max(initial=0)) + 1
         tokens, log_probabilities = np.full(shape, Tokenizer.END, dtype=np.int64), np.zeros(shape)
         parents = np.repeat(rows[:, np.newaxis], shape[1], axis=1)
@@ -131,7 +136,7 @@ class Trail:
             tokens[:reaching, step] = self.tokens[step][own]
             log_probabilities[:reaching, step] = self.log_probabilities[step][own]
             here[:reaching] = parents[:reaching, step] = self.parents[step][own]
-        return tokens, log_probabilities, parents
+        return Steps(tokens, log_probabilities, parents)
 
     def attention_of(self, parents: IntArray, lengths: IntArray) -> FloatArray:
         """(R, T, S): what the rows `parents` (R, T) looked at, in as many steps as each of `lengths` says."""

@@ -118,7 +118,7 @@ class Translator:
             return self
         return self.with_source(replace(self.grids, stored=corpus.stored_pictures()))
 
-    def reading(self, reader: Callable[[], PictureReader]) -> Translator:
+    def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Translator:
         """The same translator with what reads pictures; `reader` is called when there is a first one to read."""
         return self if self.grids is None else self.with_source(replace(self.grids, reader=reader))
 
@@ -254,8 +254,13 @@ class Translator:
         return Guide.of(config, prefix=prefix, places=places, steps=steps, vocabulary=size)
 
     def prefix_ids(self, config: SearchConfig) -> list[int]:
-        """The forced beginning in ids. Raises OptionError where it leaves no room for more."""
+        """The forced beginning in ids. Raises OptionError where the model cannot write it, or has no room for more."""
         ids = self.target.encode(normalise(config.prefix))
+        if Tokenizer.UNKNOWN in ids:
+            raise OptionError(
+                f"--prefix: this model has no pieces for all of {config.prefix!r}",
+                hint="take words, or characters, that are in its training data",
+            )
         if ids and len(ids) >= config.max_length:
             raise OptionError(
                 f"--prefix has {len(ids):,} tokens, and --max-length allows {config.max_length:,} in all",
@@ -358,7 +363,7 @@ def target_subwords(card: ModelCard) -> Any:
 
 def loaded_glossary(config: LineConfig) -> Glossary | None:
     """Raises NotFoundError and DataError."""
-    if not config.glossary:
+    if config.glossary is None:
         return None
     from nmt_cli.inference.glossary import Glossary  # which few have
 

@@ -1,7 +1,8 @@
 """The recurrent cells, which are Keras' own, and how they are run over time.
 
-One step is always the cell's; so is a whole sequence, unless it is trained: then the gradient is the one written out in
-`recurrence.py`. Letters: B sentences, T steps, N rows, I width of the input, U units, G gates.
+A step of search is always the cell's own, and so is an encoder's whole sequence; where an encoder is trained, or a
+decoder forced, the steps and their gradient are those written out in `recurrence.py`.
+Letters: B sentences, T steps, N rows, I width of the input, U units, G gates.
 """
 
 from __future__ import annotations

@@ -153,7 +153,10 @@ class ModelConfig(Settings):
 
     def check_encoder(self) -> None:
         if self.bidirectional and self.encoder_width % 2:
-            raise OptionError(f"{self.encoder_named}; an even number is needed, half for each direction")
+            raise OptionError(
+                f"{self.encoder_named}; an even number is needed, half for each direction",
+                hint="take an even one, or --no-bidirectional",
+            )
         if self.attention_kind.compares_as_they_are and self.encoder_width != self.units:
             raise OptionError(
                 f"--attention {self.attention} needs equal widths, but {self.encoder_named} and --units {self.units}",
@@ -168,7 +171,7 @@ class ModelConfig(Settings):
 
     def check_heads(self) -> None:
         if self.heads > 1 and not self.attention_kind.has_heads:
-            raise OptionError(f"--heads is {self.heads}, but only --attention scaled-dot has heads")
+            raise OptionError(f"--heads is {self.heads}, but only --attention scaled-dot has heads", hint="add it")
         if self.attention_units % self.heads or self.encoder_width % self.heads:
             raise OptionError(
                 f"--heads is {self.heads}, which does not divide both --attention-units {self.attention_units} "
@@ -178,7 +181,10 @@ class ModelConfig(Settings):
 
     def check_transformer(self) -> None:
         if self.embedding % self.heads:
-            raise OptionError(f"--heads is {self.heads}, which does not divide --embedding {self.embedding}")
+            raise OptionError(
+                f"--heads is {self.heads}, which does not divide --embedding {self.embedding}",
+                hint="the heads share this width equally: take numbers of which one divides the other",
+            )
         if self.positions == "sinusoidal" and self.embedding % 2:
             raise OptionError(
                 f"--embedding is {self.embedding}; sinusoidal positions need an even number",

@@ -126,7 +126,7 @@ class RecurrentDecoder(keras.layers.Layer):
         return token, beside
 
     def recur_mapped(self, affine: Affine, token: Tensor, beside: Tensor, state: State) -> State:
-        """`recur` for training: on a token that is projected already, and on what the first layer sees beside it."""
+        """`recur` for teacher forcing: on a token projected already, and on what the first layer sees beside it."""
         changed: State = {}
         value = beside
         for index, (cell, names) in enumerate(zip(self.cells, self.names, strict=True)):
@@ -164,7 +164,8 @@ class BahdanauDecoder(RecurrentDecoder):
         self.build_parts(memory, input_width=embedding + memory, read_width=read)
 
     def advance(self, embedded: Tensor, state: State) -> Advance:
-        changed, context, weights = self.attend_and_recur(embedded, state)
+        context, weights = self.attention.ask(state[self.top], state)
+        changed = self.recur(ops.concatenate([embedded, context], axis=-1), state)
         return Advance(changed, self.read(changed[self.top], context, embedded), weights)
 
     def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
@@ -207,10 +208,6 @@ class BahdanauDecoder(RecurrentDecoder):
             attended,
             dtype=self.compute_dtype,
         )
-
-    def attend_and_recur(self, embedded: Tensor, state: State) -> tuple[State, Tensor, Tensor]:
-        context, weights = self.attention.ask(state[self.top], state)
-        return self.recur(ops.concatenate([embedded, context], axis=-1), state), context, weights
 
     def read(self, hidden: Tensor, context: Tensor, embedded: Tensor) -> Tensor:
         return self.readout(ops.concatenate([hidden, context, embedded], axis=-1))

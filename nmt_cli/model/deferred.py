@@ -1,4 +1,4 @@
-"""A loop over time whose kernels learn after it. For training alone.
+"""A loop over time whose kernels learn after it. For teacher forcing alone.
 
 Left to itself, the gradient of a loop adds up the gradient of every kernel at every step, and casts every kernel anew.
 Here kernels are constants inside the loop, and what each is multiplied with is noted: its gradient is one product over

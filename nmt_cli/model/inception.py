@@ -14,6 +14,7 @@ import keras
 import numpy as np
 from keras import ops
 from numpy.typing import NDArray
+from PIL.Image import DecompressionBombError
 
 from nmt_cli.corpus.grids import IMAGE_WEIGHTS
 from nmt_cli.errors import DataError, NotFoundError
@@ -75,7 +76,7 @@ def read_picture(path: Path) -> NDArray[np.float32]:
     require_file(path)
     try:
         image = keras.utils.load_img(path, target_size=(SIDE, SIDE), interpolation="bilinear")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SyntaxError, DecompressionBombError) as error:  # the last two are Pillow's own
         raise DataError(f"{path} is no picture that can be read", hint="PNG, JPEG, BMP, GIF and WebP can") from error
     pixels: NDArray[np.float32] = keras.utils.img_to_array(image, dtype="float32")
     return pixels

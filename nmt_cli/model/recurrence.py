@@ -1,4 +1,5 @@
-"""A GRU or LSTM run over time, with and without additive attention, with its gradient written out. For training alone.
+"""A GRU or LSTM run over time, with and without additive attention, with its gradient written out. Not for search or
+its export, which take the cells' own steps.
 
 Left to itself, the gradient of a loop multiplies and adds the gradient of every kernel at every step. Here the loop
 keeps notes of what it computed, a second loop runs back through them, and the gradient of each kernel is one product

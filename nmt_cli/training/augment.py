@@ -17,8 +17,12 @@ from nmt_cli.inference.protocol import IntArray
 MARKS = (Tokenizer.PAD, Tokenizer.START, Tokenizer.END)
 
 
-def check_sampling(kind: TokenizerKind, alpha: float | None) -> None:
-    """Raises OptionError if subwords of this kind cannot be drawn."""
+def check_sampling(kind: TokenizerKind, alpha: float | None, *, texts: bool = True) -> None:
+    """Raises OptionError if subwords of this kind cannot be drawn, or where there are no texts to draw them of."""
+    if alpha is not None and not texts:
+        raise OptionError(
+            "--subword-sampling cuts the words of sources, and pictures have none", hint="add --sample-target"
+        )
     if alpha is not None and kind not in CUTS:
         raise OptionError(
             f"--subword-sampling does not go with subwords of kind {kind}, of which a sentence has one cut only",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the command line looks for a state before it waits for Tens
 STATE = "state.npz"
 FACTS = "facts"  # the entry of the state that is no array of the run, but JSON
 FORMAT = 2
+ANEW = "begin anew with --force"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Checkpoints:
         ranked = sorted([*self.kept, entry], key=lambda one: self.merit(one.validation), reverse=True)[: self.count]
         if entry in ranked:
             save_weights(network, self.path(epoch))
-            self.kept = ranked
+            self.kept = [one for one in ranked if one is entry or one.epoch != epoch]  # whose file this was
 
     def restore_best(self, network: Seq2Seq) -> None:
         if self.best is not None:
@@ -133,15 +134,15 @@ def parsed_facts(path: Path, arrays: Arrays) -> dict[str, Any]:
     try:
         facts: dict[str, Any] = json.loads(str(arrays[FACTS]))
     except (KeyError, ValueError) as error:
-        raise DamagedError(f"{path} holds no state of a training") from error
+        raise DamagedError(f"{path} holds no state of a training", hint=ANEW) from error
     if facts["format"] != FORMAT:
-        raise DamagedError(f"{path} has format {facts['format']}; this nmt reads format {FORMAT}")
+        raise DamagedError(f"{path} has format {facts['format']}; this nmt reads format {FORMAT}", hint=ANEW)
     return facts
 
 
 def assign_all(variables: Sequence[keras.Variable], arrays: Sequence[Any], path: Path) -> None:
     if [tuple(one.shape) for one in variables] != [array.shape for array in arrays]:
-        raise DamagedError(f"{path} does not hold the state of such a training")
+        raise DamagedError(f"{path} does not hold the state of such a training", hint=ANEW)
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)
 

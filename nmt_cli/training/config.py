@@ -136,7 +136,9 @@ class TrainConfig(Settings):
         5.0, "Minutes between checkpoints; one is written after every epoch too.", panel="Output", low=0
     )
     devices: Literal["one", "all"] = setting(
-        "one", "Train on one GPU, or share every batch among all of this machine.", panel="Output"
+        "one",
+        "Train on one GPU, or share every batch among all of this machine; with TF_CONFIG always among all.",
+        panel="Output",
     )
 
     seed: int = setting(
@@ -153,10 +155,13 @@ class TrainConfig(Settings):
     @property
     def peak_rate(self) -> float:
         """`learning_rate`, and where it is left open that of a recurrent network."""
-        return LEARNING_RATES["rnn"] if self.learning_rate is None else self.learning_rate
+        return self.rate_for("rnn")
+
+    def rate_for(self, architecture: str) -> float:
+        """`learning_rate`, and where it is left open one that suits the architecture, or fine-tuning."""
+        if self.learning_rate is not None:
+            return self.learning_rate
+        return FINE_TUNING if self.init_from else LEARNING_RATES[architecture]
 
     def suited_to(self, architecture: str) -> Self:
-        """With a learning rate that suits the architecture, or fine-tuning, where it is left open."""
-        if self.learning_rate is not None:
-            return self
-        return replace(self, learning_rate=FINE_TUNING if self.init_from else LEARNING_RATES[architecture])
+        return replace(self, learning_rate=self.rate_for(architecture))

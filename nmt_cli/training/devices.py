@@ -35,7 +35,10 @@ def strategy_for(config: TrainConfig, place: Place) -> tf.distribute.Strategy:
 
 def check_share(config: TrainConfig, devices: int) -> None:
     if devices > config.batch:
-        raise OptionError(f"--batch is {config.batch}, but it is to be shared among {devices} devices")
+        raise OptionError(
+            f"--batch is {config.batch}, but it is to be shared among {devices} devices",
+            hint=f"give --batch {devices} or more, or fewer devices",
+        )
 
 
 def cluster_of(strategy: tf.distribute.Strategy, place: Place) -> Alone:

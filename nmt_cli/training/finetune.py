@@ -7,10 +7,11 @@ from collections.abc import Collection
 from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import Features
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import sha256
 from nmt_cli.inference.bundle import Bundle
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.replay import Replayed, clear_of
 from nmt_cli.training.resume import changes
@@ -30,6 +31,11 @@ def network_to_begin_with(
         return network
     model = Bundle.load(Path(config.init_from))
     check_same_subwords(corpus, model)
+    if dataclasses.asdict(vocabularies_of(corpus)) != model.card.vocabularies:
+        raise DataError(
+            f"{corpus.directory}/ has other features than {model.directory}/ was trained with",
+            hint="make them with the network that made those",
+        )
     own = ModelConfig.from_mapping(model.card.network, where=str(model.directory))
     left_out = {field.name for field in dataclasses.fields(network)} - set(asked)
     changed = list(changes(own.to_mapping(), network, free=FREE | left_out))
@@ -40,6 +46,14 @@ def network_to_begin_with(
             hint="leave the network's options out, and those of the model are taken",
         )
     return dataclasses.replace(own, **{name: getattr(network, name) for name in FREE - left_out})
+
+
+def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
+    """What the sizes of a network follow from."""
+    target = corpus.target_tokenizer.vocabulary_size
+    if isinstance(corpus.manifest.source, Features):
+        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
+    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
 def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:
@@ -67,7 +81,10 @@ def replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | N
         )
     replayed = Replayed(old, clear_of(old, corpus))
     if not len(replayed.rows):
-        raise DataError(f"{old.directory}/ has no train pairs to replay, or all are held out of {corpus.directory}/")
+        raise DataError(
+            f"{old.directory}/ has no train pairs to replay, or all are held out of {corpus.directory}/",
+            hint="leave out --replay, or name another corpus by it",
+        )
     return replayed
 
 

@@ -119,6 +119,7 @@ class TrainingRun:
             epochs=epochs,
             step=meter.steps,
             steps_per_epoch=steps,
+            updates=self.updates,
             loss=meter.loss,
             tokens_per_second=meter.tokens_per_second,
             seconds_left=meter.seconds_per_step * to_go if self.deadline is None else max(0.0, self.deadline.left),
@@ -130,7 +131,7 @@ class TrainingRun:
         The checkpoint comes first, for whoever asks a process to stop may soon make it stop; and it knows nothing of
         the validation, which a run that is not stopped would not make. At a deadline every run makes it.
         """
-        if self.progress.meter.timed_steps > 0:
+        if self.is_ahead_of_history:
             self.save()
             self.finish_epoch(complete=False)
             if self.is_time_up:
@@ -211,7 +212,8 @@ class TrainingRun:
             write()
         except OSError as error:
             problem = from_os_error(error)
-            self.watcher.warned(f"no {what} written, training goes on: {problem.message} ({problem.hint})")
+            advice = f" ({problem.hint})" if problem.hint else ""
+            self.watcher.warned(f"no {what} written, training goes on: {problem.message}{advice}")
             return False
         return True
 
@@ -243,5 +245,5 @@ class TrainingRun:
         rate = config.peak_rate * self.progress.factor
         return TrainingError(
             f"training diverged again in epoch {self.progress.epoch}, with a peak learning rate of {rate:g}: {problem}",
-            hint=f"begin anew with --learning-rate {rate / 2:g} or less, a longer --warmup or a smaller --clip",
+            hint=f"begin anew with --force --learning-rate {rate / 2:g} or less, a longer --warmup or a smaller --clip",
         )

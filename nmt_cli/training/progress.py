@@ -1,4 +1,4 @@
-"""Where a run is, between two updates: all that a checkpoint holds beside arrays."""
+"""Where a run is, between two updates: what of a checkpoint goes on changing, beside arrays."""
 
 from __future__ import annotations
 

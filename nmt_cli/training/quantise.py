@@ -154,7 +154,9 @@ def with_ranges(model: ModelProto) -> ModelProto:
         graph.node.append(node("Unsqueeze", [highest, "first_axis"], [f"{highest}:1"]))
         found.append(f"{highest}:1")
     graph.initializer.append(helper.make_tensor("first_axis", TensorProto.INT64, [1], [0]))
-    graph.node.append(node("Concat", found, [RANGES], axis=0))
+    graph.initializer.append(helper.make_tensor("no_range", TensorProto.FLOAT, [0], []))
+    # A concatenation needs something to begin with: in a network that is narrow enough nothing is measured.
+    graph.node.append(node("Concat", ["no_range", *found], [RANGES], axis=0))
     graph.output.append(helper.make_tensor_value_info(RANGES, TensorProto.FLOAT, [len(found)]))
     return copy
 

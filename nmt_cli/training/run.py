@@ -16,10 +16,9 @@ import tensorflow as tf
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.manifest import Features
 from nmt_cli.errors import DataError, OptionError, TrainingError
 from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.augment import check_sampling
 from nmt_cli.training.averaging import Chosen, choose_weights
@@ -30,7 +29,7 @@ from nmt_cli.training.data import TrainingBatches
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.devices import cluster_of, described, parts_of_batch, strategy_for
 from nmt_cli.training.export import export
-from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
+from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus, vocabularies_of
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.place import ALONE, Place
 from nmt_cli.training.precision import dtype_policy, policy_name
@@ -56,6 +55,26 @@ class TrainReport:
     proof: Proof  # of the weights in 8 bits
 
 
+@dataclass(frozen=True)
+class Request:
+    """What is to be trained on what and where, and how it begins."""
+
+    corpus: PreparedCorpus
+    directory: Path
+    network: ModelConfig
+    training: TrainConfig
+    watcher: Watcher
+    place: Place = ALONE
+    resume: bool = False
+    deadline: Deadline | None = None
+    asked: Collection[str] | None = None  # options of the network that were asked for; None: those not at their default
+
+    @property
+    def options(self) -> Collection[str]:
+        """The names of the network's options that are not left open."""
+        return changed(self.network) if self.asked is None else self.asked
+
+
 def train(
     corpus: PreparedCorpus,
     directory: Path,
@@ -77,13 +96,15 @@ def train(
     watcher stops it before the first step.
     """
     watcher = watcher or Watcher()
+    request = Request(corpus, directory, network_config, config, watcher, place, resume, deadline, asked)
     with explained(place):
-        run = begin(corpus, directory, network_config, config, watcher, resume, place, deadline, asked)
+        run = begin(request)
     try:
         with explained(place):
             run.fit()
     except TrainingError:
         if run.checkpoints.best is not None:  # what was learned before is no worse for it
+            watcher.warned(f"what was best before is made a model in {directory}/")
             publish(run, corpus)
         raise
     watcher.exporting()
@@ -106,57 +127,54 @@ def assist(
 
     Raises what `train` does.
     """
+    watcher = watcher or Watcher()
     with explained(place):
-        begin(corpus, directory, network_config, config, watcher or Watcher(), resume, place, asked=asked).fit()
+        begin(Request(corpus, directory, network_config, config, watcher, place, resume, asked=asked)).fit()
 
 
-def begin(
-    corpus: PreparedCorpus,
-    directory: Path,
-    network_config: ModelConfig,
-    config: TrainConfig,
-    watcher: Watcher,
-    resume: bool,
-    place: Place,
-    deadline: Deadline | None = None,
-    asked: Collection[str] | None = None,
-) -> TrainingRun:
+def begin(request: Request) -> TrainingRun:
     """A run that is ready for its next update."""
+    corpus, config, place, watcher = request.corpus, request.training, request.place, request.watcher
     if config.time and place.processes > 1:
         raise OptionError(f"--time cannot be kept by {place.processes} processes at once", hint="give --epochs")
-    strategy = strategy_for(config, place)
-    check_splits(corpus)
-    check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling)
-    facts = read_facts(directory) if resume else None
+    strategy = strategy_for(config, place)  # before TensorFlow does anything
+    check_corpus(corpus, config)
+    facts = read_facts(request.directory) if request.resume else None
     if facts is not None and is_unbegun(facts):
         facts = None
-    asked = changed(network_config) if asked is None else asked
-    chosen = network_to_begin_with(corpus, network_config, config, asked)
+    chosen = network_to_begin_with(corpus, request.network, config, request.options)
     config = config.suited_to(chosen.architecture)
-    open_size = is_open(asked, config)
+    open_size = is_open(request.options, config)
     old = replayed_corpus(corpus, config)
     network = first_size(facts) if open_size else chosen
     identity = Identity(corpus.fingerprint, network, config, old.corpus.fingerprint if old else None)
-    if facts is not None:
-        check_same(facts["identity"], identity, directory)
-    elif resume:
-        watcher.warned(f"there is no checkpoint in {directory}/; training begins anew")
-    if old is not None and old.left_out:
-        watcher.warned(f"{old.left_out:,} old pairs share a sentence with what is held out now, and are not replayed")
+    check_beginning(request, identity, facts, old)
     cluster = cluster_of(strategy, place)
     cluster.check_same({**identity.to_mapping(), "updates": None if facts is None else facts["updates"]})
-    run = start(corpus, directory, identity, facts, watcher, old, strategy)
-    deadline = deadline or Deadline.of(config.time)
+    run = start(corpus, request.directory, identity, facts, watcher, old, strategy)
+    deadline = request.deadline or Deadline.of(config.time)
     if deadline is not None:
         begin_timed(run, deadline)
         if open_size and facts is None and deadline.updates >= ENOUGH:
-            run = start(corpus, directory, replace(identity, network=chosen), facts, watcher, old, strategy)
+            larger = replace(identity, network=chosen)
+            run = start(corpus, request.directory, larger, facts, watcher, old, strategy)
             begin_timed(run, deadline)
     run.cluster = cluster
     watcher.started(run_info(run, policy_name(config.mixed_precision), described(strategy, place)))
     if facts is not None:
         watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
     return run
+
+
+def check_beginning(request: Request, identity: Identity, facts: dict[str, Any] | None, old: Replayed | None) -> None:
+    """Warns of what is not as it was wished. Raises DataError or OptionError for a checkpoint of something else."""
+    if facts is not None:
+        check_same(facts["identity"], identity, request.directory)
+    elif request.resume:
+        request.watcher.warned(f"there is no checkpoint in {request.directory}/; training begins anew")
+    if old is not None and old.left_out:
+        left_out = f"{old.left_out:,} old pairs share a sentence with what is held out now"
+        request.watcher.warned(f"{left_out}, and are not replayed")
 
 
 def changed(network: ModelConfig) -> set[str]:
@@ -175,15 +193,19 @@ def explained(place: Place) -> Iterator[None]:
         raise TrainingError("a batch needs more memory than there is", hint=hint) from error
     except tf.errors.OpError as error:
         if place.processes > 1:
+            reason = (error.message or type(error).__name__).splitlines()[0]
             hint = "start all of them again, with --resume"
-            raise TrainingError("another process of this training is gone", hint=hint) from error
+            raise TrainingError(f"another process is gone or cannot be reached: {reason}", hint=hint) from error
         raise
 
 
-def check_splits(corpus: PreparedCorpus) -> None:
+def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
+    """Raises DataError for a split without pairs, OptionError for subwords that cannot be drawn."""
     for split in ("train", "dev"):
         if not len(corpus.encoded(split).source):
             raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
+    texts = config.sample_target or not corpus.has_pictures
+    check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling, texts=texts)
 
 
 def start(
@@ -244,13 +266,6 @@ def begin_timed(run: TrainingRun, deadline: Deadline) -> None:
         )
     else:
         deadline.start()
-
-
-def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
-    target = corpus.target_tokenizer.vocabulary_size
-    if isinstance(corpus.manifest.source, Features):
-        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
-    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
 def run_info(run: TrainingRun, policy: str, devices: str) -> RunInfo:

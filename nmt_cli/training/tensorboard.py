@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.framework.summary_pb2 import DATA_CLASS_SCALAR, SummaryMetadata
@@ -19,19 +21,24 @@ SHOWN = ("loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf", "learning
 
 
 class TensorBoard(Watcher):
-    """Writes event files into `directory`; the step is the number of updates since the start of the run."""
+    """Writes an event file into `directory`; a value's step is the number of updates since the start of the run."""
 
     def __init__(self, directory: Path, warn: Callable[[str], None]) -> None:
         """`warn` is told, once, when nothing can be written any more. Raises OSError if nothing can from the start."""
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
-            self.writer = tf.summary.create_file_writer(str(directory))
+            self.directory = directory
         self.warn, self.failed = warn, False
+
+    @cached_property
+    def writer(self) -> Any:
+        """Made for the first value: TensorFlow must have done nothing before `devices.strategy_for`."""
+        return tf.summary.create_file_writer(str(self.directory))
 
     def stepped(self, status: StepStatus) -> None:
         if status.step % EVERY == 0:
-            step = (status.epoch - 1) * status.steps_per_epoch + status.step
-            self.write({"step/loss": status.loss, "step/tokens_per_second": status.tokens_per_second}, step)
+            values = {"step/loss": status.loss, "step/tokens_per_second": status.tokens_per_second}
+            self.write(values, status.updates)
 
     def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
         self.write({f"epoch/{name}": getattr(record, name) for name in SHOWN}, record.steps)

@@ -30,6 +30,7 @@ class StepStatus:
     epochs: int
     step: int  # of this epoch, from 1
     steps_per_epoch: int
+    updates: int  # since the start of the run
     loss: float  # nats per target token, mean of the epoch so far
     tokens_per_second: float  # target tokens, of the epoch so far
     seconds_left: float  # until the last step, validations not counted
@@ -91,7 +92,7 @@ class Watcher:
     def exporting(self) -> None: ...
 
     def should_stop(self) -> bool:
-        """Asked after every step; once true, training ends well before its last epoch."""
+        """Asked before every step and after every epoch; once true, training ends before its last epoch, and well."""
         return False
 
 

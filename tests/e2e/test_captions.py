@@ -63,6 +63,13 @@ def test_a_line_is_the_path_of_a_file_of_features(place: Path) -> None:
         assert told in done.stderr and len(done.stderr.splitlines()) <= 2
 
 
+def test_options_about_text_are_refused(place: Path) -> None:
+    for option in (["--glossary", "terms.tsv"], ["--no-protect"], ["--max-words", "9"], ["--alignments"]):
+        done = nmt("translate", *option, cwd=place, text="shapes/00001.npy\n")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{option[0]} is about text" in done.stderr
+
+
 def test_a_wrong_line_ends_it_though_more_might_come(place: Path) -> None:
     command = [sys.executable, "-m", "nmt_cli", "translate"]
     with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -186,6 +186,7 @@ def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
     ("number", "code", "words"),
     [
         (errno.ENOSPC, ExitCode.CANNOT_WRITE, "the disk is full: f could not be written"),
+        (errno.EDQUOT, ExitCode.CANNOT_WRITE, "the quota of disk space is full: f could not be written"),
         (errno.EACCES, ExitCode.CANNOT_WRITE, "f: permission denied"),
         (errno.EROFS, ExitCode.CANNOT_WRITE, "f: read-only file system"),
         (errno.ENOENT, ExitCode.NO_INPUT, "f does not exist"),

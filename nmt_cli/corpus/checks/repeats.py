@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,7 +66,7 @@ class ManyTargets(CorpusCheck):
         return Found(rows, f"{int((counts > 1).sum()):,} sources, one of them with {int(counts.max(initial=0)):,}")
 
 
-def repeated(keys: list[NDArray[np.uint32] | KeyArray], among: BoolArray) -> BoolArray:
+def repeated(keys: Sequence[NDArray[np.uint32] | KeyArray], among: BoolArray) -> BoolArray:
     """(N,) the pairs `among` whose keys are all equal to those of an earlier one of them."""
     rows = np.flatnonzero(among)
     order = np.lexsort([key[rows] for key in keys])  # stable, so that the first of equal ones is the earliest

@@ -152,7 +152,8 @@ class Projection:
         """The target words [low, high) with these marks on them; a mark for which no word is left stands at the end."""
         line = Line()
         cursor = low
-        for start, end, node in sorted(self.ranges(nodes, low, high), key=lambda one: one[:2]):
+        ranges = [self.target_range(node, low, high) for node in nodes]
+        for (start, end), node in sorted(zip(ranges, nodes, strict=True), key=lambda one: one[0]):
             start, end = max(start, cursor), max(end, cursor)
             line.add_words(map(self.escape, self.words[cursor:start]))
             if not node.mark.is_point:
@@ -197,9 +198,6 @@ class Projection:
         words[start] = words[start].removeprefix(opening)
         words[end - 1] = words[end - 1].removesuffix(closing)
         return Projection(words, self.links, self.escape)
-
-    def ranges(self, nodes: Sequence[Node], low: int, high: int) -> list[tuple[int, int, Node]]:
-        return [(*self.target_range(node, low, high), node) for node in nodes]
 
     def target_range(self, node: Node, low: int, high: int) -> tuple[int, int]:
         """The target words [start, end) of a mark, of those in [low, high)."""

@@ -24,6 +24,7 @@ TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
 OPENING = re.compile(r"<([A-Za-z][\w-]*)")
 SPEAKER = re.compile(r"\s*(?:[-–—]\s*)(?=\S)")
 LINE = re.compile(r"[^\n]*\n?")
+NUMBER_AT_END = re.compile(r"\n\s*\n\d+\s*\Z")  # of a cue that never came
 GUESSED = "tags that were placed by guess"
 NOT_FOUND = "cues that were left as they are, since the parser reads them differently from how they stand"
 
@@ -77,7 +78,9 @@ def cues(text: str, source: Source, notes: Counter[str]) -> Iterator[tuple[int, 
     if not text.strip():
         return
     stamp = pysubs2.time.TIMESTAMP
-    events = list(pysubs2.SSAFile.from_string(text, format_="srt", keep_html_tags=True))
+    # Of a last line that is a number the parser thinks that it is the next cue's: so it is given one to think that of.
+    numbered = text if NUMBER_AT_END.search(text) else f"{text}\n\n0"
+    events = list(pysubs2.SSAFile.from_string(numbered, format_="srt", keep_html_tags=True))
     if not events:
         source.refuse(1, "no cue of a subtitle", "a cue has a line of two times: 00:00:01,000 --> 00:00:02,000")
     times = [line for line in LINE.finditer(text) if len(stamp.findall(line[0])) == 2]

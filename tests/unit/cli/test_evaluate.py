@@ -202,7 +202,7 @@ def test_what_a_rival_may_have_learnt_and_where_it_was_cut_is_told(
     told = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", str(tmp_path)]).stderr
     assert f"{tmp_path}/ was trained on other data than prepared/" in told
     assert f"{tmp_path}/ was trained on news too" in told
-    assert f"{tmp_path}: 100 translations were cut at their length limit" in told
+    assert f"{tmp_path}: 100 translations were cut before the end" in told
 
 
 @pytest.mark.parametrize("training", [{"init_from": "old"}, {"replay": "news"}, {"init_from": "old", "replay": "news"}])
@@ -241,5 +241,9 @@ def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
     ready = ["evaluate", "--hypothesis", write(tmp_path / "h", "a\n"), "--reference", write(tmp_path / "r", "a\n")]
     result = runner.invoke(app, [*ready, "-m", "bleu", "--beam-size", "3"])
     assert result.exit_code == 2 and "--beam-size is about translating" in result.stderr
+    result = runner.invoke(app, [*ready, "-m", "bleu", "--model", "m"])
+    assert result.exit_code == 2 and "--model is about translating" in result.stderr
+    result = runner.invoke(app, [*ready, "-m", "bleu", "--data", str(tmp_path / "nowhere")])
+    assert result.exit_code == 66 and "nowhere" in result.stderr
     result = runner.invoke(app, ["evaluate", "--explain", "a b", "a b", "--json"])
     assert result.exit_code == 2 and "--json does not go with --explain" in result.stderr

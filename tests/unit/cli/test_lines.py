@@ -48,7 +48,7 @@ def test_json_is_one_line_with_all_of_it() -> None:
         "pieces": ["▁a", "▁b", "</s>"],
         "token_log_probabilities": [-0.5, -0.5, -0.5],
         "alignment": [[1, 0], [0, 1]],
-        "spans": [{"text": "b", "placed_by": "network"}],
+        "spans": [{"text": "b", "placed_by": "network", "lost": False}],
     }
     assert [one["finished"] for one in told["hypotheses"]] == [True, False]
 

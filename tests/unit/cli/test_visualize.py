@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
 from nmt_cli.errors import ExitCode
+from nmt_cli.inference import forced
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translation import Hypothesis, Translation
 from nmt_cli.inference.translator import Translator
@@ -125,6 +126,14 @@ def test_a_sentence_without_text_is_refused(sentence: str) -> None:
     result = runner.invoke(app, ["visualize", sentence])
     assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
     assert "hint: " in result.stderr
+
+
+def test_a_given_translation_of_a_sentence_without_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    blank = Translation(source="\u200b", source_pieces=(), hypotheses=(), unseen=frozenset())
+    monkeypatch.setattr(forced, "forced_translations", lambda *arguments, **options: [blank])
+    result = runner.invoke(app, ["visualize", "\u200b", "--target", "Hallo"])
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert "nothing is left of" in result.stderr
 
 
 def test_data_without_a_sentence_draws_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,13 @@ def test_a_card_that_is_no_card_is_damaged(model: Path, content: str) -> None:
         Bundle.load(model)
 
 
+def test_a_card_with_a_word_for_a_table_is_damaged(model: Path) -> None:
+    card = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({**card, "precision": "float"}))
+    with pytest.raises(DamagedError, match=r"model\.json does not have the entries"):
+        Bundle.load(model)
+
+
 def test_a_card_of_another_format_is_told(model: Path) -> None:
     card = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps({**card, "format": 99}))

@@ -123,6 +123,11 @@ def test_what_is_put_together_from_halves_belongs_together() -> None:
     assert joined.attention.sum(axis=1) == pytest.approx(1)
 
 
+def test_halves_are_together_no_longer_than_was_asked_for() -> None:
+    (healed,) = Healer(Asked(half="one two"), ban=3).heal([ILL], SearchConfig(max_length=4))
+    assert healed.repairs == (Repair("loop", None),)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -12,6 +12,7 @@ from nmt_cli.corpus.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.inference.alignment import links
 from nmt_cli.inference.config import LineConfig, SearchConfig
+from nmt_cli.inference.forced import forced_translations
 from nmt_cli.inference.translation import Translation
 from nmt_cli.inference.translator import Translator
 from support.adversary import Adversary, Parrot
@@ -57,6 +58,19 @@ def test_words_around_spans_are_linked_right(kind: str, carries: bool) -> None:
 def test_the_words_of_a_carried_span_are_linked_one_by_one() -> None:
     line = "bade 10 km giko (5 kg)."
     assert linked(line) == {word: [word] for word in line.split()}
+
+
+def test_unknown_words_that_one_piece_stands_for_move_no_other() -> None:
+    """SentencePiece makes one piece of unknown words that follow each other."""
+    line = "bade Zoq Qox luma giko"
+    found = linked(line, kind="word")
+    assert {word: found[word] for word in ("bade", "luma", "giko")} == {
+        word: [word] for word in ("bade", "luma", "giko")
+    }
+    own = TOKENIZERS["word"]
+    given = Translator(Parrot(own.vocabulary_size), TextSource(own), own)
+    (one,) = forced_translations(given, [line], [line])
+    assert {(0, 0), (3, 3), (4, 4)} <= set(links(one, one.hypotheses[0]))
 
 
 def test_a_part_of_nothing_but_spans_is_linked_to_itself_and_moves_no_other() -> None:

@@ -199,3 +199,5 @@ def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Pat
     hypothesis = one.hypotheses[0]._replace(tokens=tuple(ids), attentions=(attention,), text=words.target.decode(ids))
     mended = words.without_unknown(one._replace(hypotheses=(hypothesis,)))
     assert mended.text == line
+    with pytest.raises(OptionError, match="no pieces for all of 'Xyzzy'"):
+        words.translate([line], SearchConfig(prefix="Xyzzy"))

@@ -11,7 +11,7 @@ from PIL import Image
 
 from nmt_cli.corpus.grids import IMAGE_WEIGHTS
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.model.inception import InceptionV3
+from nmt_cli.model.inception import InceptionV3, read_picture
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +48,15 @@ def test_what_is_no_picture_and_what_are_no_weights_is_named(weights: Path, tmp_
         InceptionV3(tmp_path / "none.h5")
     with pytest.raises(DataError, match="no weights of InceptionV3"):
         InceptionV3(tmp_path / "text.png")
+
+
+def test_a_damaged_and_an_enormous_picture_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (300, 300, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "whole.png")
+    first, second, *rest = (tmp_path / "whole.png").read_bytes().split(b"IDAT")
+    (tmp_path / "damaged.png").write_bytes(first + b"IDAT" + second + b"\x00\x01\x02\x03" + b"IDAT".join(rest))
+    with pytest.raises(DataError, match=r"damaged.png is no picture"):
+        read_picture(tmp_path / "damaged.png")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    with pytest.raises(DataError, match=r"whole.png is no picture"):
+        read_picture(tmp_path / "whole.png")

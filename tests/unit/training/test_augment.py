@@ -72,6 +72,12 @@ def test_subwords_with_one_cut_only_are_refused(kind: TokenizerKind) -> None:
     check_sampling(kind, None)
 
 
+def test_subwords_of_pictures_are_not_drawn() -> None:
+    with pytest.raises(OptionError, match="pictures have none"):
+        check_sampling("unigram", 0.1, texts=False)
+    check_sampling("unigram", None, texts=False)
+
+
 def test_placeholders_stay_whole(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
     ids = tokenizer.encode("bade ⟦3⟧ gigi")

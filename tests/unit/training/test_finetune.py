@@ -15,7 +15,8 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.chrf import chrf
 from nmt_cli.inference.config import SearchConfig
 from nmt_cli.inference.translator import Translator
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.training import finetune
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.run import train
@@ -97,6 +98,13 @@ def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, 
     with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 512"):
         network_to_begin_with(new, ModelConfig(), config, {"units"})  # its default, spelled out
     assert network_to_begin_with(new, ModelConfig(), TrainConfig(), ()) == ModelConfig()
+
+
+def test_other_features_are_refused(old: Old, new: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    deeper = Vocabularies(source=0, target=300, joint=False, features=2048)
+    monkeypatch.setattr(finetune, "vocabularies_of", lambda corpus: deeper)
+    with pytest.raises(DataError, match="has other features than"):
+        network_to_begin_with(new, ModelConfig(), TrainConfig(init_from=str(old.model)), ())
 
 
 def test_other_subwords_are_refused(old: Old, tmp_path: Path) -> None:

@@ -73,6 +73,14 @@ def test_int8_gives_a_sentence_the_same_result_in_every_batch(
         assert alone[0].score == pytest.approx(found[0].score, abs=1e-5)
 
 
+def test_a_network_that_is_too_narrow_for_bytes_is_published_all_the_same(tmp_path: Path) -> None:
+    place = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", units=2, attention_units=2)
+    source = np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
+    engine = OnnxEngine(place, precision="int8")
+    step = engine.step(np.array([2, 2]), engine.encode(source), VOCABULARY)
+    assert np.isfinite(step.log_probabilities).all()
+
+
 def test_every_matrix_is_of_bytes(directory: Path) -> None:
     for name in graph_files("int8"):
         arrays = map(numpy_helper.to_array, onnx.load(directory / name).graph.initializer)

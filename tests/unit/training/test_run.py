@@ -148,6 +148,22 @@ def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: 
     assert not (tmp_path / "model" / "model.json").exists()
 
 
+def test_a_resumed_training_that_is_stopped_before_its_first_step_makes_a_model_of_what_it_finds(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    class Killed(Recorder):
+        def stepped(self, status: StepStatus) -> None:
+            if status.step == 3:
+                raise ConnectionError  # stands for a death after the checkpoint of two updates
+
+    often = replace(QUICK, checkpoint_minutes=0.0)
+    with pytest.raises(ConnectionError):
+        train(corpus, tmp_path / "model", SMALL, often, watcher=Killed())
+    report = train(corpus, tmp_path / "model", SMALL, often, watcher=Recorder(steps=0), resume=True)
+    assert [(one.steps, one.complete) for one in report.records] == [(2, False)]
+    Bundle.load(tmp_path / "model")
+
+
 def test_patience_ends_a_training_that_no_longer_improves(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,16 +13,22 @@ from nmt_cli.training.watch import EpochRecord, StepStatus, Validation
 def test_the_logs_hold_every_scalar_at_its_update(tmp_path: Path) -> None:
     board = TensorBoard(tmp_path / "logs", pytest.fail)
     for step in range(1, EVERY + 2):
-        board.stepped(StepStatus(2, 3, step, 100, 2.5, 900.0, 60.0))
+        board.stepped(StepStatus(2, 3, step, 100, 101 + step, 2.5, 900.0, 60.0))
     record = EpochRecord(2, 200, 2.0, 2.1, 8.2, 40.0, 5.0, 20.0, 1e-3, 900.0, 12.0, True, True)
     board.epoch_ended(record, Validation(2.1, 40.0, 5.0, 20.0, "b", "c", "a source", "a hypothesis"))
     (file,) = (tmp_path / "logs").iterdir()
     events = [Event.FromString(raw.numpy()) for raw in tf.data.TFRecordDataset(str(file))]
     found = {(value.tag, event.step): value for event in events for value in event.summary.value}
-    assert tf.make_ndarray(found["step/loss", 100 + EVERY].tensor) == 2.5
+    assert tf.make_ndarray(found["step/loss", 101 + EVERY].tensor) == 2.5
     assert tf.make_ndarray(found["epoch/bleu", 200].tensor) == 5.0
     assert {value.metadata.plugin_data.plugin_name for value in found.values()} == {"scalars"}
-    assert [step for tag, step in found if tag == "step/loss"] == [100 + EVERY]
+    assert [step for tag, step in found if tag == "step/loss"] == [101 + EVERY]
+
+
+def test_tensorflow_has_done_nothing_before_the_first_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several processes can no longer meet once it has."""
+    monkeypatch.setattr(tf.summary, "create_file_writer", lambda place: pytest.fail("TensorFlow was begun"))
+    TensorBoard(tmp_path / "logs", pytest.fail)
 
 
 def test_a_place_that_may_not_be_written_is_refused_and_a_full_disk_outlived(
@@ -39,5 +45,5 @@ def test_a_place_that_may_not_be_written_is_refused_and_a_full_disk_outlived(
 
     monkeypatch.setattr(tf.summary, "write", full)
     for _ in range(2):
-        board.stepped(StepStatus(1, 3, EVERY, 100, 2.5, 900.0, 60.0))
+        board.stepped(StepStatus(1, 3, EVERY, 100, EVERY, 2.5, 900.0, 60.0))
     assert [line for line in told if "No space left on device" in line] == told and len(told) == 1

@@ -20,7 +20,6 @@ from nmt_cli.training.averaging import Chosen
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.place import ALONE
 from nmt_cli.training.proof import Proof
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
@@ -268,7 +267,8 @@ def network_begun(
 ) -> ModelConfig:
     """What five minutes with updates of so many seconds begin to train."""
     machine = Machine((0, seconds))
-    run = running.begin(corpus, place, network, TIMED, machine, False, ALONE, Deadline(300, clock=machine), asked)
+    deadline = Deadline(300, clock=machine)
+    run = running.begin(running.Request(corpus, place, network, TIMED, machine, deadline=deadline, asked=asked))
     assert machine.info is not None
     assert machine.info.network == run.trainer.network.config
     return machine.info.network
@@ -295,7 +295,9 @@ def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
 def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
     assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == sizing.SMALL  # and no update followed
     machine = Machine((0, 0.02))
-    run = running.begin(corpus, tmp_path, ModelConfig(), TIMED, machine, True, ALONE, Deadline(300, clock=machine))
+    deadline = Deadline(300, clock=machine)
+    request = running.Request(corpus, tmp_path, ModelConfig(), TIMED, machine, resume=True, deadline=deadline)
+    run = running.begin(request)
     assert run.trainer.network.config == ModelConfig()
 
 

@@ -50,6 +50,12 @@ def test_the_lines_of_a_cue_are_one_text() -> None:
     assert converted("srt", cue.format("one two\nthree four"), backwards)[0] == cue.format("FOUR THREE\nTWO ONE")
 
 
+@pytest.mark.parametrize("behind", ["", "\n", "\n\n", "\n\n8", "\n\n8\n"])
+def test_a_number_at_the_end_of_the_last_cue_is_its_own(behind: str) -> None:
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}" + behind
+    assert converted("srt", cue.format("born in\n1984"), backwards)[0] == cue.format("1984 IN\nBORN")
+
+
 @pytest.mark.parametrize("tag", ['<font color="#ff ff">', "{\\pos(192, 220)}"])
 def test_no_line_ends_inside_a_tag(tag: str) -> None:
     cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
