@@ -17,9 +17,10 @@ from functools import cache
 # invisible and only says where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
 DROPPED = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]"
 
-# Scripts written without blanks between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han.
+# Scripts written without blanks between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 UNSPACED = (
-    "[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\uff66-\uff9f\U0001b000-\U0001b16f\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
 FOLDED = str.maketrans(
@@ -54,8 +55,8 @@ def unspaced(text: str) -> list[str]:
 
 @cache
 def is_unspaced(character: str) -> bool:
-    """Whether the character's script puts no blank between words."""
-    return bool(unspaced(character))
+    """Whether the character's script puts no blank between words: those above, and Tibetan, where clauses have one."""
+    return bool(unspaced(character)) or "\u0f00" <= character <= "\u0fff"
 
 
 def split_unspaced(word: str) -> list[str]:

@@ -97,7 +97,7 @@ def refuse_empty(splits: Splits) -> None:
     """Raises DataError for a split without pairs, as given dev or test data may be once they are checked."""
     for name, rows in splits.items():
         if not len(rows):
-            hint = "they are empty, or share sentences with the test data: see prepare's table of what was dropped"
+            hint = "they are empty, or share sentences with the test data: --strict --report report.html tells"
             raise DataError(f"no pair of the {name} data can be used", hint=hint)
 
 

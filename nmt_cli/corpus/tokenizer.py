@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import sentencepiece
 
-from nmt_cli.corpus.clean import count_words, normalise, split_unspaced
+from nmt_cli.corpus.clean import count_words, is_unspaced, normalise, split_unspaced
 from nmt_cli.corpus.subword_sampling import Cut, Pieces, cut_by_merges, cut_by_probability, draw
 from nmt_cli.corpus.tokenizer_settings import TokenizerKind
 from nmt_cli.corpus.tokenizer_settings import TokenizerSettings as TokenizerSettings
@@ -234,7 +234,9 @@ def words_of(text: str) -> list[str]:
     """Words in lower case without punctuation; a character each in scripts without blanks."""
     lower = text.lower()
     words = [word for word in word_pattern(lower).findall(lower) if word[0].isalnum()]
-    return words if text.isascii() else [piece for word in words for piece in split_unspaced(word)]
+    if not any(map(is_unspaced, set(text))):
+        return words
+    return [piece for word in words for piece in split_unspaced(word)]
 
 
 @cache

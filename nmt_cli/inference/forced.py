@@ -126,7 +126,8 @@ def as_learnt(translator: Translator, sources: Sequence[str], targets: Sequence[
     """
     normal = [normalise(target) for target in targets]
     if not (translator.carries and translator.reader.config.protect):
-        return [(as_it_is(source), as_it_is(target)) for source, target in zip(sources, normal, strict=True)]
+        read = map(normalise, sources) if translator.reads_text else sources
+        return [(as_it_is(source), as_it_is(target)) for source, target in zip(read, normal, strict=True)]
     return [masked_sides(*pair) for pair in zip(map(normalise, sources), normal, strict=True)]
 
 
@@ -141,7 +142,7 @@ def forced_translations(
         return found
     sides = Sides(translator.subwords, translator.target)
     return [
-        unmasked(one, pair, sides) if pair[0].spans or has_unknown(one) else one
+        unmasked(one, pair, sides) if pair[0].spans or (has_unknown(one) and pair[1].masked.text) else one
         for one, pair in zip(found, pairs, strict=True)
     ]
 

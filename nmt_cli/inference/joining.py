@@ -94,10 +94,13 @@ def needs_nothing(piece: Piece, found: Translation) -> bool:
     """Whether no span is to be put into its hypotheses, and no placeholder, which stands for nothing, out of them; and
     whether each piece of its source is of one word.
     """
-    if piece.masked.spans or UNKNOWN_PIECE in found.source_pieces:
+    if piece.masked.spans:
         return False
-    made = any(PLACEHOLDER.search(one.text) for one in found.hypotheses)
-    return not made or bool(PLACEHOLDER.search(piece.text))
+    if PLACEHOLDER.search(piece.text):
+        return True
+    return UNKNOWN_PIECE not in found.source_pieces and not any(
+        PLACEHOLDER.search(one.text) for one in found.hypotheses
+    )
 
 
 def hypothesis_with_spans(

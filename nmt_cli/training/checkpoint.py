@@ -74,12 +74,17 @@ class Checkpoints:
         return -value if self.metric == "loss" else value, -validation.loss
 
     def keep(self, network: Seq2Seq, epoch: int, validation: Validation) -> None:
-        """Keeps the network's weights if they are among the best."""
-        entry = Kept(epoch, validation)
-        ranked = sorted([*self.kept, entry], key=lambda one: self.merit(one.validation), reverse=True)[: self.count]
+        """Keeps the network's weights if they are among the best.
+
+        Of an epoch that is kept already, since a run that was stopped within it goes on in it, the better ones stay.
+        """
+        entry, others = Kept(epoch, validation), [one for one in self.kept if one.epoch != epoch]
+        if any(self.merit(one.validation) >= self.merit(validation) for one in self.kept if one.epoch == epoch):
+            return
+        ranked = sorted([*others, entry], key=lambda one: self.merit(one.validation), reverse=True)[: self.count]
         if entry in ranked:
             save_weights(network, self.path(epoch))
-            self.kept = [one for one in ranked if one is entry or one.epoch != epoch]  # whose file this was
+            self.kept = ranked
 
     def restore_best(self, network: Seq2Seq) -> None:
         if self.best is not None:

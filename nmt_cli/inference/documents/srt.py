@@ -24,7 +24,7 @@ TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
 OPENING = re.compile(r"<([A-Za-z][\w-]*)")
 SPEAKER = re.compile(r"\s*(?:[-–—]\s*)(?=\S)")
 LINE = re.compile(r"[^\n]*\n?")
-NUMBER_AT_END = re.compile(r"\n\s*\n\d+\s*\Z")  # of a cue that never came
+NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that never came
 GUESSED = "tags that were placed by guess"
 NOT_FOUND = "cues that were left as they are, since the parser reads them differently from how they stand"
 

@@ -71,6 +71,8 @@ def test_unknown_words_that_one_piece_stands_for_move_no_other() -> None:
     given = Translator(Parrot(own.vocabulary_size), TextSource(own), own)
     (one,) = forced_translations(given, [line], [line])
     assert {(0, 0), (3, 3), (4, 4)} <= set(links(one, one.hypotheses[0]))
+    (empty,) = forced_translations(given, [line], [""])
+    assert empty.text == ""
 
 
 def test_a_part_of_nothing_but_spans_is_linked_to_itself_and_moves_no_other() -> None:

@@ -26,7 +26,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (*graph_files(FLOAT), "joint.spm"):
         (directory / name).write_bytes(bytes(100_000))
     values = {name: {} if "dict" in str(kind) else "joint.spm" for name, kind in ModelCard.__annotations__.items()}
-    write_card(directory, ModelCard(**{**values, "format": FORMAT}))
+    write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1}))
     return directory
 
 

@@ -107,15 +107,22 @@ def test_as_many_epochs_are_kept_as_were_asked_for_and_others_leave_with_the_nex
     assert names == ["epoch-0001.npz", "epoch-0003.npz", "state.npz"]
 
 
-def test_of_an_epoch_that_is_kept_twice_the_weights_have_the_scores_that_stand_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("again", "kept"), [(2.0, 3.0), (3.0, 3.0), (4.0, 4.0)])
+def test_of_an_epoch_that_is_validated_twice_the_better_weights_are_kept(
+    tmp_path: Path, again: float, kept: float
+) -> None:
     """A run that was stopped within its last epoch may go on in it."""
-    checkpoints, second = Checkpoints(tmp_path, count=2), network(seed=2)
-    checkpoints.keep(network(seed=1), 1, validation(3.0))
-    checkpoints.keep(second, 1, validation(2.0))
-    assert [(one.epoch, one.validation.bleu) for one in checkpoints.kept] == [(1, 2.0)]
-    third = network(seed=3)
-    checkpoints.restore_best(third)
-    np.testing.assert_array_equal(np.asarray(third(SOURCE, PREVIOUS)), np.asarray(second(SOURCE, PREVIOUS)))
+    checkpoints, networks = Checkpoints(tmp_path, count=2), {3.0: network(seed=1), again: network(seed=2)}
+    checkpoints.keep(network(), 1, validation(1.0))
+    checkpoints.keep(networks[3.0], 2, validation(3.0))
+    checkpoints.keep(networks[again], 2, validation(again))
+    assert [(one.epoch, one.validation.bleu) for one in checkpoints.kept] == [(2, kept), (1, 1.0)]
+    if again != kept:
+        restored = network(seed=3)
+        checkpoints.restore_best(restored)
+        np.testing.assert_array_equal(
+            np.asarray(restored(SOURCE, PREVIOUS)), np.asarray(networks[kept](SOURCE, PREVIOUS))
+        )
 
 
 def test_a_state_gives_back_variables_facts_and_history(tmp_path: Path) -> None:
