@@ -102,8 +102,8 @@ def evaluate(
     check_report(write_to)
     if sentences is not None and sentences.is_dir():
         raise OptionError(f"{sentences} is a directory; --sentences needs the name of a file")
-    files = source, tuple(reference or ()), hypothesis, against
-    inputs = Inputs(data, model, *files, split, data_named="data" in given.typed)
+    named = "data" in given.typed
+    inputs = Inputs(data, model, source, tuple(reference or ()), hypothesis, against, split, data_named=named)
     names = possible_names(metric or [ALL], scores, inputs.given)
     outcome = Evaluation(names, inputs, search, scores, screen, profile or write_to is not None).run()
     print_scores(outcome, inputs, json_wanted=as_json, profile=profile)

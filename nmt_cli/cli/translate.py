@@ -124,7 +124,8 @@ def translate(
     read = batched(documents, paths, pairs_wanted=score)
     batches = typed(bundle.card, screen, writer.write, document.errors) if talk else read
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
-    tally, lines = Tally(long=SourceCuts("line" if set(formats(paths, document)) == {"text"} else "text")), 0
+    tally = Tally(long=SourceCuts("line" if set(formats(paths, document)) == {"text"} else "text"))
+    lines = 0
     with (
         translation_progress(screen, paths if output else []) as advance,
         destination(output) as stream,

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.manifest import Features
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import sha256
 from nmt_cli.inference.bundle import Bundle
-from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data import vocabularies_of
 from nmt_cli.training.replay import Replayed, clear_of
 from nmt_cli.training.resume import changes
 
@@ -46,14 +46,6 @@ def network_to_begin_with(
             hint="leave the network's options out, and those of the model are taken",
         )
     return dataclasses.replace(own, **{name: getattr(network, name) for name in FREE - left_out})
-
-
-def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
-    """What the sizes of a network follow from."""
-    target = corpus.target_tokenizer.vocabulary_size
-    if isinstance(corpus.manifest.source, Features):
-        return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
-    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
 
 
 def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:

@@ -25,11 +25,11 @@ from nmt_cli.training.averaging import Chosen, choose_weights
 from nmt_cli.training.calibration import calibrate
 from nmt_cli.training.checkpoint import Checkpoints, load_weights, read_facts, save_weights
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import TrainingBatches
+from nmt_cli.training.data import TrainingBatches, vocabularies_of
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.devices import cluster_of, described, parts_of_batch, strategy_for
 from nmt_cli.training.export import export
-from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus, vocabularies_of
+from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.place import ALONE, Place
 from nmt_cli.training.precision import dtype_policy, policy_name
