@@ -138,21 +138,30 @@ class ScaledDotAttention(Attention):
         self.built = True
 
     def remember(self, encoded: Encoded, bias: Tensor) -> State:
-        return {**super().remember(encoded, bias), "keys": self.key_projection(encoded.memory)}
+        state = super().remember(encoded, bias)
+        state["keys"] = self.apart(self.key_projection(encoded.memory), bias)
+        return state if self.heads == 1 else {**state, "values": self.apart(encoded.memory, bias)}
 
     def call(self, query: Tensor, state: State) -> tuple[Tensor, Tensor]:
+        """Keys and values of several heads stand apart, (N, H, S, A / H) and (N, H, S, M / H), to be asked at once."""
         scale = (self.units // self.heads) ** -0.5
-        parts = zip(
-            ops.split(self.query_projection(query), self.heads, axis=-1),
-            ops.split(state["keys"], self.heads, axis=-1),
-            ops.split(state["memory"], self.heads, axis=-1),
-            strict=True,
-        )
-        contexts, weights = [], []
-        for queries, keys, memory in parts:
-            weights.append(weigh(ops.cast(compare(queries, keys), "float32") * scale, state))
-            contexts.append(mix(weights[-1], memory))
-        return ops.concatenate(contexts, axis=-1), sum(weights) / self.heads
+        queries = self.apart(self.query_projection(query), state["bias"])
+        weights = weigh(ops.cast(compare(queries, state["keys"]), "float32") * scale, state)
+        if self.heads == 1:
+            return mix(weights, state["memory"]), weights
+        contexts = ops.transpose(mix(weights, state["values"]), (0, 2, 1, 3))  # (N, Q, H, M / H)
+        together = (ops.shape(state["bias"])[0], -1, self.heads * contexts.shape[-1])
+        return ops.reshape(contexts, together), ops.mean(weights, axis=1)
+
+    def apart(self, values: Tensor, bias: Tensor) -> Tensor:
+        """Of each head its part (N, H, L, W / H) of `values` (N, L, W); of a single one all. N is that of `bias`.
+
+        tf2onnx 1.17 takes the shape of a product in three dimensions for that of the one in two that it makes of it.
+        """
+        if self.heads == 1:
+            return values
+        parts = ops.reshape(values, (ops.shape(bias)[0], -1, self.heads, values.shape[-1] // self.heads))
+        return ops.transpose(parts, (0, 2, 1, 3))
 
 
 class NoAttention(Attention):
@@ -186,17 +195,18 @@ def dense(
 
 
 def compare(query: Tensor, keys: Tensor) -> Tensor:
-    """Dot products (N, Q, S) of `query` (N, Q, U) with `keys` (N, S, U)."""
-    return ops.matmul(ops.cast(query, keys.dtype), ops.transpose(keys, (0, 2, 1)))
+    """Dot products (..., Q, S) of `query` (..., Q, U) with `keys` (..., S, U)."""
+    return ops.matmul(ops.cast(query, keys.dtype), ops.swapaxes(keys, -2, -1))
 
 
 def weigh(energies: Tensor, state: State) -> Tensor:
-    """The softmax of `energies` (N, Q, S) over true positions, in float32."""
-    return ops.softmax(ops.cast(energies, "float32") + ops.expand_dims(state["bias"], 1), axis=-1)
+    """The softmax of `energies` (N, ..., Q, S) over true positions, in float32."""
+    between = tuple(range(1, len(energies.shape) - 1))
+    return ops.softmax(ops.cast(energies, "float32") + ops.expand_dims(state["bias"], between), axis=-1)
 
 
 def mix(weights: Tensor, memory: Tensor) -> Tensor:
-    """The sums (N, Q, M) of `memory` (N, S, M) with `weights` (N, Q, S)."""
+    """The sums (..., Q, M) of `memory` (..., S, M) with `weights` (..., Q, S)."""
     return ops.matmul(ops.cast(weights, memory.dtype), memory)
 
 

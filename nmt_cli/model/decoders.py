@@ -23,6 +23,7 @@ from nmt_cli.model.attention import (
 from nmt_cli.model.cells import CELLS, STATES, biases, gates_of, projected, run_cell
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.deferred import Affine, states_with_maps
+from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.encoders import Encoded
 from nmt_cli.model.recurrence import Attended, attentive_states_over_time
 
@@ -55,7 +56,7 @@ class RecurrentDecoder(keras.layers.Layer):
         ]
         self.cells = [CELLS[config.cell](config.units, name=f"cell_{index}") for index in range(config.layers)]
         self.readout = keras.layers.Dense(config.readout_width, activation=config.readout_activation, name="readout")
-        self.dropout = keras.layers.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def build_parts(self, memory_width: int, *, input_width: int, read_width: int) -> None:
         units = self.config.units

@@ -13,6 +13,7 @@ from keras import ops
 
 from nmt_cli.model.cells import LAYERS
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.dropout import Dropout
 
 Tensor = Any
 
@@ -34,7 +35,7 @@ class RecurrentEncoder(keras.layers.Layer):
     def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.layers = [recurrent_layer(config, f"layer_{index}") for index in range(config.layers)]
-        self.dropout = keras.layers.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.units = config.encoder_width
         self.bidirectional = config.bidirectional
         self.supports_masking = True

@@ -13,6 +13,7 @@ from keras import ops
 
 from nmt_cli.model.cells import STATES
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.encoders import Encoded
 
 Tensor = Any
@@ -25,7 +26,7 @@ class GridEncoder(keras.layers.Layer):
         super().__init__(**kwargs)
         self.config = config
         self.dense = keras.layers.Dense(config.encoder_width, activation="relu", name="dense")
-        self.dropout = keras.layers.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.supports_masking = True
 
     def build(self, features_shape: tuple[int | None, ...]) -> None:

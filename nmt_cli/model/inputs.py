@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import keras
 from keras import ops
 
+from nmt_cli.model.dropout import Dropout
+
 Tensor = Any
 
 
@@ -43,7 +45,7 @@ class TokenInput:
     dtype = "int32"
     shape: tuple[int | None, ...] = (None, None)
 
-    def __init__(self, embedding: keras.layers.Embedding, dropout: keras.layers.Dropout) -> None:
+    def __init__(self, embedding: keras.layers.Embedding, dropout: Dropout) -> None:
         self.embedding = embedding
         self.dropout = dropout
         self.width: int = embedding.output_dim

@@ -18,6 +18,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.model.architectures import ARCHITECTURES
 from nmt_cli.model.attention import MASKED, State, padding_bias
 from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.grid_encoder import GridEncoder
 from nmt_cli.model.inputs import GridInput, SourceInput, TokenInput
 
@@ -44,7 +45,7 @@ class Seq2Seq(keras.Model):
         self.config = config
         rows = vocabularies.source if vocabularies.joint else vocabularies.target
         self.target_embedding = embedding(rows, config.embedding, "target_embedding")
-        self.dropout = keras.layers.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.source = self.source_input(vocabularies)
         architecture = ARCHITECTURES[config.architecture]
         if vocabularies.features and not architecture.reads_grids:

@@ -21,6 +21,7 @@ from keras import ops
 from nmt_cli.model.attention import MASKED, State
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.decoders import Advance
+from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.encoders import Encoded
 
 Tensor = Any
@@ -41,11 +42,11 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
         super().__init__(
             num_heads=config.heads,
             key_dim=config.embedding // config.heads,
-            dropout=config.dropout,
             use_bias=False,
             kernel_initializer=keras.initializers.RandomUniform(-limit, limit),
             **kwargs,
         )
+        self.dropout_of_weights = Dropout(config.dropout)
 
     def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values (N, L, H, D) of `memory` (N, L, E)."""
@@ -71,7 +72,7 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
         energies = ops.einsum("nlhd,nthd->nhtl", key, query * self.key_dim**-0.5)
         # Not ops.softmax, which warns of a single position: the first step has no other.
         weights = ops.exp(ops.log_softmax(masked(ops.cast(energies, "float32"), attention_mask), axis=-1))
-        kept = ops.cast(self._dropout_layer(weights, training=training), value.dtype)
+        kept = ops.cast(self.dropout_of_weights(weights, training=training), value.dtype)
         return ops.einsum("nhtl,nlhd->nthd", kept, value), weights
 
 
@@ -87,7 +88,7 @@ class FeedForward(keras.layers.Layer):
         super().__init__(**kwargs)
         self.inner = keras.layers.Dense(config.feed_forward, activation="relu", name="inner")
         self.outer = keras.layers.Dense(config.embedding, name="outer")
-        self.dropout = keras.layers.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         self.inner.build(input_shape)
@@ -165,7 +166,7 @@ class TransformerLayer(keras.layers.Layer):
         self.feed_forward = FeedForward(config, name="feed_forward")
         self.self_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="self_norm")
         self.feed_forward_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="feed_forward_norm")
-        self.dropout = keras.layers.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         self.self_attention.build(input_shape, input_shape)
