@@ -150,7 +150,7 @@ class ScaledDotAttention(Attention):
         if self.heads == 1:
             return mix(weights, state["memory"]), weights
         contexts = ops.transpose(mix(weights, state["values"]), (0, 2, 1, 3))  # (N, Q, H, M / H)
-        together = (ops.shape(state["bias"])[0], -1, self.heads * contexts.shape[-1])
+        together = (ops.shape(state["bias"])[0], query.shape[1] or -1, self.heads * contexts.shape[-1])
         return ops.reshape(contexts, together), ops.mean(weights, axis=1)
 
     def apart(self, values: Tensor, bias: Tensor) -> Tensor:
@@ -160,7 +160,8 @@ class ScaledDotAttention(Attention):
         """
         if self.heads == 1:
             return values
-        parts = ops.reshape(values, (ops.shape(bias)[0], -1, self.heads, values.shape[-1] // self.heads))
+        width = values.shape[-1] // self.heads
+        parts = ops.reshape(values, (ops.shape(bias)[0], values.shape[1] or -1, self.heads, width))
         return ops.transpose(parts, (0, 2, 1, 3))
 
 

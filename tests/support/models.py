@@ -21,6 +21,7 @@ KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
     {"attention": "concat"},
     {"attention": "scaled-dot"},
     {"attention": "scaled-dot", "heads": 2},
+    {"attention": "scaled-dot", "heads": 2, "input_feeding": True},
     {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
     {"encoder_units": 12, "attention": "none"},
     {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},

@@ -35,6 +35,7 @@ KINDS = [
         {"readout_units": 10, "tied": False, "attention": "concat", "input_feeding": True}, id="wide readout, fed"
     ),
     pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads"),
+    pytest.param({"attention": "scaled-dot", "heads": 2, "input_feeding": True}, id="two heads, fed"),
     pytest.param({"architecture": "transformer"}, id="transformer"),
     pytest.param(
         {"architecture": "transformer", "positions": "learned", "tied": False, "heads": 1, "layers": 1},
