@@ -156,7 +156,8 @@ class ScaledDotAttention(Attention):
     def apart(self, values: Tensor, bias: Tensor) -> Tensor:
         """Of each head its part (N, H, L, W / H) of `values` (N, L, W); of a single one all. N is that of `bias`.
 
-        tf2onnx 1.17 takes the shape of a product in three dimensions for that of the one in two that it makes of it.
+        N is not read off `values`: tf2onnx 1.17 takes the shape of a product in three dimensions for that of the one in
+        two that it makes of it. A length that is known stays known: `ask` has one query.
         """
         if self.heads == 1:
             return values
