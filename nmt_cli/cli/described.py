@@ -13,11 +13,12 @@ def described_network(network: ModelConfig) -> str:
 def described_recurrent(network: ModelConfig) -> str:
     attention = "no attention" if network.attention == "none" else f"{network.attention} attention"
     heads = f", {network.heads} heads" if network.heads > 1 else ""
+    embeddings = ", embeddings read" if network.attend_embeddings else ""
     width = network.encoder_width
     encoder = f"2x{width // 2}" if network.bidirectional else f"{width}"
     layers = f", {network.layers} layers" if network.layers > 1 else ""
     fed = ", input feeding" if network.input_feeding else ""
-    return f"{attention}{heads}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
+    return f"{attention}{heads}{embeddings}{fed} · {network.cell.upper()} {encoder} / {network.units}{layers}"
 
 
 def described_transformer(network: ModelConfig) -> str:

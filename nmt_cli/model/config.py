@@ -78,6 +78,9 @@ class ModelConfig(Settings):
     input_feeding: bool = setting(
         False, "Feed what was read out into the next step (dot, general, concat, scaled-dot).", panel="Network"
     )
+    attend_embeddings: bool = setting(
+        False, "Let attention read the source's embeddings beside what the encoder makes of them.", panel="Network"
+    )
     dropout: float = setting(
         0.1, "Share of embeddings and outputs dropped while training.", panel="Network", low=0, high=0.9
     )
@@ -124,6 +127,7 @@ class ModelConfig(Settings):
 
     def check_recurrent(self) -> None:
         self.check_encoder()
+        self.check_memory()
         self.check_heads()
         if self.input_feeding and self.attention_kind.feeds_recurrence:
             raise OptionError(
@@ -147,6 +151,11 @@ class ModelConfig(Settings):
         return self.units if self.encoder_units is None else self.encoder_units
 
     @property
+    def memory_width(self) -> int:
+        """Width of what attention reads at each position of a text."""
+        return self.encoder_width + (self.embedding if self.attend_embeddings else 0)
+
+    @property
     def readout_width(self) -> int:
         """Width of what the output layer sees."""
         return self.embedding if self.readout_units is None else self.readout_units
@@ -163,6 +172,13 @@ class ModelConfig(Settings):
                 hint="take --attention general, which has a matrix between them, or give both the same width",
             )
 
+    def check_memory(self) -> None:
+        if self.attend_embeddings and (self.attention == "none" or self.attention_kind.compares_as_they_are):
+            raise OptionError(
+                f"--attend-embeddings does not go with --attention {self.attention}",
+                hint="it makes what is looked at wider: take general, concat, scaled-dot or additive",
+            )
+
     @property
     def encoder_named(self) -> str:
         """The option that sets the encoder's width, and its value."""
@@ -172,10 +188,10 @@ class ModelConfig(Settings):
     def check_heads(self) -> None:
         if self.heads > 1 and not self.attention_kind.has_heads:
             raise OptionError(f"--heads is {self.heads}, but only --attention scaled-dot has heads", hint="add it")
-        if self.attention_units % self.heads or self.encoder_width % self.heads:
+        if self.attention_units % self.heads or self.memory_width % self.heads:
             raise OptionError(
                 f"--heads is {self.heads}, which does not divide both --attention-units {self.attention_units} "
-                f"and the encoder's width {self.encoder_width}",
+                f"and the width of what attention reads, {self.memory_width}",
                 hint="the heads share these widths equally: take numbers that --heads divides",
             )
 
@@ -210,6 +226,7 @@ RECURRENT = Family(
         "encoder_units",
         "attention_units",
         "input_feeding",
+        "attend_embeddings",
         "readout_units",
         "readout_activation",
     ),

@@ -63,7 +63,7 @@ class RecurrentDecoder(keras.layers.Layer):
         self.attention.build((None, units), (None, None, memory_width))
         for index, (bridges, cell) in enumerate(zip(self.bridges, self.cells, strict=True)):
             for bridge in bridges:
-                bridge.build((None, memory_width))
+                bridge.build((None, self.config.encoder_width))
             cell.build((None, units if index else input_width))
         self.readout.build((None, read_width))
         self.built = True

@@ -25,12 +25,17 @@ class Encoded:
     `final` has, for each layer, its last states (B, U): the hidden state, and for an LSTM the cell state after it.
     """
 
-    memory: Tensor  # (B, S, U)
+    memory: Tensor  # (B, S, U), or (B, S, U + E) with the embeddings beside it
     final: tuple[tuple[Tensor, ...], ...]
 
 
 class RecurrentEncoder(keras.layers.Layer):
-    """Stacked recurrent layers, in both directions or one; from the second on with a residual."""
+    """Stacked recurrent layers, in both directions or one; from the second on with a residual.
+
+    With `attend_embeddings` the memory has the embedding of each token beside it: a rare word is found as itself and
+    not only by what stands around it. Source: Gehring et al. (2017), "Convolutional Sequence to Sequence Learning",
+    section 3.3, who add the two.
+    """
 
     def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -38,6 +43,7 @@ class RecurrentEncoder(keras.layers.Layer):
         self.dropout = Dropout(config.dropout)
         self.units = config.encoder_width
         self.bidirectional = config.bidirectional
+        self.attends_embeddings = config.attend_embeddings
         self.supports_masking = True
 
     def build(self, embedded_shape: tuple[int | None, ...]) -> None:
@@ -65,7 +71,10 @@ class RecurrentEncoder(keras.layers.Layer):
             output, *states = layer(given, mask=mask, training=training)
             memory = memory + output if index else output
             final.append(beside_each_other(states) if self.bidirectional else tuple(states))
-        return Encoded(memory=self.dropout(memory, training=training), final=tuple(final))
+        memory = self.dropout(memory, training=training)
+        if self.attends_embeddings:
+            memory = ops.concatenate([memory, ops.cast(embedded, memory.dtype)], axis=-1)
+        return Encoded(memory=memory, final=tuple(final))
 
 
 def beside_each_other(states: list[Tensor]) -> tuple[Tensor, ...]:

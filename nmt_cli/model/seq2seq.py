@@ -53,6 +53,10 @@ class Seq2Seq(keras.Model):
                 f"--architecture {config.architecture} reads text, but the sources of this corpus are pictures",
                 hint="take --architecture rnn",
             )
+        if vocabularies.features and config.attend_embeddings:
+            raise OptionError(
+                "--attend-embeddings is about text, but the sources of this corpus are pictures", hint="leave it out"
+            )
         self.encoder = (
             GridEncoder(config, name="encoder") if vocabularies.features else architecture.encoder(config, "encoder")
         )
@@ -73,7 +77,7 @@ class Seq2Seq(keras.Model):
         self.target_embedding.build()
         self.source.build()
         self.encoder.build((None, None, self.source.width))
-        self.decoder.build((None, None, self.config.encoder_width))
+        self.decoder.build((None, None, self.config.memory_width))
         self.output_layer.build((None, self.config.readout_width))
         self.built = True
 

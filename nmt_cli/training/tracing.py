@@ -60,7 +60,7 @@ def readings_of_memory(network: Seq2Seq) -> Iterator[None]:
     The context is a mixture of the memory, so what the readout makes of it is the same mixture of what it makes of the
     memory, which is made once for a sentence. Nothing is done where that is wider: more would be moved in each step.
     """
-    decoder, width = network.decoder, network.config.encoder_width
+    decoder, width = network.decoder, network.config.memory_width
     is_simple = isinstance(decoder, LuongDecoder) and decoder.attention.heads == 1
     if not is_simple or network.config.readout_width > width:
         yield

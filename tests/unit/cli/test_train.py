@@ -130,6 +130,10 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
             ModelConfig(attention="scaled-dot", heads=4, cell="lstm", input_feeding=True),
             "rnn · scaled-dot attention, 4 heads, input feeding · LSTM 2x256 / 512",
         ),
+        (
+            ModelConfig(attention="scaled-dot", heads=8, attend_embeddings=True),
+            "rnn · scaled-dot attention, 8 heads, embeddings read · GRU 2x256 / 512",
+        ),
         (ModelConfig(architecture="transformer"), "transformer · 4 heads · 3 + 3 layers, width 256 / 1024"),
     ],
 )

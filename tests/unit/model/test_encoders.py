@@ -47,8 +47,18 @@ def test_padding_changes_no_last_state(options: dict) -> None:
             np.testing.assert_allclose(np.asarray(state)[1], np.asarray(state_alone)[0], atol=1e-6)
 
 
-def test_embeddings_are_not_dropped_out_a_second_time() -> None:
-    made = encoder(dropout=0.5)
+def test_the_memory_may_have_the_embeddings_beside_it() -> None:
+    plain = encoder()(EMBEDDED, mask=MASK)
+    beside = encoder(attend_embeddings=True)(EMBEDDED, mask=MASK)
+    np.testing.assert_array_equal(beside.memory, np.concatenate([plain.memory, EMBEDDED], axis=-1))
+    np.testing.assert_array_equal(beside.final[0][0], plain.final[0][0])
+
+
+@pytest.mark.parametrize("options", [{}, {"attend_embeddings": True}], ids=str)
+def test_embeddings_are_not_dropped_out_a_second_time(options: dict) -> None:
+    made = encoder(dropout=0.5, **options)
     learning, reading = (made(EMBEDDED, mask=MASK, training=training) for training in (True, False))
     np.testing.assert_allclose(np.asarray(learning.final[0][0]), np.asarray(reading.final[0][0]), atol=1e-6)
-    assert np.mean(np.asarray(learning.memory)[0] == 0) > 0.2
+    assert np.mean(np.asarray(learning.memory)[0, :, :8] == 0) > 0.2
+    if options:
+        np.testing.assert_array_equal(np.asarray(learning.memory)[..., 8:], EMBEDDED)

@@ -14,6 +14,12 @@ from nmt_cli.model.config import FAMILIES, ModelConfig
         ({"heads": 3, "attention": "scaled-dot"}, "does not divide"),
         ({"input_feeding": True}, "--input-feeding does not go with --attention additive"),
         ({"input_feeding": True, "attention": "none"}, "--input-feeding does not go with --attention none"),
+        ({"attend_embeddings": True, "attention": "dot"}, "--attend-embeddings does not go with --attention dot"),
+        ({"attend_embeddings": True, "attention": "none"}, "--attend-embeddings does not go with --attention none"),
+        (
+            {"attend_embeddings": True, "attention": "scaled-dot", "heads": 8, "embedding": 100},
+            "does not divide both --attention-units 256 and the width of what attention reads, 612",
+        ),
         ({"attention": "bahdanau"}, "--attention cannot be 'bahdanau'"),
         ({"encoder_units": 7}, "--encoder-units is 7; an even number is needed"),
         ({"attention": "scaled-dot", "heads": 2, "encoder_units": 5, "bidirectional": False}, "does not divide"),

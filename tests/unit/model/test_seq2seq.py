@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from support.models import tiny_config
@@ -36,6 +37,13 @@ KINDS = [
     ),
     pytest.param({"attention": "scaled-dot", "heads": 2}, id="two heads"),
     pytest.param({"attention": "scaled-dot", "heads": 2, "input_feeding": True}, id="two heads, fed"),
+    pytest.param({"attention": "scaled-dot", "attend_embeddings": True}, id="embeddings read"),
+    pytest.param(
+        {"attention": "scaled-dot", "attend_embeddings": True, "heads": 2, "layers": 2, "encoder_units": 12},
+        id="embeddings read by two heads, stacked",
+    ),
+    pytest.param({"attention": "additive", "attend_embeddings": True}, id="additive, embeddings read"),
+    pytest.param({"attention": "general", "attend_embeddings": True, "input_feeding": True}, id="fed, embeddings read"),
     pytest.param({"architecture": "transformer"}, id="transformer"),
     pytest.param(
         {"architecture": "transformer", "positions": "learned", "tied": False, "heads": 1, "layers": 1},
@@ -149,6 +157,11 @@ def test_a_target_may_have_the_beginning_of_the_joint_vocabulary() -> None:
     table = np.asarray(model.target_embedding.embeddings.value)
     np.testing.assert_allclose(logits, read @ table[:11].T, atol=1e-5)
     assert np.asarray(model.step(ids[:, 0], model.encode(ids)).log_probabilities).shape == (len(ids), 11)
+
+
+def test_pictures_have_no_embeddings_to_attend_to() -> None:
+    with pytest.raises(OptionError, match="the sources of this corpus are pictures"):
+        Seq2Seq(tiny_config(attend_embeddings=True), Vocabularies(source=0, target=14, joint=False, features=4))
 
 
 @pytest.mark.parametrize("options", KINDS)
