@@ -73,6 +73,13 @@ class TrainConfig(Settings):
         low=0,
         high=0.9,
     )
+    swap_words: float = setting(
+        0.0,
+        "Share of sentence pairs in which a rarer word stands in for another, with its translation in the target.",
+        panel="Regularisation",
+        low=0,
+        high=1,
+    )
     scheduled_sampling: float = setting(
         0.0,
         "Share of previous target tokens that are the network's own in the end; from 0 it rises over the run.",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -22,14 +23,19 @@ from nmt_cli.training.augment import previous_of, with_sampled_subwords, with_to
 from nmt_cli.training.carrying import with_placeholders
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.replay import EpochRows, Replayed
+from nmt_cli.training.swapping import WordSwaps
 
 Item = TypeVar("Item")
+# What makes another pair of texts of a source and its target.
+Rewrite = Callable[[str, str], tuple[str, str]]
 
 # Tokens of a sentence from which on a batch has fewer sentences: 128 of 100 tokens each took 3.5 GB at a vocabulary
 # of 8,000, and their gradient says as much as that of a third of them.
 LONG = 32
 # Where both lengths change, like ones are found among more: 9 % of the cells are padding, 15 % with the usual shape.
 BOTH_VARY = PoolShape(batches_of_group=32, groups_of_pool=4)
+PAIRS_FOR_SWAPS = 200_000  # from which is learned what stands for what: more take memory, and say little else
+ROWS_AT_ONCE = 10_000  # of which the texts are made together
 
 
 def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
@@ -79,9 +85,21 @@ class TrainingBatches:
         self.target_tokenizer = corpus.target_tokenizer
         self.size = batch_size(config)
         self.config = config
+        self.swaps = self.learned_swaps(self.source_tokenizer) if config.swap_words and self.source_tokenizer else None
         # Batches in the first epoch; of a part of the pairs, or with a replay, another may have one more or less.
         self.steps = batch_count(*self.lengths(self.epoch_rows.rows(1)), size=self.size)
         self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
+
+    def learned_swaps(self, source_tokenizer: Tokenizer) -> WordSwaps:
+        """From the texts of all pairs, or of many, evenly spread."""
+        count = len(self.split.target)
+        rows = np.linspace(0, count, min(count, PAIRS_FOR_SWAPS), endpoint=False).astype(np.int64)
+        texts: tuple[list[str], list[str]] = [], []
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            batch = batch_of(self.split, rows[start : start + ROWS_AT_ONCE])
+            for own, tokenizer, side in zip(texts, (source_tokenizer, self.target_tokenizer), batch.sides, strict=True):
+                own += tokenizer.decode_all(side.tolist())
+        return WordSwaps(*texts)
 
     def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
         """The batches of an epoch by the updates that they make, but for the first `skip` updates."""
@@ -142,7 +160,11 @@ class TrainingBatches:
         """With other words and other spellings of the source."""
         config = self.config
         carried, careless = generator.random((2, len(batch.source))) < [[config.placeholders], [config.careless]]
-        batch = with_carried(batch, carried, (tokenizer, self.target_tokenizer), generator)
+        tokenizers = tokenizer, self.target_tokenizer
+        if self.swaps is not None:
+            swapped = generator.random(len(batch.source)) < config.swap_words
+            batch = rewritten(batch, swapped, tokenizers, partial(self.swaps.swapped, generator=generator))
+        batch = rewritten(batch, carried, tokenizers, partial(with_placeholders, generator=generator))
         source = with_careless(batch.source, careless, tokenizer)
         if config.subword_sampling is not None:
             source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
@@ -183,10 +205,10 @@ def batch_size(config: TrainConfig) -> BatchSize:
     return BatchSize(rows=config.batch, cells=config.batch * LONG)
 
 
-def with_carried(
-    batch: Batch, chosen: NDArray[np.bool_], tokenizers: tuple[Tokenizer, Tokenizer], generator: np.random.Generator
+def rewritten(
+    batch: Batch, chosen: NDArray[np.bool_], tokenizers: tuple[Tokenizer, Tokenizer], rewrite: Rewrite
 ) -> Batch:
-    """`batch` with words of the rows `chosen` (B,) replaced by placeholders on both sides (`with_placeholders`)."""
+    """`batch` with the texts of the rows `chosen` (B,) as `rewrite` has them; what cannot be spelled stays."""
     chosen = (
         chosen & ~(batch.source == Tokenizer.UNKNOWN).any(axis=1) & ~(batch.target == Tokenizer.UNKNOWN).any(axis=1)
     )
@@ -195,7 +217,7 @@ def with_carried(
     texts = (
         tokenizer.decode_all(side[chosen].tolist()) for tokenizer, side in zip(tokenizers, batch.sides, strict=True)
     )
-    pairs = [with_placeholders(source, target, generator) for source, target in zip(*texts, strict=True)]
+    pairs = [rewrite(source, target) for source, target in zip(*texts, strict=True)]
     sides = [
         with_rows(side, chosen, [[*ids, Tokenizer.END] for ids in tokenizer.encode_all(own)])
         for side, tokenizer, own in zip(batch.sides, tokenizers, zip(*pairs, strict=True), strict=True)

@@ -200,12 +200,16 @@ def explained(place: Place) -> Iterator[None]:
 
 
 def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
-    """Raises DataError for a split without pairs, OptionError for subwords that cannot be drawn."""
+    """Raises DataError for a split without pairs, OptionError for what only texts have, or only other subwords."""
     for split in ("train", "dev"):
         if not len(corpus.encoded(split).source):
             raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
     texts = config.sample_target or not corpus.has_pictures
     check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling, texts=texts)
+    if config.swap_words and corpus.has_pictures:
+        raise OptionError(
+            "--swap-words is about texts, but the sources of this corpus are pictures", hint="leave it out"
+        )
 
 
 def start(
