@@ -117,6 +117,10 @@ class NmtGroup(LightParameters, TyperGroup):
             if os.environ.get("NMT_DEBUG") == "1":
                 raise
             code = explain(problem)
+        except ImportError as problem:
+            code = code_of_request(problem)
+            if code is None:
+                raise
         sys.exit(code or ExitCode.OK)
 
 
@@ -149,6 +153,13 @@ def check_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
     if sys.stdout is None:
         raise OutputError("standard output is closed", hint="send it to a file, or to /dev/null")
+
+
+def code_of_request(problem: ImportError) -> int | None:
+    """The exit code of the request to end that came while a compiled module was loaded, which makes this of it."""
+    if isinstance(problem.__cause__, KeyboardInterrupt):
+        return ExitCode.INTERRUPTED
+    return ExitCode.TERMINATED if isinstance(problem.__cause__, SystemExit) else None
 
 
 def explain(problem: NmtError | TyperException | OSError) -> int:

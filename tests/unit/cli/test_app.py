@@ -109,6 +109,21 @@ def test_an_interruption_exits_as_shells_expect() -> None:
     assert (result.exit_code, result.stdout) == (ExitCode.INTERRUPTED, "")
 
 
+@pytest.mark.parametrize(
+    ("request_to_end", "code"), [(KeyboardInterrupt(), ExitCode.INTERRUPTED), (SystemExit(143), ExitCode.TERMINATED)]
+)
+def test_a_request_that_a_compiled_module_made_an_error_of_is_still_one(
+    request_to_end: BaseException, code: int
+) -> None:
+    problem = ImportError("initialization failed")
+    problem.__cause__ = request_to_end
+    assert runner.invoke(failing(problem), ["fail"]).exit_code == code
+
+
+def test_a_module_that_cannot_be_loaded_is_an_error() -> None:
+    assert isinstance(runner.invoke(failing(ImportError("no such module")), ["fail"]).exception, ImportError)
+
+
 def test_a_traceback_is_shown_only_to_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NMT_DEBUG", "1")
     result = runner.invoke(failing(DataError("that is wrong")), ["fail"])
