@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.corpus.tokenizer import word_pattern
+
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
-WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 ROUNDS = 4  # of expectation maximisation; after these the best translation of a word hardly changes
 LEAST = 0.2  # probability, in both directions, of a translation
 LEAST_OF_ONE = 0.5  # the same of words that were seen once
@@ -36,12 +37,17 @@ class Words:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Words:
-        found = [WORD.findall(text) for text in texts]
+        found = [[word[0] for word in words_in(text)] for text in texts]
         within = Counter(word for words in found for word in words[1:])
         found = [without_capital(words, within) for words in found]
         numbers: dict[str, int] = {}
         flat = [numbers.setdefault(word, len(numbers)) for words in found for word in words]
         return cls(found, list(numbers), np.array(flat, np.int64), np.array([*map(len, found)], np.int64), within)
+
+
+def words_in(text: str) -> list[re.Match[str]]:
+    """Words and numbers, where they stand; neither punctuation nor placeholders."""
+    return [found for found in word_pattern(text).finditer(text) if found[0][0].isalnum()]
 
 
 def without_capital(words: list[str], within: Counter[str]) -> list[str]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from nmt_cli.training.lexicon import WORD, Words, lexicon, without_capital
+from nmt_cli.training.lexicon import Words, lexicon, without_capital, words_in
 
 RARE = 0.003  # of the sentences at most have a word that stands in for others
 REPLACED = 0.02  # of the sentences at most have a word that others stand in for: the rest are words of grammar
@@ -67,7 +66,7 @@ class WordSwaps:
     def swapped(self, source: str, target: str, generator: np.random.Generator) -> tuple[str, str]:
         """The pair with one word and its translation replaced by others, or as it is where it has no such word."""
         ours, theirs = (
-            without_capital(WORD.findall(text), within)
+            without_capital([word[0] for word in words_in(text)], within)
             for text, within in zip((source, target), self.within, strict=True)
         )
         swaps = [swap for swap in self.swaps(ours, theirs, REPLACED) if swap.place in self.standing]
@@ -81,5 +80,5 @@ class WordSwaps:
 
 def with_word(text: str, number: int, word: str) -> str:
     """`text` with its word of this number, from 0, replaced by another."""
-    start, end = next(islice(WORD.finditer(text), number, None)).span()
+    start, end = words_in(text)[number].span()
     return text[:start] + word + text[end:]

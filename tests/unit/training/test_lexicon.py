@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from nmt_cli.training.lexicon import Words, lexicon, likeliest, links, translation_probabilities, without_capital
+from nmt_cli.training.lexicon import (
+    Words,
+    lexicon,
+    likeliest,
+    links,
+    translation_probabilities,
+    without_capital,
+    words_in,
+)
 
 
 def learned(pairs: list[tuple[str, str]]) -> dict[str, str]:
@@ -47,5 +55,15 @@ def test_a_first_word_is_as_within_sentences() -> None:
     assert without_capital([], words.within) == []
 
 
+def test_words_are_found_with_their_marks_and_numbers_too() -> None:
+    assert [word[0] for word in words_in("«हिन्दी» ⟦1⟧: don't take 19, e-mail!")] == [
+        "हिन्दी",
+        "don't",
+        "take",
+        "19",
+        "e-mail",
+    ]
+
+
 def test_texts_without_words_have_no_translations() -> None:
-    assert learned([("12", "12"), ("", "...")]) == {}
+    assert learned([("?", "!"), ("", "...")]) == {}

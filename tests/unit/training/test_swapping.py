@@ -70,6 +70,7 @@ def test_what_is_not_sure_stays(source: str, target: str) -> None:
 def test_only_the_word_itself_is_replaced() -> None:
     assert with_word("cats, catfish and cats", 3, "dogs") == "cats, catfish and dogs"
     assert with_word("don't eat it", 0, "do") == "do eat it"
+    assert with_word("«हिन्दी» ⟦1⟧, ok", 0, "भाषा") == "«भाषा» ⟦1⟧, ok"
 
 
 @pytest.fixture(scope="module")
