@@ -70,7 +70,13 @@ def measure_batches(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> 
     from nmt_cli.training.data import TrainingBatches
 
     plain = replace(
-        config, careless=0.0, placeholders=0.0, subword_sampling=None, sample_target=False, word_dropout=0.0
+        config,
+        careless=0.0,
+        placeholders=0.0,
+        subword_sampling=None,
+        sample_target=False,
+        word_dropout=0.0,
+        swap_words=0.0,
     )
     for name, each in (("as they are", plain), ("varied", config)):
         batches = TrainingBatches(corpus, each)

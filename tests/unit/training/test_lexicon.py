@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from nmt_cli.training.lexicon import (
     Words,
@@ -29,15 +30,18 @@ def test_what_only_one_side_agrees_on_is_no_translation() -> None:
     assert learned(pairs)["run"] == "rennen"
 
 
-def test_the_first_round_shares_a_word_evenly_among_all_that_may_explain_it() -> None:
-    """By hand: "x" of (a b, x) has three explanations, a, b and nothing: a third each. "x" of (a, x) has two, 1/2."""
-    source, target = Words.of(["a b", "a"]), Words.of(["x", "x"])
+def test_the_first_round_shares_a_word_evenly_among_all_that_may_explain_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand, of (a b, x y) and (a, x): in the first, a third of x and of y is for each of a, b and nothing; in the
+    second, half of x is for a. So a expects 1/3 + 1/2 of x and 1/3 of y, and b 1/3 of each.
+    """
+    monkeypatch.setattr("nmt_cli.training.lexicon.ROUNDS", 1)
+    source, target = Words.of(["a b", "a"]), Words.of(["x y", "x"])
     of_source, of_target = links(source.lengths, target.lengths)
-    assert (of_source.tolist(), of_target.tolist()) == ([0, 1, 2], [0, 0, 1])
-    together, link = np.unique(source.numbers[of_source], return_inverse=True)
-    made = target.numbers[np.zeros_like(together)]
-    found = translation_probabilities(together, made, link, target.numbers, of_target)
-    np.testing.assert_allclose(found, [1, 1])  # neither a nor b was seen with anything else
+    assert (of_source.tolist(), of_target.tolist()) == ([0, 0, 1, 1, 2], [0, 1, 0, 1, 2])
+    given, made = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])  # a x, a y, b x, b y
+    link = np.array([0, 1, 2, 3, 0])
+    found = translation_probabilities(given, made, link, target.numbers, of_target)
+    np.testing.assert_allclose(found, [5 / 7, 2 / 7, 1 / 2, 1 / 2])
 
 
 def test_the_likeliest_of_each_word_is_one() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,11 +20,10 @@ PAIRS = [(f"There the {noun} {verb}.", f"Dort {tut} der {ding}.") for noun, ding
 
 
 @pytest.fixture(autouse=True)
-def _no_word_is_frequent(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_word_is_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a corpus of a few words each stands in many of the sentences."""
     monkeypatch.setattr(swapping, "RARE", 0.4)
     monkeypatch.setattr(swapping, "REPLACED", 0.4)
-    yield
 
 
 def swaps() -> WordSwaps:
