@@ -39,6 +39,7 @@ from nmt_cli.training.resume import Identity, check_same, handover_of, is_unbegu
 from nmt_cli.training.schedule import Schedule, TimedSchedule
 from nmt_cli.training.sizing import ENOUGH, first_size, is_open
 from nmt_cli.training.step import Trainer
+from nmt_cli.training.swapping import RARE
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
 
@@ -160,6 +161,9 @@ def begin(request: Request) -> TrainingRun:
             run = start(corpus, request.directory, larger, facts, watcher, old, strategy)
             begin_timed(run, deadline)
     run.cluster = cluster
+    if run.batches.swaps is not None and run.batches.swaps.is_empty:
+        needed = f"words that stand in at most {RARE:.1%} of the pairs and have a sure translation"
+        watcher.warned(f"--swap-words changes nothing here: it needs {needed}")
     watcher.started(run_info(run, policy_name(config.mixed_precision), described(strategy, place)))
     if facts is not None:
         watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)

@@ -52,6 +52,11 @@ class WordSwaps:
                 standing[swap.place][ours[swap.source]] = None
         self.standing = {place: list(words) for place, words in standing.items()}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the corpus has no word that may stand in for others."""
+        return not self.standing
+
     def swaps(self, source: list[str], target: list[str], share: float) -> Iterator[Swap]:
         """Words, but for the first, that stand once on either side, and in no more than this share of the sentences."""
         most = share * self.sentences

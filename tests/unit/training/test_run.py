@@ -42,6 +42,7 @@ class Recorder(Watcher):
         self.info: RunInfo | None = None
         self.statuses: list[StepStatus] = []
         self.records: list[EpochRecord] = []
+        self.warnings: list[str] = []
 
     def started(self, info: RunInfo) -> None:
         self.info = info
@@ -51,6 +52,9 @@ class Recorder(Watcher):
 
     def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
         self.records.append(record)
+
+    def warned(self, problem: str) -> None:
+        self.warnings.append(problem)
 
     def should_stop(self) -> bool:
         return self.steps is not None and len(self.statuses) >= self.steps
@@ -106,6 +110,14 @@ def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: Prepare
     train(corpus, tmp_path / "model", SMALL, replace(QUICK, epoch_pairs=-(-pairs // 2)), watcher=recorder)
     assert recorder.info is not None and recorder.info.steps_per_epoch == -(-pairs // 2 // QUICK.batch)
     assert [record.epoch for record in recorder.records] == [1, 2]
+
+
+def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
+    """In so few pairs every word is frequent."""
+    recorder = Recorder(steps=1)
+    train(corpus, tmp_path / "model", SMALL, replace(QUICK, swap_words=0.5), watcher=recorder)
+    assert [warning for warning in recorder.warnings if warning.startswith("--swap-words changes nothing here")]
+    assert trained.watcher.warnings == []
 
 
 def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path) -> None:

@@ -65,6 +65,11 @@ def test_what_is_not_sure_stays(source: str, target: str) -> None:
     assert drawn(source, target) == {(source, target)}
 
 
+def test_a_corpus_may_have_no_word_that_stands_in_for_others() -> None:
+    assert not swaps().is_empty
+    assert WordSwaps(["the dog"] * 3, ["der Hund"] * 3).is_empty  # every word is in every sentence
+
+
 def test_only_the_word_itself_is_replaced() -> None:
     assert with_word("cats, catfish and cats", 3, "dogs") == "cats, catfish and dogs"
     assert with_word("don't eat it", 0, "do") == "do eat it"
