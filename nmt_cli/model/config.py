@@ -94,6 +94,11 @@ class ModelConfig(Settings):
         512, "Positions that learned positions tell apart; later ones count as the last.", panel="Network", low=1
     )
     tied: bool = setting(True, "Use the target embeddings as the output layer's weights.", panel="Network")
+    fixed_norm: bool = setting(
+        False,
+        "Let the output layer compare directions alone: what is read out and all its weights have one length.",
+        panel="Network",
+    )
 
     def __post_init__(self) -> None:
         family = FAMILIES.get(self.architecture, RECURRENT)  # one that does not exist is told by the base class

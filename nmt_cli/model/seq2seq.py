@@ -24,6 +24,8 @@ from nmt_cli.model.inputs import GridInput, SourceInput, TokenInput
 
 Tensor = Any
 
+TINY = 1e-12  # beside the square of a length: keeps the gradient of zeros finite
+
 
 @dataclass(frozen=True)
 class NetworkStep:
@@ -62,7 +64,9 @@ class Seq2Seq(keras.Model):
         )
         self.decoder = architecture.decoder(config, "decoder")
         tied_to = self.target_embedding if config.tied else None
-        self.output_layer = OutputLayer(vocabularies.target, tied_to=tied_to, name="output")
+        self.output_layer = OutputLayer(
+            vocabularies.target, tied_to=tied_to, fixed_norm=config.fixed_norm, name="output"
+        )
         self.build()
 
     def source_input(self, vocabularies: Vocabularies) -> SourceInput:
@@ -113,34 +117,54 @@ class OutputLayer(keras.layers.Layer):
     """Scores of the target vocabulary, with its embeddings, the first there are, as weights where they are tied.
 
     Tying is Press and Wolf (2017), "Using the Output Embedding to Improve Language Models".
+    With `fixed_norm` a score is the cosine of what is read out and the token's weights, times a scale that is learned
+    for all tokens, and the token's bias: no token is likelier for its length alone, as frequent ones are otherwise.
+    Source: Nguyen and Chiang (2018), "Improving Lexical Choice in Neural Machine Translation", section 3.
     """
 
-    def __init__(self, vocabulary: int, tied_to: keras.layers.Embedding | None, **kwargs: Any) -> None:
+    def __init__(
+        self, vocabulary: int, tied_to: keras.layers.Embedding | None, fixed_norm: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.vocabulary = vocabulary
         self.tied_to = tied_to
+        self.fixed_norm = fixed_norm
 
     def build(self, read_shape: tuple[int | None, ...]) -> None:
         if self.tied_to is None:
             self.kernel = self.add_weight(shape=(self.vocabulary, read_shape[-1]), name="kernel")
         self.bias = self.add_weight(shape=(self.vocabulary,), initializer="zeros", name="bias")
+        if self.fixed_norm:  # cosines of R numbers drawn at random have variance 1 / R: the scores begin with one of 1
+            start = keras.initializers.Constant((read_shape[-1] or 1) ** 0.5)
+            self.scale = self.add_weight(shape=(), initializer=start, name="scale")
         self.built = True
 
     def call(self, read: Tensor) -> Tensor:
         """Logits (..., V) of `read` (..., R); tied weights want R to be E."""
-        return ops.matmul(read, ops.transpose(ops.cast(self.rows, read.dtype))) + ops.cast(self.bias, read.dtype)
+        rows = ops.transpose(ops.cast(self.rows, read.dtype))
+        return ops.matmul(self.compared(read), rows) + ops.cast(self.bias, read.dtype)
+
+    def compared(self, read: Tensor) -> Tensor:
+        """What of `read` (..., R) is multiplied with the rows."""
+        return ops.cast(of_length_one(ops.cast(read, "float32")), read.dtype) if self.fixed_norm else read
 
     @property
     def rows(self) -> Tensor:
-        """(V, R), whose rows are multiplied with what is read: the kernel, or tied embeddings."""
+        """(V, R), whose rows are multiplied with what is read: of the kernel, or of tied embeddings."""
         table = self.kernel if self.tied_to is None else self.tied_to.embeddings
-        return table.value if table.shape[0] == self.vocabulary else table.value[: self.vocabulary]
+        rows = table.value if table.shape[0] == self.vocabulary else table.value[: self.vocabulary]
+        return of_length_one(rows) * self.scale.value if self.fixed_norm else rows
 
     def forbidden(self) -> Tensor:
         """(V,): MASKED for what is never a next token, the padding and the start of a sentence; 0 for the rest."""
         ids = ops.arange(self.vocabulary)
         never = ops.logical_or(ops.equal(ids, Tokenizer.PAD), ops.equal(ids, Tokenizer.START))
         return ops.cast(never, "float32") * MASKED
+
+
+def of_length_one(vectors: Tensor) -> Tensor:
+    """`vectors` (..., R), each divided by its length; one of zeros stays so."""
+    return vectors * ops.rsqrt(ops.sum(ops.square(vectors), axis=-1, keepdims=True) + TINY)
 
 
 def embedding(vocabulary: int, width: int, name: str) -> keras.layers.Embedding:

@@ -129,7 +129,7 @@ def teacher_forced(
 ) -> TrainingLoss:
     """Of a network that is given the `previous` tokens (B, T) and is to tell the `target` ones (B, T)."""
     output = network.output_layer
-    read = network.read(source, previous, training=True)
+    read = output.compared(network.read(source, previous, training=True))
     return training_loss(read, output.rows, output.bias.value, tf.transpose(target), smoothing)
 
 

@@ -25,10 +25,13 @@ KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
     {"attention": "scaled-dot", "attend_embeddings": True},
     {"attention": "scaled-dot", "attend_embeddings": True, "heads": 2, "encoder_units": 12},
     {"attend_embeddings": True},
+    {"fixed_norm": True},
+    {"fixed_norm": True, "tied": False},
     {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
     {"encoder_units": 12, "attention": "none"},
     {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
     {"architecture": "transformer"},
+    {"architecture": "transformer", "fixed_norm": True},
     {"architecture": "transformer", "positions": "learned", "max_positions": 6},
 ]
 WORDS = [first + second for first in SYLLABLES for second in SYLLABLES]

@@ -64,7 +64,7 @@ def test_layers_and_heads_that_are_not_given_suit_the_architecture() -> None:
 
 
 def test_every_option_belongs_to_one_architecture_or_to_all() -> None:
-    shared = {"architecture", "embedding", "layers", "heads", "dropout", "tied"}
+    shared = {"architecture", "embedding", "layers", "heads", "dropout", "tied", "fixed_norm"}
     owned = [name for family in FAMILIES.values() for name in family.own]
     assert sorted([*owned, *shared]) == sorted(ModelConfig.__dataclass_fields__)
 

@@ -17,6 +17,8 @@ KINDS = [
     pytest.param({}, id="default"),
     pytest.param({"layers": 2}, id="stacked"),
     pytest.param({"tied": False}, id="untied"),
+    pytest.param({"fixed_norm": True}, id="fixed norm"),
+    pytest.param({"fixed_norm": True, "tied": False, "attention": "dot"}, id="untied, fixed norm"),
     pytest.param({"cell": "lstm"}, id="lstm"),
     pytest.param({"cell": "lstm", "layers": 2, "bidirectional": False}, id="stacked one-way lstm"),
     pytest.param({"attention": "none"}, id="none"),
@@ -157,6 +159,34 @@ def test_a_target_may_have_the_beginning_of_the_joint_vocabulary() -> None:
     table = np.asarray(model.target_embedding.embeddings.value)
     np.testing.assert_allclose(logits, read @ table[:11].T, atol=1e-5)
     assert np.asarray(model.step(ids[:, 0], model.encode(ids)).log_probabilities).shape == (len(ids), 11)
+
+
+@pytest.mark.parametrize("tied", [True, False], ids=["tied", "untied"])
+def test_with_a_fixed_norm_directions_alone_are_compared(tied: bool) -> None:
+    """Nguyen and Chiang (2018), section 3, where the product of both lengths is the scale, which is not learned."""
+    model = network(tied=tied, fixed_norm=True)
+    layer = model.output_layer
+    layer.scale.assign(3.0)
+    layer.bias.assign(np.linspace(-1, 1, 14))
+    table = model.target_embedding.embeddings if tied else layer.kernel
+    table.assign(np.asarray(table) * np.linspace(0.1, 9, 14)[:, np.newaxis])
+    read = np.random.default_rng(1).normal(size=(2, 5, 6)).astype(np.float32)
+    rows = np.asarray(table)
+    cosines = np.einsum("abr,vr->abv", read, rows) / np.linalg.norm(read, axis=-1)[..., None]
+    expected = 3 * cosines / np.linalg.norm(rows, axis=-1) + np.linspace(-1, 1, 14)
+    np.testing.assert_allclose(np.asarray(layer(read)), expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(np.asarray(layer(7 * read)), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_all_zeros_has_a_score_and_a_gradient() -> None:
+    """Dropout may leave nothing of what is read out."""
+    layer = network(fixed_norm=True).output_layer
+    read = tf.zeros((1, 6))
+    with tf.GradientTape() as tape:
+        tape.watch(read)
+        logits = layer(read)
+    assert np.asarray(logits).tolist() == [[0.0] * 14]
+    assert np.isfinite(np.asarray(tape.gradient(logits, read))).all()
 
 
 def test_pictures_have_no_embeddings_to_attend_to() -> None:
