@@ -7,7 +7,8 @@ from nmt_cli.model.config import ModelConfig
 
 def described_network(network: ModelConfig) -> str:
     """Kind and widths of the network, in a few words."""
-    return f"{network.architecture} · {DESCRIBED[network.architecture](network)}"
+    fixed_norm = " · fixed norm" if network.fixed_norm else ""
+    return f"{network.architecture} · {DESCRIBED[network.architecture](network)}{fixed_norm}"
 
 
 def described_recurrent(network: ModelConfig) -> str:

@@ -134,6 +134,7 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
             ModelConfig(attention="scaled-dot", heads=8, attend_embeddings=True),
             "rnn · scaled-dot attention, 8 heads, embeddings read · GRU 2x256 / 512",
         ),
+        (ModelConfig(fixed_norm=True), "rnn · additive attention · GRU 2x256 / 512 · fixed norm"),
         (ModelConfig(architecture="transformer"), "transformer · 4 heads · 3 + 3 layers, width 256 / 1024"),
     ],
 )
