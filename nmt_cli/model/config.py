@@ -79,10 +79,7 @@ class ModelConfig(Settings):
         False, "Feed what was read out into the next step (dot, general, concat, scaled-dot).", panel="Network"
     )
     attend_embeddings: bool = setting(
-        False,
-        "Let attention read the source's embeddings beside what the encoder makes of them, and the output layer those "
-        "that it looks at.",
-        panel="Network",
+        False, "Let attention read the source's embeddings beside what the encoder makes of them.", panel="Network"
     )
     dropout: float = setting(
         0.1, "Share of embeddings and outputs dropped while training.", panel="Network", low=0, high=0.9

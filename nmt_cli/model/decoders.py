@@ -56,7 +56,6 @@ class RecurrentDecoder(keras.layers.Layer):
         ]
         self.cells = [CELLS[config.cell](config.units, name=f"cell_{index}") for index in range(config.layers)]
         self.readout = keras.layers.Dense(config.readout_width, activation=config.readout_activation, name="readout")
-        self.lexical = LexicalReadout(config.readout_width, name="lexical") if config.attend_embeddings else None
         self.dropout = Dropout(config.dropout)
 
     def build_parts(self, memory_width: int, *, input_width: int, read_width: int) -> None:
@@ -67,8 +66,6 @@ class RecurrentDecoder(keras.layers.Layer):
                 bridge.build((None, self.config.encoder_width))
             cell.build((None, units if index else input_width))
         self.readout.build((None, read_width))
-        if self.lexical is not None:
-            self.lexical.build((None, self.config.embedding))
         self.built = True
 
     def start(self, encoded: Encoded, bias: Tensor) -> State:
@@ -143,12 +140,6 @@ class RecurrentDecoder(keras.layers.Layer):
             value = value + notes["hidden"] if index else notes["hidden"]
         return changed
 
-    def with_lexical(self, read: Tensor, context: Tensor) -> Tensor:
-        """What is read out (..., R), and what the embeddings in the context (..., M) say beside it, where they are."""
-        if self.lexical is None:
-            return read
-        return read + ops.cast(self.lexical(context[..., self.config.encoder_width :]), read.dtype)
-
     def own_entries(self, state: State) -> State:
         """The decoder's own entries of `state` alone."""
         return {name: ops.cast(state[name], "float32") for names in self.names for name in names}
@@ -220,7 +211,7 @@ class BahdanauDecoder(RecurrentDecoder):
         )
 
     def read(self, hidden: Tensor, context: Tensor, embedded: Tensor) -> Tensor:
-        return self.with_lexical(self.readout(ops.concatenate([hidden, context, embedded], axis=-1)), context)
+        return self.readout(ops.concatenate([hidden, context, embedded], axis=-1))
 
 
 class LuongDecoder(RecurrentDecoder):
@@ -266,7 +257,7 @@ class LuongDecoder(RecurrentDecoder):
             changed = self.recur_mapped(affine, token, carry["fed"], carry)
             context = ops.cast(self.attention.ask(changed[self.top], state)[0], "float32")
             read = affine("readout", ops.concatenate([context, changed[self.top]], axis=-1))
-            return {**changed, "fed": self.with_lexical(self.readout.activation(read), context)}
+            return {**changed, "fed": self.readout.activation(read)}
 
         start = {**self.own_entries(state), "fed": ops.cast(state["fed"], "float32")}
         maps = {**self.maps(embedded), "readout": (self.readout.kernel, self.readout.bias)}
@@ -274,32 +265,7 @@ class LuongDecoder(RecurrentDecoder):
         return ops.cast(states["fed"], embedded.dtype)
 
     def read(self, hidden: Tensor, context: Tensor) -> Tensor:
-        seen = ops.concatenate([context, ops.cast(hidden, context.dtype)], axis=-1)
-        return self.with_lexical(self.readout(seen), context)
-
-
-class LexicalReadout(keras.layers.Layer):
-    """What the source's embeddings, as attention mixes them, say of the next token by themselves.
-
-    A rare word's translation is learned from few examples: so it may be read off the word alone, and not only of a
-    bounded vector in which the sentence around it speaks too. Source: Nguyen and Chiang (2018), "Improving Lexical
-    Choice in Neural Machine Translation", section 4, where it has an output layer of its own.
-    """
-
-    def __init__(self, width: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.width = width
-
-    def build(self, embedded_shape: tuple[int | None, ...]) -> None:
-        self.inner = keras.layers.Dense(embedded_shape[-1], activation="tanh", name="inner")
-        self.outer = keras.layers.Dense(self.width, name="outer")
-        for layer in (self.inner, self.outer):
-            layer.build((None, embedded_shape[-1]))
-        self.built = True
-
-    def call(self, embedded: Tensor) -> Tensor:
-        """(..., R) of mixed embeddings (..., E)."""
-        return self.outer(embedded + self.inner(embedded))
+        return self.readout(ops.concatenate([context, ops.cast(hidden, context.dtype)], axis=-1))
 
 
 def swapped(values: Tensor) -> Tensor:

@@ -58,11 +58,10 @@ def readings_of_memory(network: Seq2Seq) -> Iterator[None]:
     """Within the block the encoder multiplies its memory by the readout's weights for the context.
 
     The context is a mixture of the memory, so what the readout makes of it is the same mixture of what it makes of the
-    memory, which is made once for a sentence. Nothing is done where that is wider: more would be moved in each step;
-    nor where a lexical readout wants the embeddings in the context.
+    memory, which is made once for a sentence. Nothing is done where that is wider: more would be moved in each step.
     """
     decoder, width = network.decoder, network.config.memory_width
-    is_simple = isinstance(decoder, LuongDecoder) and decoder.attention.heads == 1 and decoder.lexical is None
+    is_simple = isinstance(decoder, LuongDecoder) and decoder.attention.heads == 1
     if not is_simple or network.config.readout_width > width:
         yield
         return

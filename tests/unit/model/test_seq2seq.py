@@ -127,19 +127,6 @@ def test_the_readout_applies_its_activation(activation: str, lowest: float) -> N
     assert lowest <= read.min() < lowest + 0.1
 
 
-@pytest.mark.parametrize("attention", ["additive", "scaled-dot"])
-def test_embeddings_attended_to_are_read_out_by_themselves_too(attention: str) -> None:
-    model = network(attention=attention, attend_embeddings=True)
-    for weight in model.decoder.readout.weights:
-        weight.assign(np.zeros(weight.shape))
-    state = model.encode(np.array([[5, 5]]))  # however attention is shared, it is the same embedding
-    read = model.decoder.advance(model.target_embedding(np.array([2])), state).read
-    embedded = np.asarray(model.target_embedding.embeddings)[5]
-    inner, inner_bias, outer, outer_bias = (np.asarray(weight) for weight in model.decoder.lexical.weights)
-    expected = (embedded + np.tanh(embedded @ inner + inner_bias)) @ outer + outer_bias
-    np.testing.assert_allclose(np.asarray(read)[0], expected, atol=1e-6)
-
-
 def test_widths_of_their_own_give_the_published_number_of_weights() -> None:
     """A GRU's are 3 (in u + u u + 2 u); those of the decoder see token and context.
 
