@@ -88,7 +88,7 @@ class TrainingScreen(Watcher):
             f"{record.tokens_per_second:,.0f}",
             clock(record.seconds),
         )
-        note = ("   best" if record.best else "") + ("" if record.complete else "   stopped early")
+        note = ("   best" if record.best else "") + ("" if record.complete else "   part of the epoch")
         row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
         self.screen.say(row + note)
 

@@ -192,7 +192,10 @@ class ModelConfig(Settings):
 
     def check_heads(self) -> None:
         if self.heads > 1 and not self.attention_kind.has_heads:
-            raise OptionError(f"--heads is {self.heads}, but only --attention scaled-dot has heads", hint="add it")
+            raise OptionError(
+                f"--heads is {self.heads}, but only --attention scaled-dot has heads",
+                hint="add --attention scaled-dot, or leave out --heads",
+            )
         if self.attention_units % self.heads or self.memory_width % self.heads:
             raise OptionError(
                 f"--heads is {self.heads}, which does not divide both --attention-units {self.attention_units} "
