@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -112,12 +113,14 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
         validation = Validation(2.74, 53.8, 13.9, 30.3, "b", "c", "The dog sleeps.", "Der Hund schläft.")
         record = EpochRecord(2, 750, 3.09, 2.74, 15.5, 53.8, 13.9, 30.3, 1e-3, 6940.0, 61.0, True, True)
         watcher.epoch_ended(record, validation)
+        watcher.epoch_ended(replace(record, best=False, complete=False), validation)
     captured = capsys.readouterr()
     assert captured.out == ""
     lines = captured.err.splitlines()
     assert lines[0].startswith("rnn · additive attention · GRU 2x256 / 512, 2 layers · 4.6 M weights")
     assert lines[3].split() == ["2", "3.09", "2.74", "15.5", "53.8", "13.9", "30.3", "6,940", "1:01", "best"]
     assert lines[4].strip() == "The dog sleeps. -> Der Hund schläft."
+    assert lines[5].endswith("1:01   part of the epoch")
 
 
 @pytest.mark.parametrize(
