@@ -22,7 +22,8 @@ class Setting(NamedTuple):
     """What is known of a field beside its type and default.
 
     `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option;
-    `flag` is the option's name where it is not the field's own.
+    `flag` is the option's name where it is not the field's own. `instead_of` is another field that says the same in
+    another way: of the two the one that is typed overrules the one in a file.
     """
 
     help: str
@@ -30,14 +31,22 @@ class Setting(NamedTuple):
     low: float | None = None
     high: float | None = None
     flag: str | None = None
+    instead_of: str | None = None
 
 
 def setting(
-    default: Any, help: str, *, panel: str, low: float | None = None, high: float | None = None, flag: str | None = None
+    default: Any,
+    help: str,
+    *,
+    panel: str,
+    low: float | None = None,
+    high: float | None = None,
+    flag: str | None = None,
+    instead_of: str | None = None,
 ) -> Any:
     """A dataclass field that carries a `Setting`."""
-    metadata = {"setting": Setting(help=help, panel=panel, low=low, high=high, flag=flag)}
-    return dataclasses.field(default=default, metadata=metadata)
+    described = Setting(help=help, panel=panel, low=low, high=high, flag=flag, instead_of=instead_of)
+    return dataclasses.field(default=default, metadata={"setting": described})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,16 @@ class Given(NamedTuple):
         """The names of the fields of these settings that are given."""
         return frozenset(field.name for field in described(settings)) & {*self.typed, *self.filed}
 
+    def overruled(self, settings: type[Settings]) -> frozenset[str]:
+        """The names of the fields of these settings that a file gives, and what is typed says in another way."""
+        pairs = [(field.name, field.metadata["setting"].instead_of) for field in described(settings)]
+        both_ways = {*pairs, *((other, name) for name, other in pairs)}
+        return frozenset(name for name, other in both_ways if name in self.filed and other in self.typed)
+
+    def without(self, names: Collection[str]) -> Given:
+        """What is given when the file does not say `names`."""
+        return self._replace(filed={name: option for name, option in self.filed.items() if name not in names})
+
     def first(self, names: Collection[str], *, beside: str = "") -> str | None:
         """The first of these options that is given; one of the file is overruled where `beside` is typed."""
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
@@ -80,19 +90,23 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command one option for each described field of each parameter annotated with a Settings class.
 
     The command itself is then called with the settings objects, built (and so checked) from those options. A parameter
-    annotated with `Given` tells it which of all its options were given.
+    annotated with `Given` tells it which of all its options were given; then what is typed overrules what the file of
+    `--config` says in another way.
     """
     signature = inspect.signature(command, eval_str=True)
     groups = {name: p.annotation for name, p in signature.parameters.items() if is_settings(p.annotation)}
-    asking = [name for name, p in signature.parameters.items() if p.annotation is Given]
+    asking = next((name for name, p in signature.parameters.items() if p.annotation is Given), None)
 
     @functools.wraps(command)
     def called_by_typer(**values: Any) -> None:
+        given = Given.of(values[asking]) if asking else Given({}, {})
         for name, kind in groups.items():
             own = {field.name: unlisted(values.pop(field.name)) for field in described(kind)}
-            values[name] = kind(**own)
-        for name in asking:
-            values[name] = Given.of(values[name])
+            overruled = given.overruled(kind)
+            given = given.without(overruled)
+            values[name] = kind(**{key: value for key, value in own.items() if key not in overruled})
+        if asking:
+            values[asking] = given
         command(**values)
 
     parameters: list[inspect.Parameter] = []
@@ -100,7 +114,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         if parameter.name in groups:
             parameters += options_of(parameter.annotation)
         else:
-            annotation = typer.Context if parameter.name in asking else parameter.annotation
+            annotation = typer.Context if parameter.name == asking else parameter.annotation
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
     called_by_typer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     called_by_typer.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -107,10 +107,10 @@ def train(
 def check_meaning(given: Given, network: ModelConfig, training: TrainConfig) -> None:
     """Raises OptionError for options that say nothing, because of others. What is typed wins over `--config`."""
     if training.time is not None:
-        given.refuse(["epochs"], "does not go with --time", beside="time", hint="the time says how many: give one")
+        given.refuse(["epochs"], "does not go with --time", hint="the time says how many: give one")
     if training.batch_tokens is not None:
         hint = "a batch is so many sentences or so many tokens: give one of them"
-        given.refuse(["batch"], "does not go with --batch-tokens", beside="batch_tokens", hint=hint)
+        given.refuse(["batch"], "does not go with --batch-tokens", hint=hint)
     if training.replay is None:
         given.refuse(["replay_share"], "is about --replay", hint="name the prepared directory of the old pairs by it")
     if network.architecture == "rnn" and not network.attention_kind.compares_in_units:

@@ -36,6 +36,7 @@ class TrainConfig(Settings):
         "Tokens in a batch instead of sentences: sentences times the longest of either side, padding counted.",
         panel="Optimisation",
         low=1,
+        instead_of="batch",
     )
     learning_rate: float | None = setting(
         None,
@@ -101,6 +102,7 @@ class TrainConfig(Settings):
         "Train so long instead of --epochs, such as 90s, 30m or 1h30m; validation and export count. Where no option of "
         "the network is given, a short time has a smaller one.",
         panel="Optimisation",
+        instead_of="epochs",
     )
     placeholders: float = setting(
         0.3,

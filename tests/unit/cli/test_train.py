@@ -70,6 +70,10 @@ def test_what_is_typed_wins_over_an_option_of_the_file_that_then_says_nothing(tm
     typed = ["--time", "4m", "--batch-tokens", "4096", "--attention", "general"]
     result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe), *typed])
     assert "there is no prepared corpus" in result.stderr
+    recipe.write_text('time = "4m"\nbatch-tokens = 4096\n')
+    typed = ["--epochs", "3", "--batch", "32"]
+    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe), *typed])
+    assert "there is no prepared corpus" in result.stderr
     recipe.write_text('epochs = 3\ntime = "4m"\n')
     result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe)])
     assert "--epochs does not go with --time" in result.stderr
