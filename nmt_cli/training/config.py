@@ -138,7 +138,7 @@ class TrainConfig(Settings):
     )
     mixed_precision: bool | None = setting(
         None,
-        "Multiply in bfloat16, keep weights in float32.  [default: where the processor or GPU has bfloat16]",
+        "Multiply in bfloat16, keep weights in float32.  [default: where the processor has AMX, or the GPU bfloat16]",
         panel="Optimisation",
     )
     checkpoint_minutes: float = setting(
