@@ -35,8 +35,8 @@ from joeynmt_hour import settings, write_texts
 from translate import install
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.translator import Translator
 
 BATCH = 128
 LOGGED = 20  # updates between two lines of the peer's log

@@ -24,10 +24,10 @@ from pathlib import Path
 import zstandard
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.diagnosis import diagnose
 from nmt_cli.corpus.formats.inputs import Input
-from nmt_cli.corpus.reading import Inputs, read_pairs
 from nmt_cli.corpus.report import as_html, as_json
+from nmt_cli.corpus.steps.reading import Inputs, read_pairs
+from nmt_cli.corpus.steps.run_checks import diagnose
 from nmt_cli.errors import NmtError
 
 SLOWEST = 20.0  # seconds

@@ -21,11 +21,11 @@ import tempfile  # noqa: E402
 from dataclasses import replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from nmt_cli.cli.backend import silent_tensorflow  # noqa: E402
+from nmt_cli.cli.tensorflow_startup import silent_tensorflow  # noqa: E402
 from nmt_cli.corpus.dataset import PreparedCorpus  # noqa: E402
 from nmt_cli.model.config import ModelConfig  # noqa: E402
 from nmt_cli.training.config import TrainConfig  # noqa: E402
-from nmt_cli.training.watch import StepStatus, Watcher  # noqa: E402
+from nmt_cli.training.watcher import StepStatus, Watcher  # noqa: E402
 
 
 class StepWatcher(Watcher):
@@ -67,7 +67,7 @@ def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) ->
 
 
 def measure_batches(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> None:
-    from nmt_cli.training.data import TrainingBatches
+    from nmt_cli.training.data.batches import TrainingBatches
 
     plain = replace(
         config,

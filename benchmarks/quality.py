@@ -29,9 +29,9 @@ from typing import Any
 
 from recipes import Bench, Job, Translations, number, read_rows, run_all, table, with_interval
 
+from nmt_cli.evaluation.analysis.significance import bootstrap
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics import METRICS
-from nmt_cli.evaluation.significance import bootstrap
+from nmt_cli.evaluation.metrics.registry import METRICS
 
 MULTI30K = ("train", "val", "test_2016_flickr")
 TENTH = "5000"  # of the 50,000 bundled pairs, as much for dev and for test as in TensorFlow in Action

@@ -27,10 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from nmt_cli.evaluation.metrics import METRICS
-from nmt_cli.evaluation.scores import Score
-from nmt_cli.evaluation.significance import bootstrap
-from nmt_cli.evaluation.traits import words_of
+from nmt_cli.evaluation.analysis.sentence_groups import words_of
+from nmt_cli.evaluation.analysis.significance import bootstrap
+from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.model.config import ATTENTIONS
 
 RECIPES = Path(__file__).parent.parent / "examples" / "recipes"

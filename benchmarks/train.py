@@ -28,14 +28,14 @@ import numpy as np
 import tensorflow as tf
 from translate import HERE, install
 
+from nmt_cli.cores import cores
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.processors import cores
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import Batch, TrainingBatches
-from nmt_cli.training.devices import parts_of_batch, strategy_for
-from nmt_cli.training.place import ALONE
+from nmt_cli.training.data.batches import Batch, TrainingBatches
+from nmt_cli.training.distributed.process import ALONE
+from nmt_cli.training.distributed.strategy import parts_of_batch, strategy_for
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.run import vocabularies_of
 from nmt_cli.training.schedule import Schedule

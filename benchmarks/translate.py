@@ -25,11 +25,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmt_cli.cores import cores
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.evaluation.metrics import METRICS
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator
-from nmt_cli.processors import cores
+from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.translator import Translator
 
 # Joey NMT 2.3 names versions of packages that are gone, so that what it needs is named here and it comes without.
 PACKAGES = """ctranslate2 torch sentencepiece==0.2.0 importlib_metadata numpy pyyaml sacrebleu sacremoses subword-nmt

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,8 +15,21 @@ import pytest
 import nmt_cli
 
 PACKAGE = Path(nmt_cli.__file__).parent
-ROOMS = ["errors", "corpus", "inference", "evaluation", "visuals", "model", "training", "cli"]  # lower ones first
-FOUNDATION = {"errors", "files", "processors", "settings", "__init__"}  # modules below all rooms
+LAYERS = (  # lower ones first; the rooms of one layer know nothing of each other, but for those of the foundation
+    ("arrays", "files", "settings", "cores", "errors", "__init__"),
+    ("text",),
+    ("sources",),
+    ("model", "corpus", "search"),
+    ("runtime",),
+    ("translation",),
+    ("evaluation", "documents"),
+    ("jobs", "visuals"),
+    ("training",),
+    ("cli",),
+)
+FOUNDATION = LAYERS[0]
+# What translates and serves must start at once and run where nothing was prepared or trained.
+APART = ("text", "search", "runtime", "translation", "documents", "jobs")
 OWNERS = {
     "keras": ("model", "training"),
     "tensorflow": ("training",),
@@ -22,11 +37,11 @@ OWNERS = {
     "rich": ("cli/render.py",),
     "matplotlib": ("visuals",),
     "PIL": ("visuals", "model/inception.py"),
-    "onnxruntime": ("inference",),
+    "onnxruntime": ("runtime",),
     "typer": ("cli",),
-    "ray": ("inference/ray_executor.py",),
-    "pyarrow": ("inference/ray_executor.py",),
-    "markdown_it": ("inference/documents/inline.py",),
+    "ray": ("jobs/ray_executor.py",),
+    "pyarrow": ("jobs/ray_executor.py",),
+    "markdown_it": ("documents/inline.py",),
 }
 HEAVY = ["tensorflow", "keras", "onnxruntime", "numpy", "matplotlib", "nltk", "rich", "sacrebleu", "sentencepiece"]
 NAMES_OF_NOTHING = {"utils.py", "helpers.py", "common.py", "misc.py"}
@@ -34,17 +49,21 @@ NAMES_OF_NOTHING = {"utils.py", "helpers.py", "common.py", "misc.py"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def place(path: Path) -> str:
+def within_package(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def room(module: str) -> str:
-    """The room of a dotted name or path inside the package; modules at the top belong to the lowest."""
-    first = module.replace("/", ".").split(".")[0]
-    return "errors" if first in FOUNDATION else first
+def room_of(module: str) -> str:
+    """The room of a dotted name or a path inside the package."""
+    return module.replace("/", ".").removesuffix(".py").split(".")[0]
+
+
+def layer_of(module: str) -> int:
+    return next(number for number, rooms in enumerate(LAYERS) if room_of(module) in rooms)
 
 
 def imports(path: Path) -> Iterator[str]:
+    """The dotted names of what a file imports, those under `TYPE_CHECKING` too."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -54,35 +73,63 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.parent != PACKAGE], ids=place)
-def test_no_module_imports_from_a_room_above_its_own(path: Path) -> None:
-    own = ROOMS.index(room(place(path)))
-    inside = [name.removeprefix("nmt_cli.") for name in imports(path) if name.startswith("nmt_cli.")]
-    upward = [name for name in inside if room(name) in ROOMS and ROOMS.index(room(name)) > own]
-    assert not upward, f"{place(path)} imports {upward}"
+def own_imports(path: Path) -> list[str]:
+    """The modules of the package that a file imports, as paths inside it."""
+    names = [name.removeprefix("nmt_cli.").replace(".", "/") for name in imports(path) if name.startswith("nmt_cli.")]
+    candidates = [path for name in names for path in (f"{name}.py", f"{name}/__init__.py")]
+    return sorted({name for name in candidates if (PACKAGE / name).is_file()})
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_every_room_has_its_layer() -> None:
+    rooms = {room_of(within_package(path)) for path in MODULES} - {"__main__"}
+    assert rooms == {room for layer in LAYERS for room in layer}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.name != "__main__.py"], ids=within_package)
+def test_a_module_imports_from_its_own_room_and_lower_layers_alone(path: Path) -> None:
+    own, layer = room_of(within_package(path)), layer_of(within_package(path))
+    others = [name for name in own_imports(path) if room_of(name) != own]
+    foreign = [name for name in others if layer_of(name) >= layer and own not in FOUNDATION]
+    foreign += [name for name in others if own in FOUNDATION and room_of(name) not in FOUNDATION]
+    assert not foreign, f"{within_package(path)} imports {foreign}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {within_package(path): own_imports(path) for path in MODULES}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("room", APART)
+def test_what_translates_knows_nothing_of_corpora_networks_or_training(room: str) -> None:
+    for path in (PACKAGE / room).rglob("*.py"):
+        above = [name for name in own_imports(path) if room_of(name) in ("corpus", "model", "training")]
+        assert not above, f"{within_package(path)} imports {above}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=within_package)
 def test_a_package_is_imported_only_in_the_room_that_owns_it(path: Path) -> None:
     for name in imports(path):
         owners = OWNERS.get(name.split(".")[0])
-        assert owners is None or place(path).startswith(owners), f"{place(path)} imports {name}"
+        assert owners is None or within_package(path).startswith(owners), f"{within_package(path)} imports {name}"
 
 
-def test_inference_never_imports_the_network_or_its_training() -> None:
-    for path in (PACKAGE / "inference").rglob("*.py"):
-        assert not [name for name in imports(path) if name.startswith(("nmt_cli.model", "nmt_cli.training"))]
+def test_no_flat_folder_holds_more_than_twenty_five_files() -> None:
+    sizes = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in MODULES if path.name != "__init__.py")
+    assert not {folder: size for folder, size in sizes.items() if size > 25}
 
 
 def test_only_the_command_line_prints_exits_or_reads_the_environment() -> None:
     for path in MODULES:
-        if place(path).startswith("cli/") or path.name == "__main__.py":
+        if within_package(path).startswith("cli/") or path.name == "__main__.py":
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         read = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        assert not called & {"print", "sys.exit", "exit"}, place(path)
-        assert not read & {"os.environ", "os.getenv"}, place(path)
+        assert not called & {"print", "sys.exit", "exit"}, within_package(path)
+        assert not read & {"os.environ", "os.getenv"}, within_package(path)
 
 
 def test_no_module_is_named_for_nothing() -> None:
@@ -90,7 +137,7 @@ def test_no_module_is_named_for_nothing() -> None:
 
 
 def test_no_file_is_longer_than_four_hundred_lines() -> None:
-    lengths = {place(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    lengths = {within_package(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     assert not {name: length for name, length in lengths.items() if length > 400}
 
 
@@ -107,10 +154,10 @@ def test_the_command_line_starts_without_any_heavy_import() -> None:
 
 
 def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
-    code = "import nmt_cli.cli.translate, nmt_cli.inference.translator, nmt_cli.inference.onnx_engine"
+    code = "import nmt_cli.cli.translate, nmt_cli.translation.translator, nmt_cli.runtime.onnx_engine"
     slow = (
         *("tensorflow", "keras", "matplotlib", "rich"),
-        *("nmt_cli.corpus.preparation", "nmt_cli.corpus.config", "nmt_cli.corpus.grids"),
+        *("nmt_cli.corpus", "nmt_cli.sources.images"),
         *("nmt_cli.model", "nmt_cli.training"),
     )
     assert loaded_by(code, slow) == ([], "")

@@ -14,9 +14,9 @@ from nmt_cli.cli.scoring import Evaluation, Inputs, Outcome
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics import ALL, NAMES, metric_names, possible_names
+from nmt_cli.evaluation.metrics.registry import ALL, NAMES, metric_names, possible_names
 from nmt_cli.files import atomic_path
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.search.config import SearchConfig
 
 METRIC_HELP = (
     f"One of {', '.join(NAMES)}; may be given several times. comet and bertscore need a model that is on this "
@@ -133,7 +133,7 @@ def write_page(outcome: Outcome, inputs: Inputs, path: Path) -> None:
 
 
 def print_derivation(metric: list[str] | None, pair: tuple[str, str], scores: ScoreConfig) -> None:
-    from nmt_cli.evaluation.explain import explained
+    from nmt_cli.evaluation.analysis.explain import explained
     from nmt_cli.visuals.labels import printable
 
     for line in explained(metric_names(metric or EXPLAINED), *pair, scores):
@@ -148,7 +148,7 @@ def print_scores(outcome: Outcome, inputs: Inputs, *, json_wanted: bool, profile
     for line in report.report_lines(outcome.report):
         typer.echo(line)
     if profile and outcome.report.profile is not None:
-        from nmt_cli.evaluation.profile import profile_lines
+        from nmt_cli.evaluation.analysis.profile import profile_lines
 
         typer.echo("\n".join(["", *profile_lines(outcome.report.profile)]))
 

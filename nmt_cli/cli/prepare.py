@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from nmt_cli.cli import render
+from nmt_cli.cli.open_model import reader_for
 from nmt_cli.cli.options import Configuration, DataDirectory, Force, Quiet, Verbose, with_settings
-from nmt_cli.cli.pictures import reader_for
+from nmt_cli.cores import cores
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import Input, parse_input
 from nmt_cli.errors import OptionError
-from nmt_cli.processors import cores
 
 
 @with_settings
@@ -43,12 +43,14 @@ def prepare(
     verbose: Verbose = False,
 ) -> None:
     """Check, clean, split and encode sentence pairs."""
-    from nmt_cli.corpus import dataset  # numpy and sentencepiece, which `nmt --help` does not need
+    from nmt_cli.corpus.prepare import (
+        prepare as prepare_corpus,  # numpy and sentencepiece, which `nmt --help` does not need
+    )
 
     inputs = all_inputs(corpus or [], source_file, target_file)
     screen = render.Screen(quiet=quiet, verbose=verbose)
     with render.stage_progress(screen) as progress:
-        done = dataset.prepare(
+        done = prepare_corpus(
             inputs,
             data,
             config,

@@ -16,8 +16,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nmt_cli.corpus.dataset import PrepareReport
     from nmt_cli.corpus.manifest import Example, Features, Finding, Manifest, Subwords
+    from nmt_cli.corpus.prepare import PrepareReport
     from nmt_cli.evaluation.report import Report
 
 # Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.cli.pictures import open_translator
+from nmt_cli.cli.open_model import open_translator, with_pictures_of
 from nmt_cli.cli.render import Screen, sentence_progress
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import report, texts
+from nmt_cli.evaluation.analysis.warnings import doubt_of_leak, seen_in
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.doubts import doubt_of_leak, seen_in
-from nmt_cli.evaluation.material import Material
-from nmt_cli.evaluation.metrics import Given
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.registry import Given
+from nmt_cli.search.config import SearchConfig
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.inference.bundle import ModelCard
-    from nmt_cli.inference.translator import Translator
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.translator import Translator
 
 SAMPLE = 200  # training sentences that are translated to measure memorisation
 CARD = "model.json"  # inference.bundle.CARD and corpus.manifest.NAME, whose modules need numpy
@@ -198,8 +198,8 @@ class Evaluation:
         corpus: PreparedCorpus | None,
         translator: Translator | None,
     ) -> report.Report:
-        from nmt_cli.evaluation.profile import memory, profile
-        from nmt_cli.evaluation.traits import Training
+        from nmt_cli.evaluation.analysis.profile import memory, profile
+        from nmt_cli.evaluation.analysis.sentence_groups import Training
 
         language = corpus.target_language if corpus is not None else ""
         with self.screen.status("looking where it fails"):
@@ -244,4 +244,4 @@ def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
 
 def load_translator(model: Path, corpus: PreparedCorpus | None) -> Translator:
     translator = open_translator(model)
-    return translator if corpus is None else translator.knowing(corpus)
+    return translator if corpus is None else with_pictures_of(translator, corpus)

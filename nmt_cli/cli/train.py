@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt_cli.cli.backend import require_tensorflow, silent_tensorflow
 from nmt_cli.cli.options import (
     Configuration,
     DataDirectory,
@@ -27,13 +26,14 @@ from nmt_cli.cli.options import (
     with_settings,
 )
 from nmt_cli.cli.render import Screen, cut_line
+from nmt_cli.cli.tensorflow_startup import require_tensorflow, silent_tensorflow
 from nmt_cli.cli.training_screen import TrainingScreen, clock
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.place import Place
-from nmt_cli.training.watch import Watcher, Watchers
+from nmt_cli.training.distributed.process import Place
+from nmt_cli.training.watcher import Watcher, Watchers
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -72,7 +72,7 @@ def train(
     --resume goes on where it was.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.training.claim import claimed
+    from nmt_cli.training.checkpoints.lock import claimed
 
     deadline = Deadline.of(training.time)  # what was waited for before training counts too
     require_tensorflow()
@@ -134,7 +134,7 @@ def help_the_chief(
     asked: Collection[str],
 ) -> None:
     """What a process does that is not the chief: it learns its share and leaves nothing."""
-    from nmt_cli.training.checkpoint import state_path
+    from nmt_cli.training.checkpoints.checkpoint import state_path
 
     screen.say(f"{place}: helps the chief, which shows how training goes and writes the model")
     with TemporaryDirectory(prefix="nmt.") as own, stop_signals() as stop:

@@ -8,12 +8,12 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Self
 
-from nmt_cli.cli.described import described_network
+from nmt_cli.cli.network_summary import described_network
 from nmt_cli.cli.render import Screen, StepBar
-from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
-    from nmt_cli.training.proof import Proof
+    from nmt_cli.training.int8_check import Proof
     from nmt_cli.training.run import TrainReport
 
 

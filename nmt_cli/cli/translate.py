@@ -16,27 +16,27 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
-from nmt_cli.cli.lines import LayoutConfig
+from nmt_cli.cli.line_layout import LayoutConfig
+from nmt_cli.cli.open_model import open_translator
 from nmt_cli.cli.options import Given, ModelDirectory, Quiet, described, with_settings
-from nmt_cli.cli.pictures import open_translator
 from nmt_cli.cli.render import Screen, translation_progress
-from nmt_cli.corpus.clean import normalise
+from nmt_cli.documents import format_of, open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Document, Source, TranslationUnit
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import atomic_path, require_file
-from nmt_cli.inference.config import LineConfig, RepairConfig, SamplingConfig, SearchConfig
-from nmt_cli.inference.cuts import SourceCuts, limits_told
-from nmt_cli.inference.delivery import delivered
-from nmt_cli.inference.documents import format_of, open_document
-from nmt_cli.inference.documents.config import DocumentConfig
-from nmt_cli.inference.documents.document import Document, Source, TranslationUnit
-from nmt_cli.inference.executor import ExecutorConfig, assembled
-from nmt_cli.inference.job import Executor, Job, pair
-from nmt_cli.inference.stream import arriving, blocks
+from nmt_cli.jobs.executor import ExecutorConfig, assembled
+from nmt_cli.jobs.job import Executor, Job, pair
+from nmt_cli.jobs.pipeline import delivered
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.stream import arriving, blocks
+from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.truncation import SourceCuts, limits_told
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.bundle import Bundle, ModelCard
-    from nmt_cli.inference.placing import Placed
-    from nmt_cli.inference.translation import Translation
+    from nmt_cli.runtime.model_directory import Bundle, ModelCard
+    from nmt_cli.translation.result import Placed, Translation
 
 STREAM = Path("-")  # standard input or output
 READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
@@ -181,7 +181,7 @@ class Writer(NamedTuple):
 
 def unchecked(model: Path) -> Bundle:
     """What a model says of itself; its files are checked by whoever loads them."""
-    from nmt_cli.inference.bundle import Bundle, read_card  # SentencePiece, which `nmt --help` does not need
+    from nmt_cli.runtime.model_directory import Bundle, read_card  # SentencePiece, which `nmt --help` does not need
 
     card = read_card(model)
     return Bundle(model, card, card.default_precision)

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.cli.drawing import Wanted, draw_attention
-from nmt_cli.cli.exhibits import draw_corpus, draw_history, draw_search, list_nearest
+from nmt_cli.cli.attention_view import Wanted, draw_attention
+from nmt_cli.cli.charts import draw_corpus, draw_history, draw_search, list_nearest
 from nmt_cli.cli.options import DataDirectory, Given, ModelDirectory, Quiet, described, with_settings
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import OptionError
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.search.config import SearchConfig
 
 
 def flag(name: str, help: str) -> Any:

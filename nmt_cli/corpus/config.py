@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.|$)")
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from nmt_cli import files
-from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 NAME = "dataset.json"
 FORMAT = 1

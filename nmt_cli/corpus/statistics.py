@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.tokenizer import words_of
 from nmt_cli.errors import OptionError
+from nmt_cli.text.words import words_of
 
 
 @dataclass(frozen=True)

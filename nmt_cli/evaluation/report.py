@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.evaluation.analysis.warnings import doubts
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.doubts import doubts
-from nmt_cli.evaluation.material import Material
-from nmt_cli.evaluation.metrics import FORCED, measure_all
-from nmt_cli.evaluation.scores import Score
+from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.registry import FORCED, measure_all
+from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.evaluation.texts import ParallelText
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.cuts import SourceCuts, limits_told
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.truncation import SourceCuts, limits_told
 
 if TYPE_CHECKING:
-    from nmt_cli.evaluation.profile import Profile
-    from nmt_cli.evaluation.significance import Comparison, Interval
-    from nmt_cli.inference.translator import Translator
+    from nmt_cli.evaluation.analysis.profile import Profile
+    from nmt_cli.evaluation.analysis.significance import Comparison, Interval
+    from nmt_cli.translation.translator import Translator
 
 Progress = Callable[[int], None]
 
@@ -78,7 +78,7 @@ def translated(
     translations = translator.translate(text.lines, one_best, progress)
     forced = None
     if FORCED & set(names):
-        from nmt_cli.inference.forced import force_lines  # numpy, which `nmt --help` does not need
+        from nmt_cli.translation.forced import force_lines  # numpy, which `nmt --help` does not need
 
         first = [own[0] for own in text.references]
         forced = force_lines(translator, text.lines, first, limit=search.max_source_length)
@@ -107,7 +107,7 @@ def report_of_translations(
 
 def report_of_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
     """Scores the hypotheses of `material`, with intervals. `names` are keys of METRICS or DEMANDING."""
-    from nmt_cli.evaluation.significance import bootstrap  # numpy, which `nmt --help` does not need
+    from nmt_cli.evaluation.analysis.significance import bootstrap  # numpy, which `nmt --help` does not need
 
     scores = measure_all(names, material, config)
     found = {name: bootstrap(score.statistics, config.resamples) for name, score in scores.items() if score.statistics}
@@ -127,7 +127,7 @@ def against(report: Report, rival: str, material: Material, config: ScoreConfig 
 
     A score that was counted otherwise, of other subwords, does not compare: a warning takes its place.
     """
-    from nmt_cli.evaluation.significance import compare  # numpy, which `nmt --help` does not need
+    from nmt_cli.evaluation.analysis.significance import compare  # numpy, which `nmt --help` does not need
 
     names = [name for name in report.scores if material.forced or name not in FORCED]
     others = measure_all(names, material, config)

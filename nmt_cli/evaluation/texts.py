@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.inference.stream import decoded
+from nmt_cli.text.stream import decoded
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus

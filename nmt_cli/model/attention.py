@@ -15,7 +15,7 @@ import keras
 from keras import ops
 
 from nmt_cli.model.encoders import Encoded
-from nmt_cli.model.recurrence import Attended
+from nmt_cli.model.fast.recurrence import Attended
 
 Tensor = Any
 State = dict[str, Tensor]

@@ -13,8 +13,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from nmt_cli.model.gates import Gates, GruGates, LstmGates
-from nmt_cli.model.recurrence import states_over_time
+from nmt_cli.model.fast.gates import Gates, GruGates, LstmGates
+from nmt_cli.model.fast.recurrence import states_over_time
 
 Tensor = Any
 

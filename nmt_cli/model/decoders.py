@@ -22,10 +22,10 @@ from nmt_cli.model.attention import (
 )
 from nmt_cli.model.cells import CELLS, STATES, biases, gates_of, projected, run_cell
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.deferred import Affine, states_with_maps
 from nmt_cli.model.dropout import Dropout
 from nmt_cli.model.encoders import Encoded
-from nmt_cli.model.recurrence import Attended, attentive_states_over_time
+from nmt_cli.model.fast.deferred import Affine, states_with_maps
+from nmt_cli.model.fast.recurrence import Attended, attentive_states_over_time
 
 Tensor = Any
 

@@ -16,9 +16,9 @@ from keras import ops
 from numpy.typing import NDArray
 from PIL.Image import DecompressionBombError
 
-from nmt_cli.corpus.grids import IMAGE_WEIGHTS
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import require_file
+from nmt_cli.sources.images import IMAGE_WEIGHTS
 
 FloatArray = NDArray[np.floating]
 

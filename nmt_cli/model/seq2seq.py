@@ -13,7 +13,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from nmt_cli.corpus.tokenizer import Tokenizer
+from nmt_cli.arrays.special_ids import PAD, START
 from nmt_cli.errors import OptionError
 from nmt_cli.model.architectures import ARCHITECTURES
 from nmt_cli.model.attention import MASKED, State, padding_bias
@@ -158,7 +158,7 @@ class OutputLayer(keras.layers.Layer):
     def forbidden(self) -> Tensor:
         """(V,): MASKED for what is never a next token, the padding and the start of a sentence; 0 for the rest."""
         ids = ops.arange(self.vocabulary)
-        never = ops.logical_or(ops.equal(ids, Tokenizer.PAD), ops.equal(ids, Tokenizer.START))
+        never = ops.logical_or(ops.equal(ids, PAD), ops.equal(ids, START))
         return ops.cast(never, "float32") * MASKED
 
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt_cli.training.arrays import Arrays, read_arrays
-from nmt_cli.training.checkpoint import Checkpoints, Kept, assign_weights
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, Kept, assign_weights
+from nmt_cli.training.checkpoints.npz import Arrays, read_arrays
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watch import Validation
+from nmt_cli.training.watcher import Validation
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from pathlib import Path
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import sha256
-from nmt_cli.inference.bundle import Bundle
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.training.checkpoints.resume import changes
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import vocabularies_of
-from nmt_cli.training.replay import Replayed, clear_of
-from nmt_cli.training.resume import changes
+from nmt_cli.training.data.batches import vocabularies_of
+from nmt_cli.training.data.replay import Replayed, clear_of
 
 FREE = {"dropout"}  # weights do not depend on it
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from nmt_cli.errors import TrainingError, from_os_error
-from nmt_cli.training.checkpoint import Checkpoints, Kept
-from nmt_cli.training.cluster import Alone
-from nmt_cli.training.data import TrainingBatches
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, Kept
+from nmt_cli.training.checkpoints.progress import Progress
+from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.distributed.cluster import Alone
 from nmt_cli.training.divergence import ATTEMPTS, Diverged
-from nmt_cli.training.progress import Progress
 from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watch import EpochRecord, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
 
 
 @dataclass

@@ -5,43 +5,39 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
-from importlib.metadata import version
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from shutil import copyfile
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError, TrainingError
-from nmt_cli.inference.bundle import FORMAT, WEIGHTS, ModelCard, publishing, write_card
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.augment import check_sampling
-from nmt_cli.training.averaging import Chosen, choose_weights
-from nmt_cli.training.calibration import calibrate
-from nmt_cli.training.checkpoint import Checkpoints, load_weights, read_facts, save_weights
+from nmt_cli.runtime.model_directory import WEIGHTS
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights, read_facts
+from nmt_cli.training.checkpoints.resume import Identity, check_same, handover_of, is_unbegun
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import TrainingBatches, vocabularies_of
+from nmt_cli.training.cost_model import calibrate
+from nmt_cli.training.data.augmentation import check_sampling
+from nmt_cli.training.data.batches import TrainingBatches, vocabularies_of
+from nmt_cli.training.data.replay import Replayed
+from nmt_cli.training.data.word_swaps import RARE
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.devices import cluster_of, described, parts_of_batch, strategy_for
-from nmt_cli.training.export import export
+from nmt_cli.training.distributed.process import ALONE, Place
+from nmt_cli.training.distributed.strategy import cluster_of, described, parts_of_batch, strategy_for
 from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
+from nmt_cli.training.int8_check import Proof
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.place import ALONE, Place
+from nmt_cli.training.network_size import ENOUGH, first_size, is_open
 from nmt_cli.training.precision import dtype_policy, policy_name
-from nmt_cli.training.proof import Proof, quantise_and_prove
-from nmt_cli.training.replay import Replayed
-from nmt_cli.training.resume import Identity, check_same, handover_of, is_unbegun
+from nmt_cli.training.publish import publish
 from nmt_cli.training.schedule import Schedule, TimedSchedule
-from nmt_cli.training.sizing import ENOUGH, first_size, is_open
 from nmt_cli.training.step import Trainer
-from nmt_cli.training.swapping import RARE
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watch import EpochRecord, RunInfo, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, RunInfo, Validation, Watcher
 
 PROOF = 3  # translations of the development set by `quantise_and_prove`, each about as long as a validation
 
@@ -286,57 +282,3 @@ def run_info(run: TrainingRun, policy: str, devices: str) -> RunInfo:
         devices=devices,
         network=run.trainer.network.config,
     )
-
-
-def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
-    """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
-    chosen = choose_weights(run.checkpoints, run.validate, run.latest)
-    network = run.validate.network
-    with publishing(run.checkpoints.directory) as staged:
-        save_weights(network, staged / WEIGHTS)
-        export(network, staged)
-        proof = quantise_and_prove(corpus, staged, run.validate)
-        names = list(corpus.tokenizers)
-        for name, tokenizer in corpus.tokenizers.items():
-            (staged / name).write_bytes(tokenizer.model)
-        if corpus.picture_weights is not None:
-            copyfile(corpus.picture_weights, staged / corpus.picture_weights.name)
-        card = ModelCard(
-            format=FORMAT,
-            source_language=corpus.source_language,
-            target_language=corpus.target_language,
-            network=network.config.to_mapping(),
-            vocabularies=asdict(vocabularies_of(corpus)),
-            training=asdict(run.trainer.config),
-            tokenizer=asdict(corpus.tokenizer_settings),
-            source_tokenizer=names[0],
-            target_tokenizer=names[-1],
-            dataset_fingerprint=corpus.fingerprint,
-            epochs=chosen.epochs[0],
-            development=development(chosen),
-            precision=proof.to_mapping(),
-            versions=versions(),
-            checksums={},
-            source=corpus.source.to_mapping(),
-        )
-        write_card(staged, card)
-    return chosen, proof
-
-
-def development(chosen: Chosen) -> dict[str, Any]:
-    """The scores on the development set as they stand in the card."""
-    validation = chosen.validation
-    averaged = {"averaged_epochs": list(chosen.epochs)} if len(chosen.epochs) > 1 else {}
-    return {
-        **averaged,
-        "decoding": "greedy",
-        "bleu": {"value": validation.bleu, "signature": validation.bleu_signature},
-        "chrf": {"value": validation.chrf, "signature": validation.chrf_signature},
-        "loss": validation.loss,
-        "accuracy": validation.accuracy,
-    }
-
-
-def versions() -> dict[str, str]:
-    packages = ("tensorflow", "keras", "tf2onnx", "onnxruntime", "sentencepiece", "sacrebleu")
-    return {"nmt": __version__, **{name: version(name) for name in packages}}

@@ -13,11 +13,11 @@ import tensorflow as tf
 
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import Batch
-from nmt_cli.training.engine import source_spec
-from nmt_cli.training.exposure import with_own_tokens
+from nmt_cli.training.data.batches import Batch
+from nmt_cli.training.keras_engine import source_spec
 from nmt_cli.training.loss import TrainingLoss, training_loss
 from nmt_cli.training.schedule import Schedule, optimizer
+from nmt_cli.training.scheduled_sampling import with_own_tokens
 
 IDS = tf.TensorSpec((None, None), tf.int32)
 SCALAR = tf.TensorSpec((), tf.float32)

@@ -14,7 +14,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.framework.summary_pb2 import DATA_CLASS_SCALAR, SummaryMetadata
 
-from nmt_cli.training.watch import EpochRecord, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
 
 EVERY = 20  # steps between two values while an epoch runs
 SHOWN = ("loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf", "learning_rate", "tokens_per_second")

@@ -8,19 +8,19 @@ from itertools import pairwise
 import numpy as np
 import tensorflow as tf
 
-from nmt_cli.corpus.batching import BatchSize, batch_edges
+from nmt_cli.arrays.batching import BatchSize, batch_edges
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.evaluation.bleu import bleu
-from nmt_cli.evaluation.chrf import chrf
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator
+from nmt_cli.evaluation.metrics.bleu import bleu
+from nmt_cli.evaluation.metrics.chrf import chrf
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.data import Batch, batch_of
-from nmt_cli.training.engine import KerasEngine, source_spec
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.training.data.batches import Batch, batch_of
+from nmt_cli.training.keras_engine import KerasEngine, source_spec
 from nmt_cli.training.loss import token_loss
 from nmt_cli.training.step import IDS, Trainer
-from nmt_cli.training.watch import Validation
+from nmt_cli.training.watcher import Validation
+from nmt_cli.translation.translator import Translator
 
 GREEDY = SearchConfig(beam_size=1, scored=False)
 SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.inference.beam_trace import Node, TracedBeam
+from nmt_cli.search.trace import Node
+from nmt_cli.translation.beam_tree import TracedBeam
 from nmt_cli.visuals.canvas import BLUE, FAINT, FONT_SIZE, INK, new_figure, write_figure
 from nmt_cli.visuals.labels import cell_width, piece_labels, printable, shortened
 

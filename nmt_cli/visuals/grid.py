@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nmt_cli.inference.protocol import FloatArray
+    from nmt_cli.arrays.types import FloatArray
 
 PANELS = 6  # side by side
 PANEL = 1.5  # inches

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nmt_cli.inference.protocol import FloatArray
+    from nmt_cli.arrays.types import FloatArray
 
 SHADES = ((0.8, "█"), (0.55, "▓"), (0.3, "▒"), (0.1, "░"))  # from this share of the largest weight on
 BELOW = "·"

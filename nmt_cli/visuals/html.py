@@ -19,7 +19,7 @@ from nmt_cli.files import atomic_path
 from nmt_cli.visuals.words import Attended
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.protocol import FloatArray
+    from nmt_cli.arrays.types import FloatArray
 
 
 @dataclass(frozen=True)

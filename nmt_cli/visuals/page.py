@@ -15,7 +15,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path
 
 if TYPE_CHECKING:
-    from nmt_cli.evaluation.profile import Profile, Section
+    from nmt_cli.evaluation.analysis.profile import Profile, Section
     from nmt_cli.evaluation.report import Report
 
 SUFFIXES = (".html", ".md")

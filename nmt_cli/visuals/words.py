@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.inference.alignment import JOINER, Groups, blank_separated, merged
+from nmt_cli.translation.word_alignment import JOINER, Groups, blank_separated, merged
 from nmt_cli.visuals.labels import SPACE, WORD_START, is_wide, piece_labels, printable
 
 if TYPE_CHECKING:
-    from nmt_cli.inference.protocol import FloatArray
-    from nmt_cli.inference.translation import Translation
+    from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.translation.result import Translation
 
 BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
 

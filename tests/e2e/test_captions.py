@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from nmt_cli.cli.open_model import with_pictures_of
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.translator import Translator
 from support.commands import nmt, succeed
 
 SHAPES = Path(__file__).parents[2] / "examples" / "shapes.py"
@@ -41,7 +42,7 @@ def test_pictures_it_has_never_seen_are_described(place: Path) -> None:
 
 def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(place: Path) -> None:
     corpus = PreparedCorpus.load(place / "prepared")
-    translator = Translator.load(place / "model").knowing(corpus)
+    translator = with_pictures_of(Translator.load(place / "model"), corpus)
     names = [each.source for each in corpus.referenced("test")]
     hits = []
     for translation in translator.translate(names, SearchConfig()):

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt_cli.evaluation.material import Material
-from nmt_cli.evaluation.profile import profile
+from nmt_cli.evaluation.analysis.profile import profile
+from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.report import against, report_of_material
 from nmt_cli.visuals.html import Shown, write_page
 from nmt_cli.visuals.page import write_report

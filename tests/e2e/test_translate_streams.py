@@ -260,7 +260,7 @@ def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
         "from nmt_cli.cli.app import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
-        "names = ('nmt_cli.inference.workers', 'ray', 'polib', 'pysubs2', 'mdurl')\n"
+        "names = ('nmt_cli.jobs.workers', 'ray', 'polib', 'pysubs2', 'mdurl')\n"
         "print([name for name in names if name in sys.modules])"
     )
     (place / "one.txt").write_text("bade.\n")

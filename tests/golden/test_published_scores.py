@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from nmt_cli.evaluation.analysis.explain import explained
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.explain import explained
-from nmt_cli.evaluation.metrics import METRICS
+from nmt_cli.evaluation.metrics.registry import METRICS
 
 # The example of sacreBLEU's README and of its test/test_bleu.py (`_hyps`, `_refs`), two references a sentence.
 HYPOTHESES = ["The dog bit the man.", "It wasn't surprising.", "The man had just bitten him."]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nmt_cli.inference.protocol import FloatArray, IntArray, Step
+from nmt_cli.arrays.types import FloatArray, IntArray
+from nmt_cli.search.step_model import Step
 
 END = 3
 

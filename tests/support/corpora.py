@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt_cli.corpus.examine import Chunk, add, examine
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.pairs import Pairs
+from nmt_cli.corpus.steps.examine import Chunk, add, examine
 
 NOUNS = {"dog": "Hund", "cat": "Kater", "house": "Hof", "tree": "Baum", "ship": "Kahn"}
 VERBS = {"sees": "sieht", "takes": "nimmt", "loves": "liebt", "finds": "findet"}

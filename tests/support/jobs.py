@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt_cli.errors import DamagedError
-from nmt_cli.inference.job import Block, Job, TranslateBlock
-from nmt_cli.inference.translation import Translation
+from nmt_cli.jobs.job import Block, Job, TranslateBlock
+from nmt_cli.translation.result import Translation
 from support.translations import louder
 
 

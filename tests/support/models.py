@@ -8,7 +8,8 @@ from pathlib import Path
 from shutil import copyfile
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.prepare import prepare
 from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
@@ -82,11 +83,11 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     """A complete model directory whose network, with these settings beside tiny widths, has its initial weights."""
     import keras
 
-    from nmt_cli.inference.bundle import FORMAT, ModelCard, graph_files, publishing, write_card
-    from nmt_cli.inference.onnx_engine import optimise
     from nmt_cli.model.seq2seq import Seq2Seq
-    from nmt_cli.training.export import export
-    from nmt_cli.training.proof import quantise
+    from nmt_cli.runtime.model_directory import FORMAT, ModelCard, graph_files, publishing, write_card
+    from nmt_cli.runtime.onnx_engine import optimise
+    from nmt_cli.training.export.export import export
+    from nmt_cli.training.int8_check import quantise
 
     keras.utils.set_random_seed(4)
     size = corpus.source_tokenizer.vocabulary_size

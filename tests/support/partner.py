@@ -12,8 +12,8 @@ from pathlib import Path
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.place import Place
-from nmt_cli.training.watch import StepStatus, Watcher
+from nmt_cli.training.distributed.process import Place
+from nmt_cli.training.watcher import StepStatus, Watcher
 
 SMALL = ModelConfig(embedding=8, units=16, attention_units=8, dropout=0.0)
 CONFIG = TrainConfig(epochs=2, batch=50, learning_rate=0.01, careless=0.0, mixed_precision=False)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nmt_cli.corpus.clean import normalise
-from nmt_cli.inference.documents import open_document
-from nmt_cli.inference.documents.config import DocumentConfig
-from nmt_cli.inference.documents.document import Source
-from nmt_cli.inference.translation import Hypothesis, Translation
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Source
+from nmt_cli.text.normalise import normalise
+from nmt_cli.translation.result import Hypothesis, Translation
 
 Rule = Callable[[str], Translation]
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from nmt_cli.corpus.checks.check import PairCheck
-from nmt_cli.corpus.clean import count_words
+from nmt_cli.text.normalise import count_words
 
 SHORT = 3  # words of a pair whose sides may well be the same: a name, "OK", "Taxi!"
 NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,\u00a0\u202f' ]\d{3})+(?!\d)|\d+")

@@ -6,7 +6,7 @@ import html
 import re
 
 from nmt_cli.corpus.checks.check import TextCheck
-from nmt_cli.corpus.clean import without_invisible
+from nmt_cli.text.normalise import without_invisible
 
 # What the bytes of UTF-8 look like in cp1252: a letter of "Â" to "ô", then one to three characters of the upper half.
 # One such group alone counts only where good text has none: "ß“" and "à »" can be German and French.

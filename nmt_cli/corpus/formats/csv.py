@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from nmt_cli.corpus.config import languages_in
-from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers, is_name
+from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers
+from nmt_cli.text.columns import is_name
 
 HEAD = 20  # lines by which the delimiter is told
 # What the first line's first two fields are called when it is a header, beside the codes of the two languages.

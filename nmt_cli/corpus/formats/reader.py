@@ -9,9 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple, NoReturn
 
+from nmt_cli.corpus.formats.decompress import InputStream
 from nmt_cli.corpus.formats.inputs import Input, ReadOptions
-from nmt_cli.corpus.formats.stream import InputStream
-from nmt_cli.errors import DataError, nearest
+from nmt_cli.errors import DataError
+from nmt_cli.text.columns import column_number
 
 
 class Row(NamedTuple):
@@ -79,25 +80,3 @@ def column_numbers(options: ReadOptions, header: list[str] | None, where: str) -
             hint="name both, with --source-column and --target-column",
         )
     return source, target
-
-
-def column_number(given: str | None, header: list[str] | None, default: int, where: str) -> int:
-    """The column, counted from 0, of a name in `header` or a number counted from 1; `default` when none is given.
-
-    Raises DataError for a name that the header has not, naming the nearest.
-    """
-    if given is None:
-        return default
-    names = [name.strip() for name in header or ()]
-    if given in names:
-        return names.index(given)
-    if given.isascii() and given.isdigit() and 0 < int(given[:9]) < 10_000:
-        return int(given) - 1
-    like = nearest(given, names)
-    known = f"the columns are {', '.join(names[:20])}" if names else "columns are counted from 1"
-    raise DataError(f"{where}: there is no column {given!r}", hint=f"did you mean {like!r}?" if like else known)
-
-
-def is_name(column: str | None) -> bool:
-    """Whether a column is given by name, so that the first line must be a header."""
-    return column is not None and not (column.isascii() and column.isdigit())

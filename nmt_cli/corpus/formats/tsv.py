@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers, is_name
+from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers
+from nmt_cli.text.columns import is_name
 
 
 class TsvReader(Reader):

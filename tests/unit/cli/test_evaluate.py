@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.dataset import Pair, PreparedCorpus, Referenced
 from nmt_cli.errors import ExitCode
-from nmt_cli.inference import forced
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation import forced
+from nmt_cli.translation.translator import Translator
 
 runner = CliRunner()
 SURE = forced.Forced(tokens=(5, 3), log_probabilities=(0.0, 0.0), likeliest=(True, True), attention=np.ones((2, 1)))

@@ -10,20 +10,20 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from nmt_cli.cli import backend
+from nmt_cli.cli import tensorflow_startup
 from nmt_cli.cli.app import app
-from nmt_cli.cli.described import described_network
+from nmt_cli.cli.network_summary import described_network
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.train import Stop, stop_signals
 from nmt_cli.cli.training_screen import TrainingScreen, clock
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.watch import EpochRecord, RunInfo, Validation
+from nmt_cli.training.watcher import EpochRecord, RunInfo, Validation
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(backend, "find_spec", lambda name: None)
+    monkeypatch.setattr(tensorflow_startup, "find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["train"])
     assert result.exit_code == ExitCode.UNAVAILABLE

@@ -9,11 +9,9 @@ from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.translate import Tally
 from nmt_cli.errors import ExitCode
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.cuts import SourceCuts
-from nmt_cli.inference.healing import Repair
-from nmt_cli.inference.placing import Placed
-from nmt_cli.inference.translation import Hypothesis, Translation
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.result import Hypothesis, Placed, Repair, Translation
+from nmt_cli.translation.truncation import SourceCuts
 
 
 def told(capsys: pytest.CaptureFixture[str], *translations: Translation, thing: str = "line") -> str:

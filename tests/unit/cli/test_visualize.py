@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
 from nmt_cli.errors import ExitCode
-from nmt_cli.inference import forced
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translation import Hypothesis, Translation
-from nmt_cli.inference.translator import Translator
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation import forced
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.translator import Translator
 
 runner = CliRunner()
 HYPOTHESIS = Hypothesis(

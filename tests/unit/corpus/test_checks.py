@@ -16,8 +16,8 @@ from nmt_cli.corpus.checks.shifted import find_shifts
 from nmt_cli.corpus.checks.single import Damaged, Empty, Identical, IdenticalShort, Numbers
 from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.diagnosis import diagnose, refuse_findings
 from nmt_cli.corpus.manifest import Example, Finding
+from nmt_cli.corpus.steps.run_checks import diagnose, refuse_findings
 from nmt_cli.errors import DataError, OptionError
 from support.corpora import examined, toy_pairs
 

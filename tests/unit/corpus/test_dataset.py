@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus import dataset, preparation
+from nmt_cli.corpus import prepare as prepare_module
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.formats.inputs import Input
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.steps import build as preparation
 from nmt_cli.errors import DamagedError, DataError, NmtError, NotFoundError, OptionError, OutputError, from_os_error
 from support.corpora import toy_pairs, write_tsv
 
@@ -322,7 +324,7 @@ def test_options_that_name_what_is_not_there_are_refused(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict, error: type[NmtError], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(dataset, "read_pairs", None)  # rather refused before the work than after it
+    monkeypatch.setattr(prepare_module, "read_pairs", None)  # rather refused before the work than after it
     with pytest.raises(error, match=message):
         prepare(corpus, tmp_path / "out", PrepareConfig(**options))
     assert list(tmp_path.iterdir()) == [corpus]
@@ -350,7 +352,7 @@ def test_a_place_without_permission_is_refused_before_the_work(
 ) -> None:
     # Permissions do not bind root, as whom tests may run.
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
-    monkeypatch.setattr(dataset, "read_pairs", lambda *_: pytest.fail("the corpus was read"))
+    monkeypatch.setattr(prepare_module, "read_pairs", lambda *_: pytest.fail("the corpus was read"))
     with pytest.raises(OutputError, match="no permission to write"):
         prepare(corpus, tmp_path / "new" / "out", PrepareConfig())
     assert list(tmp_path.iterdir()) == [corpus]

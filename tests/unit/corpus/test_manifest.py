@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.manifest import FORMAT, Counts, Example, FileRecord, Finding, LeakReport, Manifest, Subwords
-from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 EXAMPLE = Example(file="a.tsv", line=3, source="", target="b")
 

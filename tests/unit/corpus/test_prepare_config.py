@@ -1,8 +1,8 @@
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig, languages_in
-from nmt_cli.corpus.tokenizer_settings import TokenizerSettings
 from nmt_cli.errors import OptionError
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 
 @pytest.mark.parametrize(

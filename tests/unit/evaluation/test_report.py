@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from nmt_cli.evaluation.material import Material
+from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.report import Report, as_json, report_lines, report_of_material, report_of_translations
 from nmt_cli.evaluation.texts import ParallelText
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translation import Translation
-from nmt_cli.inference.translator import Translator
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.result import Translation
+from nmt_cli.translation.translator import Translator
 
 
 class Shouting:

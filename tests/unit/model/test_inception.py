@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nmt_cli.corpus.grids import IMAGE_WEIGHTS
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.model.inception import InceptionV3, read_picture
+from nmt_cli.sources.images import IMAGE_WEIGHTS
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import pytest
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.averaging import Chosen, choose_weights
-from nmt_cli.training.checkpoint import Checkpoints, Kept
-from nmt_cli.training.watch import Validation
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, Kept
+from nmt_cli.training.watcher import Validation
 
 
 def network(seed: int) -> Seq2Seq:

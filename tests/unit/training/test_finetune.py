@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.evaluation.chrf import chrf
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator
+from nmt_cli.evaluation.metrics.chrf import chrf
 from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import finetune
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
 from nmt_cli.training.run import train
+from nmt_cli.translation.translator import Translator
 from support.models import SYLLABLES, prepare_toy, write_pairs
 
 SMALL = ModelConfig(embedding=32, units=48, attention_units=16)

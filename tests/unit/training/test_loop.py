@@ -16,15 +16,15 @@ import tensorflow as tf
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import TrainingError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training import checkpoint
+from nmt_cli.training.checkpoints import checkpoint
+from nmt_cli.training.checkpoints.resume import Identity
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.distributed.process import ALONE
 from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.place import ALONE
-from nmt_cli.training.resume import Identity
 from nmt_cli.training.run import explained, start
 from nmt_cli.training.schedule import Handover
-from nmt_cli.training.watch import Validation, Watcher
+from nmt_cli.training.watcher import Validation, Watcher
 from support.models import prepare_toy
 
 TINY = ModelConfig(embedding=2, units=2, attention_units=2)

@@ -11,18 +11,19 @@ import numpy as np
 import pytest
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus, prepare
-from nmt_cli.evaluation.chrf import chrf
-from nmt_cli.inference.bundle import Bundle
-from nmt_cli.inference.config import SearchConfig
-from nmt_cli.inference.translator import Translator
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.evaluation.metrics.chrf import chrf
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import run as running
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.proof import Proof, quantise_and_prove
+from nmt_cli.training.int8_check import Proof, quantise_and_prove
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy, toy_pairs, write_pairs
 
 SMALL = ModelConfig(embedding=8, units=8, attention_units=4)

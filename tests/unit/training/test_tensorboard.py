@@ -7,7 +7,7 @@ import tensorflow as tf
 from tensorflow.core.util.event_pb2 import Event
 
 from nmt_cli.training.tensorboard import EVERY, TensorBoard
-from nmt_cli.training.watch import EpochRecord, StepStatus, Validation
+from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation
 
 
 def test_the_logs_hold_every_scalar_at_its_update(tmp_path: Path) -> None:

@@ -12,19 +12,19 @@ import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
-from nmt_cli.inference.bundle import Bundle
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.training import network_size
 from nmt_cli.training import run as running
-from nmt_cli.training import sizing
 from nmt_cli.training.averaging import Chosen
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.int8_check import Proof
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.proof import Proof
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watch import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 from support.models import prepare_toy
 
 SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
@@ -224,8 +224,8 @@ def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
 def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
     import numpy as np
 
-    from nmt_cli.training.calibration import calibrate
-    from nmt_cli.training.resume import Identity
+    from nmt_cli.training.checkpoints.resume import Identity
+    from nmt_cli.training.cost_model import calibrate
     from nmt_cli.training.run import start
 
     run = start(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
@@ -240,8 +240,8 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
 def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nmt_cli.training import calibration
-    from nmt_cli.training.resume import Identity
+    from nmt_cli.training import cost_model
+    from nmt_cli.training.checkpoints.resume import Identity
     from nmt_cli.training.run import start
 
     now = 0.0
@@ -254,12 +254,12 @@ def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
     config = replace(TIMED, batch=8)
     run = start(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
     monkeypatch.setattr(Trainer, "update", update)
-    monkeypatch.setattr(calibration.time, "monotonic", lambda: now)
-    assert calibration.update_seconds(run, enough=5.0) == 2.0
+    monkeypatch.setattr(cost_model.time, "monotonic", lambda: now)
+    assert cost_model.update_seconds(run, enough=5.0) == 2.0
     assert now == 2.0 * (1 + 3)  # one that is not timed, and those that pass 5 seconds
     now = 0.0
-    assert calibration.update_seconds(run, enough=300.0) == 2.0
-    assert now == 2.0 * (1 + calibration.UPDATES)
+    assert cost_model.update_seconds(run, enough=300.0) == 2.0
+    assert now == 2.0 * (1 + cost_model.UPDATES)
 
 
 def network_begun(
@@ -275,7 +275,7 @@ def network_begun(
 
 
 def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == sizing.SMALL
+    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == network_size.SMALL
     assert network_begun(corpus, tmp_path, ModelConfig(), 0.02) == ModelConfig()
 
 
@@ -286,14 +286,14 @@ def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus,
 
 
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
-    for chosen in (sizing.SMALL, ModelConfig()):
-        assert sizing.first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
+    for chosen in (network_size.SMALL, ModelConfig()):
+        assert network_size.first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
     other = ModelConfig(attention="general")  # which was asked for then, and is not now: no size explains it
-    assert sizing.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig()
+    assert network_size.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig()
 
 
 def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == sizing.SMALL  # and no update followed
+    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == network_size.SMALL  # and no update followed
     machine = Machine((0, 0.02))
     deadline = Deadline(300, clock=machine)
     request = running.Request(corpus, tmp_path, ModelConfig(), TIMED, machine, resume=True, deadline=deadline)
@@ -302,7 +302,7 @@ def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedC
 
 
 def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:
-    assert sizing.is_open((), TIMED)
-    assert not sizing.is_open({"units"}, TIMED)
-    assert not sizing.is_open((), replace(TIMED, init_from="model"))
-    assert not sizing.is_open((), TrainConfig())
+    assert network_size.is_open((), TIMED)
+    assert not network_size.is_open({"units"}, TIMED)
+    assert not network_size.is_open((), replace(TIMED, init_from="model"))
+    assert not network_size.is_open((), TrainConfig())

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt_cli.corpus.batching import BatchSize
+from nmt_cli.arrays.batching import BatchSize
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus, prepare
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.prepare import prepare
 from nmt_cli.training.validation import length_sorted_batches
 from support.models import toy_pairs, write_pairs
 

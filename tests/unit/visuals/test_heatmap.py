@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import OptionError
-from nmt_cli.inference.protocol import FloatArray
 from nmt_cli.visuals import fonts, heatmap
 from nmt_cli.visuals.canvas import check_suffix
 from nmt_cli.visuals.heatmap import colour_map, draw, heatmap_figure, terminal_lines

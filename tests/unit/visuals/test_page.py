@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation.material import Material
-from nmt_cli.evaluation.profile import profile
+from nmt_cli.evaluation.analysis.profile import profile
+from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.report import Report, against, report_of_material
-from nmt_cli.inference.config import SearchConfig
+from nmt_cli.search.config import SearchConfig
 from nmt_cli.visuals.page import cell, check_suffix, html, markdown, write_report
 
 EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.statistics import side, statistics
-from nmt_cli.corpus.tokenizer import words_of
+from nmt_cli.text.words import words_of
 from nmt_cli.visuals.statistics import draw_statistics, statistics_lines
 from support.models import prepare_toy
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.inference.alignment import blank_separated, merged
-from nmt_cli.inference.translation import Hypothesis, Translation
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.word_alignment import blank_separated, merged
 from nmt_cli.visuals.words import attended, label, words
 
 

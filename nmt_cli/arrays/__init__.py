@@ -1,0 +1,1 @@
+"""Arrays: their types, ragged arrays, batches. Knows nothing of text, files or networks."""

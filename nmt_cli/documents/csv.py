@@ -1,0 +1,102 @@
+"""Comma-separated text with quotes: the translation becomes the last field, and everything before it stays as it is.
+
+`,`, `;` or a tab between fields, whichever parts the first line into most. A field of several lines is one text.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from nmt_cli.documents.columns import (
+    SHORT_ROW,
+    cell,
+    column_index,
+    has_header,
+    missing,
+    new_name,
+    parted,
+    required_column,
+)
+from nmt_cli.documents.document import Document, TranslationUnit, verbatim
+
+BYTE_ORDER_MARK = "\ufeff"
+OPEN_QUOTE = "a quote that is opened here is perhaps never closed"
+
+
+def width(line: str, delimiter: str) -> int:
+    """Fields of a first line; none of what is no CSV, which is told when it is read."""
+    try:
+        return len(next(csv.reader([line.removeprefix(BYTE_ORDER_MARK)], delimiter=delimiter), []))
+    except csv.Error:
+        return 0
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record as it stands in the file, from line `line` on, and what its fields say."""
+
+    line: int
+    raw: str  # all its lines with their ends
+    fields: list[str]
+
+    def with_field(self, text: str, delimiter: str, *, empty: int = 0) -> str:
+        """The record with one more field, behind so many `empty` ones."""
+        body, end = parted(self.raw)
+        quote = any(mark in text for mark in f'{delimiter}"')
+        field = '"{}"'.format(text.replace('"', '""')) if quote else text
+        return f"{body}{delimiter * (1 + empty)}{field}{end}"
+
+
+class CsvDocument(Document):
+    def units(self) -> Iterator[TranslationUnit]:
+        required_column(self.source)
+        lines = self.source.text_lines(ends=True)
+        first = next(lines, "")  # no more: a pipe may wait for the translation of a line before it gives the next
+        self.delimiter = max(",;\t", key=lambda one: width(first, one))
+        column = None
+        for record in self.records(chain([first] if first else [], lines)):
+            if column is None:
+                column, self.width = column_index(self.source, record.fields), len(record.fields)
+                if has_header(self.source):
+                    yield verbatim(record.with_field(new_name(self.source, record.fields), self.delimiter))
+                    continue
+            yield self.row(record, column)
+
+    def row(self, record: Record, column: int) -> TranslationUnit:
+        if not any(map(str.strip, record.fields)):
+            return verbatim(record.raw)
+        if len(record.fields) <= column:
+            count = len(record.fields)
+            self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated", SHORT_ROW)
+        text = cell(record.fields[column])
+        empty = missing(record.fields, self.width, self.notes)
+        return TranslationUnit(
+            (text,), lambda translations: record.with_field(translations[0].text, self.delimiter, empty=empty)
+        )
+
+    def records(self, lines: Iterator[str]) -> Iterator[Record]:
+        """Raises DataError for what is no CSV, naming the line where the record begins."""
+        taken: list[str] = []
+
+        def noted() -> Iterator[str]:
+            for line in lines:
+                taken.append(line)
+                yield line.removeprefix(BYTE_ORDER_MARK)
+
+        reader = csv.reader(noted(), delimiter=self.delimiter, strict=True)
+        number = 1
+        while True:
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                returns = "new-line character" in str(error)  # the reader takes a carriage return alone for one
+                hint = "its lines end in carriage returns alone; convert it: tr '\\r' '\\n'" if returns else OPEN_QUOTE
+                self.source.refuse(number, str(error), hint)
+            yield Record(number, "".join(taken), fields)
+            number += len(taken)
+            taken.clear()

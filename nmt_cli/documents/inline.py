@@ -1,0 +1,197 @@
+"""What stands inside a line of Markdown: the parser's tokens as sentences with marks.
+
+The parser keeps no places of tokens inside a line, so its rules are wrapped in ones that note what they consumed: links
+and code are then written back as they were, not as the parser understood them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from nmt_cli.documents.markup import Mark, MarkedText
+from nmt_cli.documents.sentences import sentences
+
+NOTED = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
+RAW, LABEL_END = "nmt_raw", "nmt_label_end"
+SHARED = re.compile(r"[\w/,.:;+=-]*")
+ALERT = re.compile(r"\[![A-Za-z]+\]")  # what makes an alert of a quote on GitHub, on a line of its own
+TASK = re.compile(r"\[[ xX]\](?=\s)")
+VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # without an end
+TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """What stands between two hard line breaks, by sentences, and the break behind it as it is written."""
+
+    sentences: Sequence[MarkedText]
+    hard_break: str
+
+
+@cache
+def inline_parser() -> Any:
+    """A parser of CommonMark, tables, strikethrough, footnotes and front matter whose tokens say what they consumed."""
+    from markdown_it import MarkdownIt  # of the extra `formats`, and slow to load
+    from mdit_py_plugins.footnote import footnote_plugin
+    from mdit_py_plugins.front_matter import front_matter_plugin
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser.use(front_matter_plugin).use(footnote_plugin)
+    rules = dict(zip(parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules(""), strict=True))
+    for name in NOTED:
+        parser.inline.ruler.at(name, noting(rules[name]))
+    return parser
+
+
+def noting(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
+    """The rule, which also notes in its tokens what it consumed, and where in that the label of a link ended."""
+
+    def noted(state: Any, silent: bool) -> bool:
+        start, before = state.pos, len(state.tokens)
+        label_end = state.md.helpers.parseLinkLabel(state, start, True) if state.src[start] == "[" else -1
+        matched = rule(state, silent)
+        if matched and not silent:
+            for token in state.tokens[before:]:
+                token.meta.setdefault(RAW, state.src[start : state.pos])
+                token.meta.setdefault(LABEL_END, label_end - start)
+        return matched
+
+    return noted
+
+
+def segments(token: Any, *, apart: bool) -> list[Segment]:
+    """The segments of an inline token, their sentences `apart` or in one."""
+    found: list[Segment] = []
+    builder = Builder()
+    for child in token.children:
+        if child.type == "hardbreak" and not builder.opened:
+            found.append(Segment(sentences(builder.finished(), apart=apart), written_break(child)))
+            builder = Builder()
+        elif child.type == "softbreak" and not found and ALERT.fullmatch(builder.text) and not builder.marks:
+            found.append(Segment([MarkedText("", (Mark(0, 0, fixed=builder.text),))], ""))
+            builder = Builder()
+        else:
+            builder.add(child)
+    return [*found, Segment(sentences(builder.finished(), apart=apart), "")]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What was opened and waits for its end: its place among the marks, where it began, and its token."""
+
+    slot: int
+    start: int
+    token: Any
+
+
+@dataclass
+class Builder:
+    """Text and marks of a segment, token after token."""
+
+    text: str = ""
+    marks: list[Mark | None] = field(default_factory=list)  # None until it is known where a mark ends
+    opened: list[Opened] = field(default_factory=list)
+
+    def add(self, token: Any) -> None:
+        if token.type == "text":
+            self.add_text(token.content)
+        elif token.type == "softbreak":
+            self.text += " "
+        elif token.type == "hardbreak":
+            self.add_fixed("", written_break(token) + "\n")
+            self.text += " "
+        elif token.type == "html_inline":
+            self.add_tag(token)
+        elif token.type == "code_inline":
+            self.add_code(token.content.strip(), token.meta[RAW])
+        elif token.nesting == 1:
+            self.open(token)
+        elif token.nesting == -1:
+            self.close(token)
+        else:
+            self.add_fixed("", token.meta.get(RAW, token.content))
+
+    def add_text(self, text: str) -> None:
+        task = TASK.match(text) if not self.text and not self.marks else None
+        if task:
+            self.add_fixed("", task[0])
+            text = text[task.end() :]
+        self.text += text
+
+    def add_code(self, text: str, raw: str) -> None:
+        """Code; where it shares a word with the code before it (`a`/`b`), both are one."""
+        last = self.marks[-1] if self.marks else None
+        between = self.text[last.end :] if last else ""
+        if last and last.fixed and not last.is_point and last.depth == len(self.opened) and SHARED.fullmatch(between):
+            self.marks[-1] = replace(last, end=len(self.text) + len(text), fixed=f"{last.fixed}{between}{raw}")
+            self.text += text
+        else:
+            self.add_fixed(text, raw)
+
+    def add_fixed(self, text: str, raw: str) -> None:
+        self.marks.append(Mark(len(self.text), len(self.text) + len(text), fixed=raw, depth=len(self.opened)))
+        self.text += text
+
+    def add_tag(self, token: Any) -> None:
+        """HTML: a pair of tags is a mark on what stands between; any other stays where it is."""
+        tag = TAG.match(token.content)
+        if tag and tag[1] and self.opened and self.opened[-1].token.content.startswith(f"<{tag[2]}"):
+            opening = self.opened.pop()
+            self.fill(opening, Mark(opening.start, len(self.text), opening.token.content, token.content))
+        elif tag and not tag[1] and tag[2].lower() not in VOID and not token.content.endswith("/>"):
+            self.open(token)
+        else:
+            self.add_fixed("", token.content)
+            self.text += " " if tag and tag[2].lower() == "br" else ""
+
+    def open(self, token: Any) -> None:
+        self.opened.append(Opened(len(self.marks), len(self.text), token))
+        self.marks.append(None)
+
+    def close(self, token: Any) -> None:
+        while self.opened[-1].token.type == "html_inline":
+            self.give_up()
+        opening = self.opened.pop()
+        if token.type == "link_close":
+            self.fill(opening, link(opening.start, len(self.text), opening.token))
+        else:
+            self.fill(opening, Mark(opening.start, len(self.text), opening.token.markup, token.markup))
+
+    def fill(self, opening: Opened, mark: Mark) -> None:
+        """Puts a mark in its place; one without a character of text becomes one with what is inside it."""
+        if mark.is_point and mark.fixed is None:
+            inside = "".join(one.fixed or "" for one in self.marks[opening.slot + 1 :] if one)
+            mark = Mark(mark.start, mark.end, fixed=mark.before + inside + mark.after)
+        if mark.fixed is not None:
+            del self.marks[opening.slot + 1 :]
+        self.marks[opening.slot] = replace(mark, depth=len(self.opened))
+
+    def give_up(self) -> None:
+        """The tag opened last has no partner: it stays where it is."""
+        opening = self.opened.pop()
+        self.marks[opening.slot] = Mark(opening.start, opening.start, fixed=opening.token.content)
+
+    def finished(self) -> MarkedText:
+        while self.opened:
+            self.give_up()
+        return MarkedText(self.text, tuple(mark for mark in self.marks if mark is not None))
+
+
+def written_break(token: Any) -> str:
+    """A hard line break in the one of two ways in which it was written, without the end of the line."""
+    return "\\" if token.meta.get(RAW, "").startswith("\\") else "  "
+
+
+def link(start: int, end: int, opening: Any) -> Mark:
+    """A link: its words are translated, its address is as it was."""
+    raw, label_end = opening.meta[RAW], opening.meta[LABEL_END]
+    if opening.info == "auto":
+        return Mark(start, end, fixed=raw)
+    label, after = raw[1:label_end], raw[label_end:]
+    if after in ("]", "][]"):  # the label is the reference
+        after = f"][{label}]"
+    return Mark(start, end, "[", after)

@@ -1,0 +1,177 @@
+"""Markdown (CommonMark with tables, strikethrough, footnotes and front matter), by markdown-it-py.
+
+The parser says which lines hold running text and what is in it; only that text is replaced, so that everything else
+(code, HTML, addresses, the shape of lists and tables) stays byte for byte. A paragraph is written as one line, as are
+its parts between hard line breaks. Alternative texts of images and titles of links are kept, not translated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nmt_cli.documents.document import Document, TranslationUnit, library, verbatim
+from nmt_cli.documents.inline import Segment, inline_parser, segments
+from nmt_cli.documents.markup import MarkedText, with_marks
+from nmt_cli.documents.sentences import joined
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+LINE_END = re.compile(r"\r\n|\n|\r")  # what the parser takes for one
+# What the parser knows nothing of: a byte order mark, and front matter in TOML.
+KEPT = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
+ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
+ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
+ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other marks mean something between words alone
+BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:)|(\d{1,9})(?=[.)](\s|$))")
+HARD_BREAK = re.compile(r"((?:  |\\)\n) ?")
+GUESSED = "marks (emphasis, links, code) that were placed by guess"
+NOT_FOUND = "paragraphs that were left as they are, since the parser reads them differently from how they stand"
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Running text from the character `start` of the document up to `end`; each further line begins with `prefix`."""
+
+    start: int
+    end: int
+    prefix: str
+    segments: Sequence[Segment]
+    in_table: bool
+
+
+class MarkdownDocument(Document):
+    def units(self) -> Iterator[TranslationUnit]:
+        whole = "".join(self.source.text_lines(ends=True))
+        kept = re.match(KEPT, whole)
+        text = whole[kept.end() :] if kept else whole
+        yield verbatim(kept[0] if kept else "")
+        written = 0
+        for stretch in stretches(text, self.notes, apart=self.source.split_sentences):
+            yield verbatim(text[written : stretch.start])
+            yield self.unit(stretch, "\r\n" if "\r\n" in text else "\n")
+            written = stretch.end
+        yield verbatim(text[written:])
+
+    def unit(self, stretch: Stretch, line_end: str) -> TranslationUnit:
+        sentences = [sentence for segment in stretch.segments for sentence in segment.sentences]
+
+        def written(translations: Sequence[Translation]) -> str:
+            remaining = iter(translations)
+            lines = [self.line(segment, remaining, stretch) for segment in stretch.segments]
+            breaks = [segment.hard_break for segment in stretch.segments[:-1]]
+            before = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
+            return ("".join(before) + lines[-1]).replace("\n", line_end + stretch.prefix)
+
+        return TranslationUnit(tuple(sentence.text for sentence in sentences), written)
+
+    def line(self, segment: Segment, translations: Iterator[Translation], stretch: Stretch) -> str:
+        parts = []
+        for sentence in segment.sentences:
+            placed = with_marks(sentence, next(translations), escaped)
+            self.notes += Counter({GUESSED: placed.guessed})
+            parts.append(placed.text)
+        text = joined(parts)
+        if stretch.in_table:
+            return text.replace("|", "\\|")
+        first, *others = HARD_BREAK.split(text)  # one inside a mark, which did not part the sentences
+        return at_line_start(first) + "".join(
+            mark + at_line_start(line) for mark, line in zip(others[::2], others[1::2], strict=True)
+        )
+
+
+def escaped(text: str) -> str:
+    """Plain text, so written that Markdown reads nothing into it but addresses."""
+    patterns = cycle((ESCAPED, ESCAPED_IN_ADDRESSES))
+    parts = zip(ADDRESS.split(text), patterns, strict=False)
+    return "".join(pattern.sub(lambda found: "\\" + found[0], part) for part, pattern in parts)
+
+
+def at_line_start(line: str) -> str:
+    """A line of running text, so written that it begins no list, heading or fence."""
+    found = BLOCK_START.match(line)
+    if not found:
+        return line
+    place = found.end(2) if found[2] else found.start()
+    return f"{line[:place]}\\{line[place:]}"
+
+
+def stretches(text: str, notes: Counter[str], *, apart: bool) -> Iterator[Stretch]:
+    """The running text of a document, in order of its place."""
+    lines = Lines(text)
+    cursor = 0
+    for token, in_table in sorted(inline_tokens(text), key=lambda one: one[0].map[0]):
+        parts = segments(token, apart=apart)
+        is_wanted = any(has_words(sentence) for part in parts for sentence in part.sentences)
+        if not (is_wanted or in_table):  # of a table all cells are found, one behind the other
+            continue
+        found = lines.cell(token, cursor) if in_table else lines.paragraph(token)
+        if found is not None:
+            start, cursor, prefix = found
+        if found is not None and is_wanted:
+            yield Stretch(start, cursor, prefix, parts, in_table)
+        elif is_wanted:
+            notes[NOT_FOUND] += 1
+
+
+def inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
+    """The parser's tokens of running text, each with whether it stands in a table."""
+    library("markdown_it", "markdown-it-py", "Markdown files")
+    library("mdit_py_plugins", "mdit-py-plugins", "Markdown files")
+    in_table = False
+    for token in inline_parser().parse(text.replace("\0", "\ufffd")):  # as the parser does, which we look up below
+        if token.type in ("table_open", "table_close"):
+            in_table = token.type == "table_open"
+        if token.type == "inline" and token.map:
+            yield token, in_table
+
+
+def has_words(sentence: MarkedText) -> bool:
+    """Whether there is anything to translate: a letter that is no code and no address."""
+    fixed = [range(mark.start, mark.end) for mark in sentence.marks if mark.fixed is not None]
+    return any(c.isalpha() and not any(place in one for one in fixed) for place, c in enumerate(sentence.text))
+
+
+class Lines:
+    """A document by lines, in which the contents of tokens are found again."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(found.end() for found in LINE_END.finditer(text))]
+        ends = [*self.starts[1:], len(text)]
+        self.lines = [text[start:end].replace("\0", "\ufffd") for start, end in zip(self.starts, ends, strict=True)]
+
+    def paragraph(self, token: Any) -> Found | None:
+        """Content of one or more lines, each without what stands before it on its line."""
+        places: list[int] = []
+        contents = token.content.split("\n")
+        for number, content in enumerate(contents, start=token.map[0]):
+            place = self.lines[number].rfind(content) if number < len(self.lines) else -1
+            if place < 0:
+                return None
+            places.append(place)
+        last = token.map[0] + len(contents) - 1
+        prefix = self.lines[token.map[0] + 1][: places[1]] if len(places) > 1 else ""
+        return Found(self.starts[token.map[0]] + places[0], self.starts[last] + places[-1] + len(contents[-1]), prefix)
+
+    def cell(self, token: Any, cursor: int) -> Found | None:
+        """Content of a cell, on its line and behind `cursor`; a `|` in it is written with a backslash."""
+        number = token.map[0]
+        content = token.content.replace("|", "\\|")
+        place = self.lines[number].find(content, max(0, cursor - self.starts[number]))
+        if place < 0:
+            return None
+        start = self.starts[number] + place
+        return Found(start, start + len(content), "")
+
+
+class Found(NamedTuple):
+    """Characters [start, end) of a document, and what stands before its second line."""
+
+    start: int
+    end: int
+    prefix: str

@@ -1,0 +1,244 @@
+"""Text with marks on some of its words (emphasis, links, code), and where the marks stand in its translation.
+
+The text is translated without them; attention then says which target words come from the marked source words
+(projection of markup by word alignment: Müller 2017, "Treatment of markup in statistical machine translation").
+Knows no format: a mark carries what is written before and after its words. Words are what stands between blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nmt_cli.text.normalise import normalise
+from nmt_cli.translation.word_alignment import links
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+Escape = Callable[[str], str]
+OPENING = "([{«„“‘\"'¿¡"
+CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
+DEEPEST = 100  # marks inside each other; what is deeper counts as beside the last of these
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The characters [start, end) of a text and how they are written.
+
+    With `fixed`, what is written is that instead of any translation of the characters. A mark is inside the last one
+    before it whose `depth` is less.
+    """
+
+    start: int
+    end: int
+    before: str = ""
+    after: str = ""
+    fixed: str | None = None
+    depth: int = 0
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it has no characters: it stands between two."""
+        return self.start == self.end
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    text: str
+    marks: tuple[Mark, ...] = ()  # in the order in which they begin
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A translated text with its marks, and how many of them attention could not place."""
+
+    text: str
+    guessed: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """A mark with those inside it, over the source words [first, last); `prefix` and `suffix` share these words.
+
+    `closed` says that a point or comma at the end of the translated words does not belong to the mark.
+    """
+
+    mark: Mark
+    first: int
+    last: int
+    prefix: str
+    suffix: str
+    source: str
+    closed: bool
+    inside: list[Node] = field(default_factory=list)
+
+
+def with_marks(marked: MarkedText, translation: Translation, escape: Escape) -> Placed:
+    """The best translation of `marked.text` with all its marks, each once; `escape` writes plain text in the format."""
+    if not marked.marks:
+        return Placed(escape(translation.text), 0)
+    words = translation.text.split(" ") if translation.text else []  # other blanks are inside of what is protected
+    sources = linked(translation, words, len(normalise(marked.text).split()))
+    projection = Projection(words, sources, escape)
+    return Placed(projection.written(nested(marked), 0, len(words)), projection.guessed)
+
+
+def linked(translation: Translation, words: Sequence[str], source_words: int) -> list[int]:
+    """The source word of each target word: the one it looked at most, else the one at the same share of the text."""
+    own = [place for place, word in enumerate(words) for _ in word.split()]  # a protected word may be several
+    found: dict[int, int] = {}
+    if translation.hypotheses:
+        for source, target in links(translation, translation.hypotheses[0]):
+            if target < len(own) and source < source_words:
+                found.setdefault(own[target], source)
+    return [found.get(place, place * source_words // max(1, len(words))) for place in range(len(words))]
+
+
+def nested(marked: MarkedText) -> list[Node]:
+    """The marks as a forest, over words."""
+    roots: list[Node] = []
+    open_nodes: list[Node] = []
+    for mark in marked.marks:
+        while open_nodes and open_nodes[-1].mark.depth >= mark.depth:
+            open_nodes.pop()
+        node = node_of(mark, marked.text)
+        (open_nodes[-1].inside if open_nodes else roots).append(node)
+        if mark.fixed is None and len(open_nodes) < DEEPEST:
+            open_nodes.append(node)
+    return roots
+
+
+def node_of(mark: Mark, text: str) -> Node:
+    """The words that a mark touches, and what of these lies outside it."""
+    prefix = text[: mark.start].rpartition(" ")[2] if mark.start < len(text) else ""
+    suffix = text[mark.end :].partition(" ")[0]
+    first = len(text[: mark.start - len(prefix)].split())
+    if mark.is_point:
+        glued = mark.start > 0 and text[mark.start - 1] != " "
+        return Node(mark, first, first, text[: mark.start].rpartition(" ")[2] if glued else "", suffix, "", False)
+    last = first + len(text[mark.start - len(prefix) : mark.end].split())
+    source = text[mark.start : mark.end]
+    return Node(mark, first, last, prefix, suffix, source, mark.end < len(text) and source[-1] not in CLOSING)
+
+
+class Line:
+    """Words as they are written one after the other, with a blank between two that are not glued."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.glued = True
+
+    def add(self, text: str, *, glued_behind: bool = False, glued_ahead: bool = False) -> None:
+        self.text += text if self.glued or glued_behind else " " + text
+        self.glued = glued_ahead
+
+    def add_words(self, words: Iterable[str]) -> None:
+        for word in words:
+            self.add(word)
+
+
+class Projection:
+    """Writes target words with marks. `guessed` counts marks that no target word looked at."""
+
+    def __init__(self, words: Sequence[str], links: Sequence[int], escape: Escape) -> None:
+        self.words = words
+        self.links = links
+        self.escape = escape
+        self.guessed = 0
+
+    def written(self, nodes: Sequence[Node], low: int, high: int) -> str:
+        """The target words [low, high) with these marks on them; a mark for which no word is left stands at the end."""
+        line = Line()
+        cursor = low
+        ranges = [self.target_range(node, low, high) for node in nodes]
+        for (start, end), node in sorted(zip(ranges, nodes, strict=True), key=lambda one: one[0]):
+            start, end = max(start, cursor), max(end, cursor)
+            line.add_words(map(self.escape, self.words[cursor:start]))
+            if not node.mark.is_point:
+                end = min(max(end, start + 1), high)
+            behind = node.mark.is_point and bool(node.prefix)
+            ahead = node.mark.is_point and bool(node.suffix) and not behind
+            line.add(self.marked(node, start, end), glued_behind=behind, glued_ahead=ahead)
+            cursor = end
+        line.add_words(map(self.escape, self.words[cursor:high]))
+        return line.text
+
+    def marked(self, node: Node, start: int, end: int) -> str:
+        mark = node.mark
+        last = self.words[end - 1] if end > start else ""
+        closing = trailing(last) if node.closed else ""
+        opening = leading(self.words[start]) if node.prefix and end > start else ""
+        if mark.fixed is not None:
+            before = node.prefix if any(map(str.isalnum, node.prefix)) and not mark.is_point else opening
+            after = node.suffix if any(map(str.isalnum, node.suffix)) and not mark.is_point else closing
+            return f"{self.escape(before)}{mark.fixed}{self.escape(after)}"
+        if start == end:  # no word is left for it: rather its own words than none
+            self.guessed += 1
+            return f"{mark.before}{self.untranslated(node)}{mark.after}"
+        within = self.trimmed(opening, closing, start, end)
+        inner = within.written(node.inside, start, end)
+        self.guessed += within.guessed if within is not self else 0
+        return f"{self.escape(opening)}{mark.before}{inner}{mark.after}{self.escape(closing)}"
+
+    def untranslated(self, node: Node) -> str:
+        """The source words of a mark, with the marks inside it."""
+        if not node.inside:
+            return self.escape(node.source)
+        words = node.source.split()
+        own = Projection(words, [node.first + place for place in range(len(words))], self.escape)
+        return own.written(node.inside, 0, len(words))
+
+    def trimmed(self, opening: str, closing: str, start: int, end: int) -> Projection:
+        """The same words, but the first of [start, end) without `opening` and the last without `closing`."""
+        if not (opening or closing):
+            return self
+        words = list(self.words)
+        words[start] = words[start].removeprefix(opening)
+        words[end - 1] = words[end - 1].removesuffix(closing)
+        return Projection(words, self.links, self.escape)
+
+    def target_range(self, node: Node, low: int, high: int) -> tuple[int, int]:
+        """The target words [start, end) of a mark, of those in [low, high)."""
+        if node.first == node.last:
+            return self.target_gap(node, low, high)
+        inside = [node.first <= link < node.last for link in self.links[low:high]]
+        if all(inside):
+            return low, high
+        if not any(inside):
+            self.guessed += 1
+            place = low + next((i for i, link in enumerate(self.links[low:high]) if link >= node.last), high - low)
+            return max(low, place - 1), place
+        start, end = densest(inside)
+        return low + start, low + end
+
+    def target_gap(self, node: Node, low: int, high: int) -> tuple[int, int]:
+        """Where a mark without words goes: behind what comes from the word before it."""
+        if node.first == 0 and not node.prefix:
+            return low, low
+        before = node.first if node.prefix else node.first - 1
+        places = [place for place in range(low, high) if self.links[place] == before]
+        place = (max(places) if places else high - 1) + 1
+        return place, place
+
+
+def densest(inside: Sequence[bool]) -> tuple[int, int]:
+    """The run [start, end) with the most that are inside less those that are not; of equals the first and shortest."""
+    best, best_range = 0, (0, 0)
+    total, start = 0, 0
+    for place, one in enumerate(inside):
+        if total <= 0:
+            total, start = 0, place
+        total += 1 if one else -1
+        if total > best:
+            best, best_range = total, (start, place + 1)
+    return best_range
+
+
+def trailing(word: str) -> str:
+    return word[len(word.rstrip(CLOSING)) :] if word.strip(CLOSING) else ""
+
+
+def leading(word: str) -> str:
+    return word[: len(word) - len(word.lstrip(OPENING))] if word.strip(OPENING) else ""

@@ -1,0 +1,86 @@
+"""How good attention is as an alignment of words: entropy, diagonal share, and error rate against gold links.
+
+Takes arrays and links; must not know models. Letters: T target and S source words, the end of the sentence among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nmt_cli.arrays.types import FloatArray
+from nmt_cli.errors import DataError
+from nmt_cli.evaluation.texts import read_sentences
+
+Link = tuple[int, int]  # source word, target word, from 0
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The links that people drew for one sentence; each sure link is possible too."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+
+
+def entropy(attention: FloatArray) -> float:
+    """Mean entropy of the rows of (T, S), in bits: 0 where each word looks at one word, log2 S where at all alike."""
+    weights = np.clip(attention, 1e-12, 1)
+    return float(-(weights * np.log2(weights)).sum(axis=1).mean())
+
+
+def diagonal_share(attention: FloatArray) -> float:
+    """Weight of (T, S) that lies near the diagonal, 0-1: within a tenth of the sentence, or one word."""
+    length, width = attention.shape
+    expected = np.arange(length)[:, None] * (width - 1) / max(1, length - 1)
+    near = np.abs(np.arange(width)[None] - expected) <= max(1.0, width / 10)
+    return float((attention * near).sum() / attention.sum())
+
+
+def error_rate(found: Sequence[frozenset[Link]], gold: Sequence[Gold]) -> float:
+    """AER (Och and Ney 2003), 0-1, lower is better: 1 - (|A and S| + |A and P|) / (|A| + |S|) over all sentences."""
+    hits = sum(len(own & one.sure) + len(own & one.possible) for own, one in zip(found, gold, strict=True))
+    total = sum(len(own) + len(one.sure) for own, one in zip(found, gold, strict=True))
+    return 1 - hits / total if total else 0.0
+
+
+def read_links(path: Path, sentences: int) -> list[Gold]:
+    """The links in Pharaoh format: a line a sentence, `0-0 1-2` sure, `1p3` or `1?3` possible; source first, from 0.
+
+    Raises DataError naming the line that is not in it, and for another number of lines than sentences.
+    """
+    lines = read_sentences(path)
+    if len(lines) != sentences:
+        raise DataError(
+            f"{path} has {len(lines):,} lines for {sentences:,} sentences", hint="each line holds the links of one"
+        )
+    return [parsed(line, f"{path}, line {number:,}") for number, line in enumerate(lines, start=1)]
+
+
+def parsed(line: str, where: str) -> Gold:
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    for word in line.split():
+        mark = next((mark for mark in "-p?" if mark in word), "-")
+        left, _, right = word.partition(mark)
+        if not (left.isdecimal() and right.isdecimal()):
+            raise DataError(f"{where}: {word!r} is no link", hint="links look like 0-0 1-2, possible ones like 1p3")
+        link = (int(left), int(right))
+        possible.add(link)
+        if mark == "-":
+            sure.add(link)
+    return Gold(frozenset(sure), frozenset(possible))
+
+
+def check_links(gold: Sequence[Gold], sizes: Sequence[tuple[int, int]], path: Path) -> None:
+    """Raises DataError for a link beyond the words of its sentence; `sizes` are (source words, target words)."""
+    for number, (one, (source, target)) in enumerate(zip(gold, sizes, strict=True), start=1):
+        beyond = next((link for link in one.possible if link[0] >= source or link[1] >= target), None)
+        if beyond is not None:
+            raise DataError(
+                f"{path}, line {number:,}: {beyond[0]}-{beyond[1]} is beyond {source} source and {target} target words",
+                hint="words are what stands between blanks, counted from 0, the source's first",
+            )

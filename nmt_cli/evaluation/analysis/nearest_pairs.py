@@ -1,0 +1,97 @@
+"""The training pairs whose sources are, to the encoder, most like a sentence. The index is made once and kept.
+
+A sentence is the mean of its encoder states, less the mean of all sentences, of length 1; nearness is the cosine.
+Letters: N training sentences, D numbers of a state.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nmt_cli.arrays.types import FloatArray
+from nmt_cli.corpus.dataset import Pair, PreparedCorpus
+from nmt_cli.errors import OptionError
+from nmt_cli.files import atomic_path
+from nmt_cli.runtime.model_directory import ENCODER
+from nmt_cli.translation.translator import Translator
+
+BATCH = 128  # sentences encoded at once
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A training pair and how near its source is: 1 is the same to the encoder, 0 has nothing in common."""
+
+    pair: Pair
+    similarity: float
+    line: int  # of train.tsv, from 1
+
+
+@dataclass(frozen=True)
+class NearestIndex:
+    vectors: FloatArray  # (N + 1, D); row 0 is the mean of all, the others are less it and of length 1
+
+    def nearest(self, vectors: FloatArray, pairs: Sequence[Pair], number: int) -> list[list[Neighbour]]:
+        """The `number` nearest of `pairs` for each row of `vectors` (B, D), nearest first."""
+        centred = unit(vectors - self.vectors[0].astype(np.float32))
+        similarities = centred @ self.vectors[1:].astype(np.float32).T
+        found = []
+        for row in similarities:
+            order = np.argsort(-row, kind="stable")[:number]
+            found.append([Neighbour(pairs[place], float(row[place]), place + 1) for place in order.tolist()])
+        return found
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
+
+
+def encode_lines(translator: Translator, lines: Sequence[str], progress: Progress | None = None) -> FloatArray:
+    """(N, D): a vector for each line, in order; `progress` is told how many are done."""
+    encoder = translator.engine
+    if not hasattr(encoder, "sentence_vectors"):
+        raise OptionError("this model's engine gives no encoder states")
+    rows = translator.source.rows(lines)
+    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
+    found: list[FloatArray] = []
+    for first in range(0, len(order), BATCH):
+        batch = translator.source.batch([rows[row] for row in order[first : first + BATCH]])
+        found.append(encoder.sentence_vectors(batch))
+        if progress is not None:
+            progress(min(len(order), first + BATCH))
+    vectors = np.concatenate(found)
+    result = np.empty_like(vectors)
+    result[order] = vectors
+    return result
+
+
+def index_path(translator: Translator, corpus: PreparedCorpus, model: Path) -> Path:
+    """Where the index of this encoder and these data is kept: its name changes with either."""
+    encoder = translator.card.checksums[ENCODER]
+    return model / f"nearest.{encoder[:8]}.{corpus.fingerprint[:8]}.npy"
+
+
+def open_index(
+    translator: Translator, corpus: PreparedCorpus, model: Path, progress: Progress | None = None
+) -> NearestIndex:
+    """The index, made and kept beside the model if it is not there yet; not kept where nothing may be written."""
+    path = index_path(translator, corpus, model)
+    if path.is_file():
+        return NearestIndex(np.load(path, mmap_mode="r", allow_pickle=False))
+    index = build([pair.source for pair in corpus.pairs("train")], translator, progress)
+    if os.access(model, os.W_OK):
+        with atomic_path(path, suffix=".npy") as temporary:
+            np.save(temporary, index.vectors, allow_pickle=False)
+    return index
+
+
+def build(sources: Sequence[str], translator: Translator, progress: Progress | None = None) -> NearestIndex:
+    vectors = encode_lines(translator, sources, progress)
+    mean = vectors.mean(axis=0, keepdims=True)
+    return NearestIndex(np.concatenate([mean, unit(vectors - mean)]).astype(np.float16))

@@ -1,0 +1,1 @@
+"""Metrics: hypotheses and references in, scores with signatures out."""

@@ -1,0 +1,90 @@
+"""BLEU (Papineni et al. 2002), counted by sacreBLEU (Post 2018). Must not know where the sentences come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.metrics.sacrebleu_adapter import sacre_score
+from nmt_cli.evaluation.metrics.score import Hypotheses, Metric, References, Score, percent
+
+
+def bleu(
+    hypotheses: Hypotheses,
+    references: References,
+    config: ScoreConfig = DEFAULT,
+    /,
+    *,
+    order: int = 4,
+    name: str = "BLEU",
+) -> Score:
+    """Corpus BLEU of n-grams up to `order`: by default of detokenised, cased text, 13a tokens, exp smoothing.
+
+    The sentence values use the effective order, as sacreBLEU advises: a sentence shorter than `order` is not 0 for it.
+    The signature is sacreBLEU's own, which does not tell the order: the name does.
+    Raises DataError for sequences that do not belong together.
+    """
+    from sacrebleu.metrics.bleu import BLEU  # a tenth of a second that `nmt --help` must not pay
+
+    smoothing = config.smoothing
+    shared = {
+        "max_ngram_order": order,
+        "force": True,  # analysis/warnings.py reports tokenised text in our words
+        "lowercase": config.lowercase,
+        "tokenize": config.bleu_tokenizer,
+    }
+    if smoothing.method == "epsilon" and smoothing.value is not None:
+        epsilon = smoothing.value
+        return sacre_score(
+            BLEU(**shared, smooth_method="none"),  # type: ignore[arg-type]
+            name,
+            hypotheses,
+            references,
+            of_sums=lambda row: 100 * epsilon_bleu(row, epsilon),
+            of_sentence=lambda row: 100 * epsilon_bleu(row, epsilon, effective=True),
+            signature=lambda told: told.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
+        )
+    own = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
+    corpus, sentence = BLEU(**own), BLEU(**own, effective_order=True)  # type: ignore[arg-type]
+    return sacre_score(
+        corpus,
+        name,
+        hypotheses,
+        references,
+        of_sums=lambda row: percent(corpus._compute_score_from_stats(row).score),  # type: ignore[arg-type]
+        of_sentence=lambda row: percent(sentence._compute_score_from_stats(row).score),  # type: ignore[arg-type]
+    )
+
+
+def epsilon_bleu(row: Sequence[float], epsilon: float, *, effective: bool = False) -> float:
+    """BLEU, 0-1, where a precision of 0 is `epsilon`.
+
+    `row` is sacreBLEU's: length of the hypothesis, of the reference, matches of each order, n-grams of each order.
+    With `effective`, orders of which the hypothesis has no n-gram are left out.
+    """
+    (length, reference), counts = row[:2], row[2:]
+    order = len(counts) // 2
+    pairs = [
+        (correct, total)
+        for correct, total in zip(counts[:order], counts[order:], strict=True)
+        if total > 0 or not effective
+    ]
+    if not length or not pairs:
+        return 0.0
+    precisions = [correct / total if correct > 0 else epsilon for correct, total in pairs]
+    mean = sum(map(math.log, precisions)) / len(precisions)
+    return brevity_penalty(length, reference) * math.exp(mean)
+
+
+def brevity_penalty(length: float, reference: float) -> float:
+    """1 for a hypothesis at least as long as the reference, exp(1 - r / c) for a shorter one (Papineni et al., 2.3)."""
+    if length <= 0:
+        return 0.0
+    return 1.0 if length >= reference else math.exp(1 - reference / length)
+
+
+def bleu_of_order(order: int) -> Metric:
+    """BLEU-`order` as a metric of the table."""
+    return partial(bleu, order=order, name=f"BLEU-{order}")

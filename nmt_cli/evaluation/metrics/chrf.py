@@ -1,0 +1,26 @@
+"""chrF (Popović 2015) and chrF++ (Popović 2017), counted by sacreBLEU. Must not know where the sentences come from."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.metrics.sacrebleu_adapter import sacre_score
+from nmt_cli.evaluation.metrics.score import Hypotheses, Metric, References, Score
+
+
+def chrf(
+    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, word_order: int = 0
+) -> Score:
+    """chrF2: F-score (beta 2) of character n-grams up to 6, sacreBLEU's defaults; with word n-grams chrF2++.
+
+    Needs no tokenisation, so it also holds for scripts without spaces and for rich morphology.
+    Raises DataError for sequences that do not belong together.
+    """
+    from sacrebleu.metrics.chrf import CHRF  # a tenth of a second that `nmt --help` must not pay
+
+    name = "chrF2" + "+" * word_order
+    return sacre_score(CHRF(word_order=word_order, lowercase=config.lowercase), name, hypotheses, references)
+
+
+chrf_plus_plus: Metric = partial(chrf, word_order=2)

@@ -1,0 +1,66 @@
+"""METEOR (Banerjee and Lavie 2005), counted by NLTK. Must not know where the sentences come from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer
+from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score, check_pairing, mean_score, version
+
+
+class NoSynonyms:
+    """Stands in for WordNet where its data is not installed: no word has a synonym."""
+
+    def synsets(self, word: str) -> list[Any]:
+        return []
+
+
+class Stemmer:
+    """Porter's stemmer for English, each word stemmed once."""
+
+    def __init__(self) -> None:
+        from nltk.stem.porter import PorterStemmer
+
+        self.stem = lru_cache(maxsize=100_000)(PorterStemmer().stem)
+
+
+def meteor(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+    """Mean over the sentences of METEOR (alpha 0.9, beta 3, gamma 0.5); the best of several references counts.
+
+    Words match exactly, then by Porter's stem, then by WordNet where NLTK finds its data: the signature tells.
+    Raises DataError for sequences that do not belong together.
+    """
+    from nltk.translate.meteor_score import meteor_score  # half a second
+
+    check_pairing(hypotheses, references)
+    words, stemmer = UnicodeTokenizer(), Stemmer()
+    wordnet = installed_wordnet()
+    values = [
+        100
+        * meteor_score(
+            [words.tokenize(one) for one in own],
+            words.tokenize(hypothesis),
+            stemmer=stemmer,
+            wordnet=wordnet or NoSynonyms(),
+        )
+        for hypothesis, own in zip(hypotheses, references, strict=True)
+    ]
+    match = "exact+porter+wordnet" if wordnet else "exact+porter"
+    signature = (
+        f"nrefs:{len(references[0])}|case:lc|tok:{words.name}|match:{match}|alpha:0.9|beta:3|gamma:0.5"
+        f"|mean:sentences|nltk:{version('nltk')}"
+    )
+    return mean_score("METEOR", values, signature)
+
+
+def installed_wordnet() -> Any | None:
+    """NLTK's reader of WordNet if its data is on this machine; nothing is ever downloaded."""
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except LookupError:
+        return None
+    return wordnet

@@ -1,0 +1,97 @@
+"""ROUGE (Lin 2004), counted by Google's rouge-score. Must not know where the sentences come from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import groupby
+from typing import Any
+
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.metrics.score import Hypotheses, Metric, References, Score, check_pairing, mean_score, version
+from nmt_cli.text.normalise import split_unspaced
+
+SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
+
+
+class UnicodeTokenizer:
+    """Words of any script, in lower case: runs of letters, marks and digits; a character each where no spaces are used.
+
+    rouge-score's own tokenizer keeps only a-z and 0-9: "Привет" has no word in it. On ASCII text both agree.
+    """
+
+    name = "unicode-words"
+
+    def tokenize(self, text: str) -> list[str]:
+        lowered = unicodedata.normalize("NFC", text.lower())
+        visible = (character for character in lowered if unicodedata.category(character) != "Cf")
+        return [
+            word for run, letters in groupby(visible, is_of_word) if run for word in split_unspaced("".join(letters))
+        ]
+
+
+@cache
+def is_of_word(character: str) -> bool:
+    """Letters, marks and digits. `\\w` would not do: it breaks Indic words at their vowel signs."""
+    return unicodedata.category(character)[0] in "LMN"
+
+
+def rouge(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, kind: str) -> Score:
+    """Mean over the sentences of ROUGE's F-score; of several references the best one counts for each sentence.
+
+    `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union
+    of the common subsequences of each pair of sentences of a text). Raises DataError for what does not pair up.
+    """
+    from rouge_score.rouge_scorer import RougeScorer  # imports nltk: half a second
+
+    check_pairing(hypotheses, references)
+    tokenizer = UnicodeTokenizer()
+    scorer = RougeScorer([kind], tokenizer=tokenizer)
+    split = one_sentence_a_line if kind == "rougeLsum" else str
+    found = [
+        best_match([scorer.score(split(one), split(hypothesis))[kind] for one in own], config.beta)
+        for hypothesis, own in zip(hypotheses, references, strict=True)
+    ]
+    signature = (
+        f"nrefs:{len(references[0])}|case:lc|tok:{tokenizer.name}|stem:no|measure:F{config.beta:g}|mean:sentences"
+        f"{'|split:.!?' if kind == 'rougeLsum' else ''}|rouge-score:{version('rouge-score')}"
+    )
+    parts = {
+        "precision": 100 * sum(match.precision for match in found) / len(found),
+        "recall": 100 * sum(match.recall for match in found) / len(found),
+    }
+    values = [100 * match.f for match in found]
+    return mean_score(f"ROUGE-{kind.removeprefix('rouge')}", values, signature, parts)
+
+
+@dataclass(frozen=True)
+class Match:
+    """How well a hypothesis and one reference agree, 0-1."""
+
+    f: float
+    precision: float
+    recall: float
+
+
+def best_match(of_references: Sequence[Any], beta: float) -> Match:
+    """The match with the reference of the greatest F-score, of rouge-score's results."""
+    matches = (Match(f_score(one.precision, one.recall, beta), one.precision, one.recall) for one in of_references)
+    return max(matches, key=lambda match: match.f)
+
+
+def f_score(precision: float, recall: float, beta: float) -> float:
+    """(1 + beta²) P R / (beta² P + R): recall counts beta times as much as precision."""
+    weighted = beta * beta * precision + recall
+    return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
+
+
+def one_sentence_a_line(text: str) -> str:
+    return SENTENCE_END.sub("\n", text)
+
+
+def rouge_of_kind(kind: str) -> Metric:
+    """ROUGE of that kind as a metric of the table."""
+    return partial(rouge, kind=kind)

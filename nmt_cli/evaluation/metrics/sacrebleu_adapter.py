@@ -1,0 +1,45 @@
+"""What the metrics counted by sacreBLEU (Post 2018) have in common. Must not know which they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score, Statistics, check_pairing, streams
+
+
+def sacre_score(
+    metric: Any,
+    name: str,
+    hypotheses: Hypotheses,
+    references: References,
+    *,
+    of_sentence: Callable[[list[float]], float] | None = None,
+    of_sums: Callable[[list[float]], float] | None = None,
+    signature: Callable[[str], str] = str,
+    lower_is_better: bool = False,
+) -> Score:
+    """The score of sacreBLEU's `metric`, with its counts kept for resampling.
+
+    `of_sums` makes the value of summed counts, `of_sentence` that of one sentence's; sacreBLEU's own if None.
+    `signature` may amend sacreBLEU's. The counts are read by the methods that sacreBLEU's significance tests use.
+    """
+    import numpy as np  # which `nmt --help` does not need
+
+    check_pairing(hypotheses, references)
+    value_of = of_sums or (lambda row: float(metric._compute_score_from_stats(row).score))
+    rows: list[list[float]] = metric._extract_corpus_statistics(hypotheses, streams(references))
+    sums = [sum(column) for column in zip(*rows, strict=True)]
+    values = map(of_sentence or value_of, (list(row) for row in rows))
+
+    def combine(resampled: Any) -> Any:
+        return np.array([value_of(row) for row in resampled.tolist()])
+
+    return Score(
+        name=name,
+        value=value_of(sums),
+        signature=signature(str(metric.get_signature())),
+        sentence_values=tuple(values),
+        statistics=Statistics(np.asarray(rows, dtype=float), combine),
+        lower_is_better=lower_is_better,
+    )

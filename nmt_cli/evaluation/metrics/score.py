@@ -1,0 +1,110 @@
+"""What a metric takes and returns. Must not know any metric, model or file.
+
+Letters: N sentences, K counts of a sentence, R resamples of the sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from nmt_cli.errors import DataError
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.arrays.types import FloatArray
+
+Hypotheses = Sequence[str]
+References = Sequence[Sequence[str]]  # sentence-major: one inner sequence a hypothesis
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the score of any selection of the sentences follows from: add up their rows, and combine the sums."""
+
+    counts: FloatArray  # (N, K)
+    combine: Callable[[FloatArray], FloatArray]  # sums (R, K) -> values (R,)
+
+    def of(self, rows: Sequence[int]) -> float:
+        """The score of these sentences alone."""
+        return float(self.combine(self.counts[list(rows)].sum(axis=0, keepdims=True))[0])
+
+
+@dataclass(frozen=True)
+class Score:
+    """The value of one metric over all sentences.
+
+    `signature` says how it was counted, so that another program can count it again.
+    """
+
+    name: str  # as it is printed, such as BLEU-4
+    value: float  # 0-100, but perplexity, and error rates, which may be greater
+    signature: str
+    sentence_values: tuple[float, ...]  # on the same scale, one a hypothesis, in their order
+    parts: Mapping[str, float] = field(default_factory=dict)  # such as precision and recall, 0-100
+    statistics: Statistics | None = None
+    lower_is_better: bool = False
+
+
+class Metric(Protocol):
+    """A metric that needs nothing but the sentences."""
+
+    def __call__(self, hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score: ...
+
+
+def mean_score(name: str, values: Sequence[float], signature: str, parts: Mapping[str, float] | None = None) -> Score:
+    """The score that is the mean of its sentences' values (0-100)."""
+    return Score(
+        name=name,
+        value=sum(values) / len(values),
+        signature=signature,
+        sentence_values=tuple(values),
+        parts=parts or {},
+        statistics=ratio_statistics(values, [1.0] * len(values)),
+    )
+
+
+def ratio_statistics(numerators: Sequence[float], denominators: Sequence[float], scale: float = 1.0) -> Statistics:
+    """Of a score that is `scale` times one sum over another."""
+    import numpy as np  # which `nmt --help` does not need
+
+    counts = np.stack([np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)], axis=1)
+    return Statistics(counts, lambda sums: scale * sums[:, 0] / np.maximum(sums[:, 1], 1))
+
+
+def check_pairing(hypotheses: Hypotheses, references: References) -> None:
+    """Raises DataError unless there is something to score and every hypothesis has as many references as the first.
+
+    sacreBLEU itself stops at the shorter of two sequences without a word.
+    """
+    if len(hypotheses) != len(references):
+        raise DataError(
+            f"{len(hypotheses):,} hypotheses cannot be scored against the references of {len(references):,} sentences",
+            hint="each hypothesis needs its own references, in the same order",
+        )
+    if not hypotheses:
+        raise DataError("there is no sentence to score")
+    counts = [len(of_sentence) for of_sentence in references]
+    if counts[0] < 1:
+        raise DataError("sentence 1 has no reference")
+    for number, count in enumerate(counts, start=1):
+        if count != counts[0]:
+            raise DataError(f"sentence {number:,} has {count} references, the sentences before it {counts[0]}")
+
+
+def streams(references: References) -> list[list[str]]:
+    """The transpose: one list of all sentences for each reference, which is the order sacreBLEU wants."""
+    return [list(stream) for stream in zip(*references, strict=True)]
+
+
+def percent(value: float) -> float:
+    """`value` at most 100: sacreBLEU's logarithms make 100.00000000000004 of a perfect translation."""
+    return min(value, 100.0)
+
+
+def version(package: str) -> str:
+    """Version of an installed package, for signatures."""
+    from importlib import metadata  # a tenth of the time in which `nmt evaluate --help` must answer
+
+    return metadata.version(package)

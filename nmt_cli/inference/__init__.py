@@ -1,1 +1,0 @@
-"""Translating with an exported model: search, ONNX Runtime, the model directory. No Keras, no TensorFlow."""

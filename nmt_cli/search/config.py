@@ -1,0 +1,95 @@
+"""Settings of the search and of the lines that it is given.
+
+Standard library only: the command line reads its options from here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Literal
+
+from nmt_cli.errors import OptionError
+from nmt_cli.settings import Settings, option_name, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingConfig(Settings):
+    """How tokens are drawn instead of searched for. Raises OptionError where that is asked for without `sample`."""
+
+    sample: bool = setting(False, "Draw translations at random instead of searching for the best.", panel="Sampling")
+    temperature: float = setting(
+        1.0, "Divisor of log-probabilities: below 1 safer, above 1 wilder.", panel="Sampling", low=0.01, high=100
+    )
+    top_k: int = setting(0, "Draw from this many of the likeliest tokens; 0 from all.", panel="Sampling", low=0)
+    top_p: float = setting(
+        1.0,
+        "Draw from the fewest tokens that have this probability together (Holtzman et al. 2020); 1 from all.",
+        panel="Sampling",
+        low=0.0001,
+        high=1,
+    )
+    seed: int = setting(1, "Of the random numbers; a line draws its own, by its number.", panel="Sampling", low=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        changed = [field for field in dataclasses.fields(self) if getattr(self, field.name) != field.default]
+        if changed and not self.sample:
+            raise OptionError(f"--{option_name(changed[0])} is about sampling", hint="add --sample, or leave it out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig(Settings):
+    """How hypotheses are looked for, and how many are returned."""
+
+    beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", panel="Decoding", low=1, high=1000)
+    length_penalty: float = setting(
+        1.0,
+        "Exponent alpha of the length penalty ((5 + length) / 6)^alpha (Wu et al. 2016); 0 favours short output.",
+        panel="Decoding",
+        low=0,
+        high=10,
+    )
+    length_normalisation: Literal["wu", "average"] = setting(
+        "wu", "average: the length penalty is length^alpha, with alpha 1 the mean of a token.", panel="Decoding"
+    )
+    coverage_penalty: float = setting(
+        0.0,
+        "Weight beta of the coverage penalty (Wu et al. 2016): costs source words that were hardly looked at.",
+        panel="Decoding",
+        low=0,
+        high=10,
+    )
+    no_repeat_ngram: int = setting(
+        0, "No run of this many target tokens may occur twice in a translation; 0 allows all.", panel="Decoding", low=0
+    )
+    max_length: int = setting(
+        200, "Target tokens at most; fewer for short sources, as the training data have it.", panel="Decoding", low=1
+    )
+    max_source_length: int | None = setting(
+        None,
+        "Source tokens read at most; what is behind is cut off, and told.  [default: as in training]",
+        panel="Decoding",
+        low=1,
+    )
+    length_factor: float | None = 3.0  # most target tokens a source token, beside `source.ADDED`; None: any number
+    n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
+    prefix: str = ""  # text that every translation begins with
+    scored: bool = True  # whether scores are wanted; without, greedy search is faster and has NaN for them
+    sampling: SamplingConfig = dataclasses.field(default_factory=SamplingConfig)
+
+    @property
+    def rows(self) -> int:
+        """Hypotheses under way for one sentence: those of the beam, or the samples that are asked for."""
+        return self.n_best if self.sampling.sample else self.beam_size
+
+    @property
+    def summary(self) -> str:
+        """What is not at its default, and the beam and length penalty, in words for reports."""
+        average = "average " if self.length_normalisation == "average" else ""
+        parts = [f"beam {self.beam_size}", f"{average}length penalty {self.length_penalty:g}"]
+        if self.coverage_penalty:
+            parts.append(f"coverage penalty {self.coverage_penalty:g}")
+        if self.no_repeat_ngram:
+            parts.append(f"no {self.no_repeat_ngram}-gram twice")
+        return ", ".join(parts)

@@ -1,0 +1,66 @@
+"""Several models as one step model: the mean of their probabilities. Knows no files and no text.
+
+Letters: N rows, S source positions, C candidates, V tokens of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+from nmt_cli.search.step_model import Step, StepModel
+
+
+class EnsembleState(NamedTuple):
+    """The state of each model, for the same rows."""
+
+    members: tuple[Any, ...]
+
+    def select(self, rows: IntArray) -> EnsembleState:
+        return EnsembleState(tuple(member.select(rows) for member in self.members))
+
+
+class Ensemble:
+    """Implements `protocol.StepModel`. The models read and write the same ids, `vocabulary` target ones."""
+
+    def __init__(self, models: Sequence[StepModel[Any]], vocabulary: int) -> None:
+        self.models = tuple(models)
+        self.vocabulary = vocabulary
+
+    def encode(self, source: SourceArray) -> EnsembleState:
+        return EnsembleState(tuple(model.encode(source) for model in self.models))
+
+    def step(
+        self, tokens: IntArray, state: EnsembleState, candidates: int, *, scored: bool = True
+    ) -> Step[EnsembleState]:
+        """Exact: every model is asked for all V tokens, whatever is wanted, since a mean needs them all."""
+        steps = [
+            model.step(tokens, member, self.vocabulary)
+            for model, member in zip(self.models, state.members, strict=True)
+        ]
+        total = np.zeros((len(tokens), self.vocabulary))
+        for step in steps:
+            total += np.take_along_axis(np.exp(step.log_probabilities, dtype=np.float64), by_token(step.tokens), axis=1)
+        best = np.argsort(-total, axis=1, kind="stable")[:, :candidates]
+        with np.errstate(divide="ignore"):  # a probability of 0 in all models is -inf
+            log_probabilities = np.log(np.take_along_axis(total, best, axis=1) / len(steps))
+        return Step(
+            tokens=best,
+            log_probabilities=log_probabilities,
+            attention=mean_attention([step.attention for step in steps]),
+            state=EnsembleState(tuple(step.state for step in steps)),
+        )
+
+
+def by_token(tokens: IntArray) -> IntArray:
+    """(N, V): where each token stands in the rows of `tokens`, which hold every token once."""
+    return np.argsort(tokens, axis=1)
+
+
+def mean_attention(attentions: Sequence[FloatArray]) -> FloatArray:
+    """(N, S), over the models that have attention: that of one without is 0 everywhere."""
+    looking = [attention for attention in attentions if attention.any()]
+    return np.asarray(np.mean(looking or attentions, axis=0))

@@ -1,0 +1,82 @@
+"""How hypotheses of different lengths are compared: s(Y, X) = log P(Y | X) / lp(Y) + cp(X; Y). Knows no search.
+
+Source: Wu et al. (2016), equation 14. Letters: N rows, S source positions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.arrays.types import FloatArray, IntArray
+from nmt_cli.search.config import SearchConfig
+
+# Attention is a softmax and can be 0 in 32 bits, whose logarithm would make every score of the sentence -inf.
+LEAST_LOOKED_AT = 1e-6
+
+
+class LengthDivisor(Protocol):
+    """lp: positive, and never smaller for more tokens, on which the bound in `Ranking.reachable` rests."""
+
+    def __call__(self, length: int | IntArray) -> FloatArray: ...
+
+
+class LengthPenalty(NamedTuple):
+    """((5 + length) / 6)^alpha, that of Wu et al."""
+
+    alpha: float
+
+    def __call__(self, length: int | IntArray) -> FloatArray:
+        return np.asarray(((5.0 + np.asarray(length)) / 6.0) ** self.alpha)
+
+
+class AverageLength(NamedTuple):
+    """length^alpha: with alpha 1 a score is the mean log-probability of a token."""
+
+    alpha: float
+
+    def __call__(self, length: int | IntArray) -> FloatArray:
+        return np.asarray(np.asarray(length, dtype=np.float64) ** self.alpha)
+
+
+class CoveragePenalty(NamedTuple):
+    """beta * sum over the source of log(min(attention that a position got in all, 1)): 0 where all got their share."""
+
+    beta: float
+
+    def __call__(self, looked: FloatArray, true: NDArray[np.bool_]) -> FloatArray:
+        """(N,), at most 0; `looked` (N, S) is the attention summed over the target, `true` (N, S) is no padding.
+
+        0 where nothing was looked at, as by a network without attention.
+        """
+        true = true & looked.any(axis=1, keepdims=True)
+        share = np.log(np.clip(looked, LEAST_LOOKED_AT, 1.0))
+        # A running sum adds from left to right, so that the padding of a batch changes no digit; `sum` goes by blocks.
+        return np.asarray(self.beta * np.cumsum(np.where(true, share, 0.0), axis=1)[:, -1])
+
+
+class Ranking(NamedTuple):
+    """By what ended hypotheses are ranked."""
+
+    length: LengthDivisor
+    coverage: CoveragePenalty
+
+    @classmethod
+    def of(cls, config: SearchConfig) -> Self:
+        average = config.length_normalisation == "average"
+        length: LengthDivisor = (AverageLength if average else LengthPenalty)(config.length_penalty)
+        return cls(length, CoveragePenalty(config.coverage_penalty))
+
+    def score(self, log_probability: FloatArray, length: int, coverage: FloatArray | float) -> FloatArray:
+        """Of hypotheses of `length` tokens; `coverage` is what the coverage penalty says of each."""
+        return np.asarray(log_probability / self.length(length) + coverage)
+
+    def reachable(self, log_probability: FloatArray, limit: IntArray) -> FloatArray:
+        """What no continuation of an open hypothesis can exceed.
+
+        More tokens only lower its log-probability, which is at most 0, so that the greatest divisor, that of `limit`
+        tokens, gives the best quotient; coverage adds at most 0.
+        """
+        return np.asarray(log_probability / self.length(limit))

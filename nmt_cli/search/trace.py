@@ -1,0 +1,78 @@
+"""The tree that beam search grew for one sentence: what was kept, what ended, and the rivals that were dropped.
+
+Watches search through `search.Observer`. Letters: K beam size, C candidates a row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from nmt_cli.arrays.special_ids import END, START
+from nmt_cli.search.beam import Extension, Found, Observer
+
+Fate = Literal["kept", "ended", "pruned"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A token at its place in one hypothesis or more; node 0 is the start of the sentence."""
+
+    parent: int
+    depth: int  # tokens up to here
+    token: int
+    probability: float  # of the token alone, 0-1
+    log_probability: float  # of all tokens up to here, natural
+    fate: Fate
+    best: bool = False  # whether the returned translation passes here
+
+
+class BeamTrace(Observer):
+    """Collects the tree of a search over one sentence."""
+
+    def __init__(self) -> None:
+        self.nodes = [Node(parent=-1, depth=0, token=START, probability=1, log_probability=0, fate="kept")]
+        self.rows = [0]  # the node of each open row
+
+    def extended(self, extension: Extension) -> None:
+        if len(extension.scores) != 1:
+            raise ValueError("a beam is traced for one sentence alone")
+        width = extension.tokens.shape[1]
+        chosen = {place: row for row, place in enumerate(extension.chosen.tolist())}
+        after = [0] * len(chosen)
+        for row, score in enumerate(extension.scores[0].tolist()):
+            for candidate in range(width) if math.isfinite(score) else ():
+                place = row * width + candidate
+                ended = int(extension.tokens[row, candidate]) == END
+                kept = place in chosen and not ended
+                self.add(extension, row, candidate, "ended" if ended else "kept" if kept else "pruned")
+                if kept:
+                    after[chosen[place]] = len(self.nodes) - 1
+        self.rows = after
+
+    def add(self, extension: Extension, row: int, candidate: int, fate: Fate) -> None:
+        parent = self.rows[row]
+        own = float(extension.log_probabilities[row, candidate])
+        self.nodes.append(
+            Node(
+                parent=parent,
+                depth=self.nodes[parent].depth + 1,
+                token=int(extension.tokens[row, candidate]),
+                probability=math.exp(own),
+                log_probability=float(extension.scores[0, row]) + own,
+                fate=fate,
+            )
+        )
+
+    def marked(self, found: Found) -> list[Node]:
+        """The nodes, with the path of the translation that was returned."""
+        nodes, here = list(self.nodes), 0
+        for token in found.tokens:
+            here = next(
+                place
+                for place, node in enumerate(nodes)
+                if node.parent == here and node.token == token and node.fate != "pruned"
+            )
+            nodes[here] = replace(nodes[here], best=True)
+        return nodes

@@ -1,0 +1,1 @@
+"""What a row of the source side is: text, or the grid of an image."""

@@ -1,0 +1,1 @@
+"""Strings: normalising, words, tokenizers, protected spans, streams of lines. Knows nothing of networks."""

@@ -1,0 +1,1 @@
+"""What a training needs to resume: checkpoints, progress, and the lock of its directory."""

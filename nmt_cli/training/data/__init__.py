@@ -1,0 +1,1 @@
+"""Batches of training pairs, and how they are augmented."""

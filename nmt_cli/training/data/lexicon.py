@@ -1,0 +1,117 @@
+"""A dictionary learned from sentence pairs: which word stands for which, as far as both languages agree on it.
+
+Letters: P sentence pairs, N words of all sentences of one side, V different ones, L links (a source word and a target
+word of one pair), K different links. Knows text only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.text.words import word_pattern
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+ROUNDS = 4  # of expectation maximisation; after these the best translation of a word hardly changes
+LEAST = 0.2  # probability, in both directions, of a translation
+LEAST_OF_ONE = 0.5  # the same of words that were seen once
+MOST_LINKS = 10_000_000  # that are learned from; they take 80 bytes each
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of the texts of one side."""
+
+    texts: list[list[str]]  # P
+    vocabulary: list[str]  # (V,), in the order of their first use
+    numbers: IntArray  # (N,): of the words of all texts, in the vocabulary
+    lengths: IntArray  # (P,)
+    within: Counter[str]  # how often each word stands within texts, and not first
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Words:
+        found = [[word[0] for word in words_in(text)] for text in texts]
+        within = Counter(word for words in found for word in words[1:])
+        found = [without_capital(words, within) for words in found]
+        numbers: dict[str, int] = {}
+        flat = [numbers.setdefault(word, len(numbers)) for words in found for word in words]
+        return cls(found, list(numbers), np.array(flat, np.int64), np.array([*map(len, found)], np.int64), within)
+
+
+def words_in(text: str) -> list[re.Match[str]]:
+    """Words and numbers, where they stand; neither punctuation nor placeholders."""
+    return [found for found in word_pattern(text).finditer(text) if found[0][0].isalnum()]
+
+
+def without_capital(words: list[str], within: Counter[str]) -> list[str]:
+    """The words of a text; the first without its capital where that is more frequent `within` texts."""
+    first = "".join(words[:1])
+    small = first[:1].lower() + first[1:]
+    return [small, *words[1:]] if within[small] > within[first] else words
+
+
+def lexicon(source: Words, target: Words) -> dict[str, str]:
+    """The translation of each source word that is the likeliest of its translation, too.
+
+    Source: Brown et al. (1993), "The Mathematics of Statistical Machine Translation", model 1, in both directions. What
+    no word of the other side explains (there, the empty word) has the word's share of all words for a probability.
+    """
+    of_source, of_target = links(source.lengths, target.lengths)
+    width = len(target.vocabulary)
+    together, link = np.unique(source.numbers[of_source] * width + target.numbers[of_target], return_inverse=True)
+    ours, theirs = together // width, together % width  # (K,)
+    forward = translation_probabilities(ours, theirs, link, target.numbers, of_target)
+    backward = translation_probabilities(theirs, ours, link, source.numbers, of_source)
+    least = np.minimum(forward, backward)
+    seen = np.minimum(np.bincount(source.numbers)[ours], np.bincount(target.numbers)[theirs])
+    sure = likeliest(ours, forward) & likeliest(theirs, backward) & (least >= np.where(seen > 1, LEAST, LEAST_OF_ONE))
+    return {source.vocabulary[ours[one]]: target.vocabulary[theirs[one]] for one in np.flatnonzero(sure)}
+
+
+def links(source_lengths: IntArray, target_lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Every word of a source with every word of its target: where both stand (L,) among the words of all sentences.
+
+    Of the first pairs, as many as make no more than MOST_LINKS.
+    """
+    counts = source_lengths * target_lengths  # (P,)
+    counts = np.where(np.cumsum(counts) <= MOST_LINKS, counts, 0)
+    pair = np.repeat(np.arange(len(counts)), counts)
+    within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    starts = (np.cumsum(lengths) - lengths for lengths in (source_lengths, target_lengths))
+    of_source, of_target = (start[pair] for start in starts)
+    width = target_lengths[pair]
+    return of_source + within // width, of_target + within % width
+
+
+def translation_probabilities(
+    given: IntArray, made: IntArray, link: IntArray, words: IntArray, at: IntArray
+) -> FloatArray:
+    """(K,): how likely each `made` word is as the translation of the word `given` (K,).
+
+    `link` (L,) says which of the K each link is, `at` (L,) which of the `words` (N,) it explains.
+    """
+    share = np.bincount(words) / len(words)
+    of_none = share[words]  # (N,)
+    probabilities: FloatArray = share[made]
+    for _ in range(ROUNDS):
+        chances = probabilities[link]
+        explained = of_none + np.bincount(at, chances, minlength=len(words))
+        expected = np.bincount(link, chances / explained[at])
+        probabilities = expected / np.bincount(given, expected)[given]
+    return probabilities
+
+
+def likeliest(given: IntArray, probabilities: FloatArray) -> NDArray[np.bool_]:
+    """(K,): which is the best of all with the same `given` word."""
+    order = np.lexsort((probabilities, given))
+    last = np.diff(given[order], append=-1) != 0
+    best = np.zeros(len(given), dtype=bool)
+    best[order[last]] = True
+    return best

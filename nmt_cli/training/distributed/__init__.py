@@ -1,0 +1,1 @@
+"""Training on several devices, processes or machines."""

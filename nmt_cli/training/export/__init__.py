@@ -1,0 +1,1 @@
+"""From trained weights to ONNX graphs: tracing, simplifying, quantising."""

@@ -1,0 +1,39 @@
+"""Settings of how lines are read and how faulty translations are repaired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nmt_cli.settings import Settings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairConfig(Settings):
+    """What is done about translations that went wrong."""
+
+    heal: bool = setting(
+        True,
+        "Search again, in other ways, where a translation loops, is empty, runs away or copies its source.",
+        panel="Repair",
+    )
+    replace_unknown: bool = setting(
+        False, "Put the source word that was looked at most in place of an unknown one.", panel="Repair"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineConfig(Settings):
+    """What of a line the network is given, and in how many pieces."""
+
+    protect: bool = setting(
+        True,
+        "Carry addresses, amounts, placeholders, markup and emoji over byte for byte.",
+        panel="Text",
+    )
+    glossary: str | None = setting(
+        None, "File of terms and the translations they must have: source, tab, target.", panel="Text"
+    )
+    split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", panel="Text")
+    max_words: int = setting(
+        50, "Words translated at once; what is longer is cut behind clauses or words.", panel="Text", low=1
+    )

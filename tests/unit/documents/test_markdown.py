@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from nmt_cli.documents.inline import inline_parser
+from support.translations import aligned, backwards, converted, same
+
+PAGE = """---
+title: not this
+---
+# A *small* title #
+
+First line with **bold words** and [a link](http://a.b/c?d=e_f "tip").
+Then `code here`, ![pic](a.png) and <http://x.y>.  
+After a hard break[^1]\\
+and another.
+
+> quoted
+> twice
+
+- [ ] task
+- **item**
+  goes on
+
+1. 1
+2. see [ref][there], [there] and [there][]
+
+| name | text |
+|:-----|-----:|
+| one \\| two | *x* `a \\| b` |
+
+<div>
+html block
+</div>
+
+    indented code
+
+```python
+print("fenced")
+```
+
+He said <b>yes</b>.<br>Done &amp; over.
+
+[^1]: the note
+
+[there]: http://z.z "tip"
+
+Underlined
+----------
+"""
+EXPECTED = """---
+title: not this
+---
+# A *SMALL* TITLE #
+
+FIRST LINE WITH **BOLD WORDS** AND [A LINK](http://a.b/c?d=e_f "tip"). THEN `code here`, ![pic](a.png) AND <http://x.y>.  
+AFTER A HARD BREAK[^1]\\
+AND ANOTHER.
+
+> QUOTED TWICE
+
+- [ ] TASK
+- **ITEM** GOES ON
+
+1. 1
+2. SEE [REF][there], [THERE][there] AND [THERE][there]
+
+| NAME | TEXT |
+|:-----|-----:|
+| ONE \\| TWO | *X* `a \\| b` |
+
+<div>
+html block
+</div>
+
+    indented code
+
+```python
+print("fenced")
+```
+
+HE SAID <b>YES</b>.<br> DONE & OVER.
+
+[^1]: THE NOTE
+
+[there]: http://z.z "tip"
+
+UNDERLINED
+----------
+"""
+
+
+def html(text: str) -> str:
+    """What the parser makes of a page, without regard to blanks where a browser shows none."""
+    return re.sub(r"\s+", " ", inline_parser().render(text)).replace("<br> ", "<br>").replace("<br /> ", "<br />")
+
+
+def test_a_page_keeps_its_shape_and_only_its_text_is_translated() -> None:
+    assert converted("md", PAGE) == (EXPECTED, {})
+
+
+def test_windows_line_ends_stay() -> None:
+    text = PAGE.replace("\n", "\r\n")
+    assert converted("md", text)[0] == EXPECTED.replace("\n", "\r\n")
+
+
+def test_marks_follow_their_words() -> None:
+    assert converted("md", "**one** two [three](x)\n", backwards)[0] == "[THREE](x) TWO **ONE**\n"
+
+
+def test_code_inside_a_word_and_beside_other_code_stays() -> None:
+    text = "see `a`/`b`, x`y`z and (`c`)\n"
+    assert converted("md", text)[0] == "SEE `a`/`b`, X`y`Z AND (`c`)\n".replace("X`y`Z", "x`y`z")
+
+
+def test_a_picture_in_a_link_stays_in_it() -> None:
+    assert converted("md", "one [![x](a.png)](b) two\n")[0] == "ONE [![x](a.png)](b) TWO\n"
+
+
+def test_a_cell_of_code_is_not_taken_for_the_one_behind_it() -> None:
+    row = "| `{0}` | {0} | ![{0}]({0}.png) | {0} |\n"
+    assert converted("md", "| a | b | c | d |\n|---|---|---|---|\n" + row.format("file"))[0] == (
+        "| A | B | C | D |\n|---|---|---|---|\n| `file` | FILE | ![file](file.png) | FILE |\n"
+    )
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("front", ["", "---\ntitle: not this\n---\n", "+++\ntitle = 'not this'\n+++\n"])
+def test_a_byte_order_mark_and_what_stands_in_front_stay(front: str, line_end: str) -> None:
+    text = f"\ufeff{front}# title\n\ntext\n".replace("\n", line_end)
+    assert converted("md", text)[0] == text.replace("# title", "# TITLE").replace("text", "TEXT")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see https://en.wikipedia.org/wiki/Python_(programming_language)",
+        "see www.a.b/_next/x",
+        'see {{< ref "page" >}} there',
+    ],
+)
+def test_addresses_and_placeholders_get_no_backslashes(text: str) -> None:
+    assert converted("md", f"{text}\n", same)[0] == f"{text}\n"
+
+
+def test_an_alert_stays_one() -> None:
+    assert converted("md", "> [!NOTE]\n> useful *words*\n> here\n")[0] == "> [!NOTE]\n> USEFUL *WORDS* HERE\n"
+
+
+def test_sentences_are_joined_as_their_script_wants() -> None:
+    for name, text in (("md", "One two. Three.\n"), ("srt", "1\n00:00:01,000 --> 00:00:02,000\nOne two. Three.\n")):
+        written = converted(name, text, lambda source: aligned(source, ["你好。"], [0]))[0]
+        assert written.endswith("你好。你好。\n")
+
+
+def test_sentences_are_translated_one_by_one() -> None:
+    assert converted("md", "One two. Three four!\n", backwards)[0] == "TWO. ONE FOUR! THREE\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["- no list", "1. no list", "# no title", "> no quote", "*no* [no](no) `no` <b> a_ &amp;", "===", "a | b"]
+)
+def test_a_translation_is_text_whatever_stands_in_it(text: str) -> None:
+    written = converted("md", "x\n", lambda source: aligned(source, text.split(), [0] * len(text.split())))[0]
+    tokens = inline_parser().parse(written)
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    assert "".join(child.content for child in tokens[1].children) == text
+    assert {child.type for child in tokens[1].children} == {"text"}
+
+
+WORD = st.sampled_from("a bb ccc d_e f\\*g \\* &lt; [x] ! ` | é 你好 https://a.b".split())
+INLINE = st.recursive(
+    st.lists(WORD, min_size=1, max_size=4).map(" ".join),
+    lambda inner: st.one_of(
+        inner.map(lambda text: text if "*" in text else f"**{text}**"),  # stars beside stars are read in strange ways
+        inner.map(lambda text: text if "*" in text else f"*{text}*"),
+        inner.map(lambda text: text if "](" in text else f"[{text}](http://a.b)"),  # links do not nest
+        inner.map(lambda text: f"<i>{text}</i>"),
+        st.just("`co de`"),
+        st.just("![alt](x.png)"),
+        st.just("[![alt](x.png)](http://c.d)"),
+        st.just("a<br>b"),
+        st.tuples(inner, inner).map(" ".join),
+        st.tuples(inner, inner).map("\n".join),
+        st.tuples(inner, inner).map("  \n".join),
+    ),
+    max_leaves=6,
+)
+BLOCK = st.one_of(
+    INLINE,
+    INLINE.map(lambda text: "# " + text.replace("\n", " ")),
+    INLINE.map(lambda text: "> " + text.replace("\n", "\n> ")),
+    INLINE.map(lambda text: "- " + text.replace("\n", "\n  ")),
+    INLINE.map(lambda text: "| h | i |\n|---|---|\n| x | " + text.replace("\n", " ").replace("|", "\\|") + " |"),
+    st.just("```\nco de\n```"),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(BLOCK, min_size=1, max_size=3).map("\n\n".join))
+@example("a  \nb")
+def test_a_page_whose_texts_stay_the_same_reads_the_same(page: str) -> None:
+    written, notes = converted("md", page, same)
+    assert html(written) == html(page)
+    assert not notes

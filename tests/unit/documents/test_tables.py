@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.translation.result import Translation
+from support.translations import converted, louder
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\t"), max_size=12)
+
+
+def test_tsv_gets_a_column_and_keeps_every_byte_before_it() -> None:
+    text = 'id\ttext\tnote\r\n1\tgood day\t"x\r\n\r\n2\t\t \n3\tend\t'
+    expected = 'id\ttext\tnote\ttext_de\r\n1\tgood day\t"x\tGOOD DAY\r\n\r\n2\t\t \t\n3\tend\t\tEND'
+    assert converted("tsv", text, column="text")[0] == expected
+
+
+def test_a_column_by_number_means_that_there_is_no_header() -> None:
+    assert converted("tsv", "a\tb\nc\td\n", column="2")[0] == "a\tb\tB\nc\td\tD\n"
+    assert converted("csv", "a,b\nc,d\n", column="1")[0] == "a,b,A\nc,d,C\n"
+    assert converted("tsv", "b\t1\nd\t2\n", column="1")[0] == "b\t1\tB\nd\t2\tD\n"
+    assert converted("csv", "2,a\n1,b\n", column="2")[0] == "2,a,A\n1,b,B\n"
+
+
+@given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
+def test_each_line_of_tsv_begins_with_what_it_was(rows: list[tuple[str, str]]) -> None:
+    lines = [f"{first}\t{second}" for first, second in rows]
+    written = converted("tsv", "".join(line + "\n" for line in lines), column="1")[0].split("\n")
+    assert written.pop() == ""
+    assert len(written) == len(lines)
+    for before, after in zip(lines, written, strict=True):
+        assert after.startswith(before)
+        assert after.count("\t") == before.count("\t") + bool(before.strip())
+
+
+def test_a_byte_order_mark_before_a_quote_is_no_part_of_the_field() -> None:
+    text = '\ufeff"a;b;c",text\n1,x\n'
+    assert converted("csv", text, column="text")[0] == '\ufeff"a;b;c",text,text_de\n1,x,X\n'
+
+
+def test_csv_keeps_quotes_and_line_breaks_in_fields() -> None:
+    text = 'id;"te""xt"\r\n1;"two\nlines; ""quoted"""\r\n2;plain'
+    written = converted("csv", text, column='te"xt', new_column="new")[0]
+    assert written == 'id;"te""xt";new\r\n1;"two\nlines; ""quoted""";"TWO LINES; ""QUOTED"""\r\n2;plain;PLAIN'
+
+
+def test_a_translation_stands_in_its_own_column_behind_a_short_row() -> None:
+    text, notes = converted("csv", "a,b,c\nx,1,2\ny\nz,1,2,3\n", column="a", new_column="n")[:2]
+    assert text == "a,b,c,n\nx,1,2,X\ny,,,Y\nz,1,2,3,Z\n"
+    assert sorted(notes.values()) == [1, 1]
+    assert converted("tsv", "a\tb\tc\nx\t1\n", column="a", new_column="n")[0] == "a\tb\tc\tn\nx\t1\t\tX\n"
+
+
+def test_half_a_character_in_json_is_left_out_of_the_text() -> None:
+    assert converted("jsonl", '{"a": "x {\\ud800}"}\n', column="a", new_column="b")[0].endswith('"b": "X {}"}\n')
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("csv", 'a\n"pay 10\u00a0€ <a  href=x>\r\nnow"\n'), ("jsonl", '{"a": "pay 10\\u00a0€ <a  href=x>\\nnow"}\n')],
+)
+def test_blanks_reach_the_translator_as_they_are_but_for_line_breaks(name: str, text: str) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return louder(text)
+
+    converted(name, text, noted, column="a")
+    assert seen == ["pay 10\u00a0€ <a  href=x> now"]
+
+
+@given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
+def test_csv_as_it_is_read_again_has_one_field_more(rows: list[tuple[str, str]]) -> None:
+    file = io.StringIO()
+    csv.writer(file).writerows([("head", "text"), *rows])
+    written = converted("csv", file.getvalue(), column="text")[0]
+    again = list(csv.reader(io.StringIO(written, newline="")))
+    for before, after in zip(rows, again[1:], strict=True):
+        assert after[:2] == list(before)
+        assert len(after) == 3 or not any(map(str.strip, before))
+
+
+def test_jsonl_gets_an_entry_and_keeps_every_byte_before_it() -> None:
+    text = '{"text":"good day",  "n": 1.50}\n\n{ "text": null }\n{"text": "a \\n b", "deep": {"x": "}"}} \r\n'
+    assert converted("jsonl", text, column="text")[0] == (
+        '{"text":"good day",  "n": 1.50, "text_de": "GOOD DAY"}\n\n{ "text": null , "text_de": null}\n'
+        '{"text": "a \\n b", "deep": {"x": "}"}, "text_de": "A B"} \r\n'
+    )
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.text(max_size=5), st.none() | st.floats(allow_nan=False) | st.text(max_size=9), max_size=3),
+        max_size=4,
+    )
+)
+def test_jsonl_as_it_is_read_again_has_one_entry_more(values: list[dict[str, object]]) -> None:
+    values = [{**{key: value for key, value in one.items() if key != "q_de"}, "q": "hello"} for one in values]
+    written = converted("jsonl", "".join(json.dumps(one) + "\n" for one in values), column="q")[0]
+    assert [json.loads(line) for line in written.splitlines()] == [{**one, "q_de": "HELLO"} for one in values]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("tsv", "a\tb\n", {"column": "c"}, "x.tsv: there is no column 'c'"),
+        ("tsv", "a\tb\nx\n", {"column": "b"}, "x.tsv, line 2: 1 columns; column 2"),
+        ("tsv", "a\tb\n", {"column": "0"}, "x.tsv: there is no column '0'"),
+        ("tsv", "a\ta_de\n", {"column": "a"}, "has a column 'a_de' already"),
+        ("csv", 'a,b\n1,"2\n3,4\n', {"column": "a"}, "x.csv, line 2"),
+        ("csv", "a,b\r1,2\r", {"column": "a"}, "x.csv, line 1: new-line character"),
+        ("jsonl", '{"a": "x"}\n[1]\n', {"column": "a"}, "x.jsonl, line 2: no JSON object"),
+        ("jsonl", '{"texts": "x"}\n', {"column": "text"}, "x.jsonl, line 1: there is no 'text'"),
+        ("jsonl", '{"a": 7}\n', {"column": "a"}, "'a' is 7, which is no text"),
+    ],
+)
+def test_what_will_not_do_is_told_with_its_line(name: str, text: str, options: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError) as problem:
+        converted(name, text, **options)
+    assert message in problem.value.message
+    assert problem.value.hint
+
+
+def test_options_that_a_format_has_no_use_for_are_refused() -> None:
+    with pytest.raises(OptionError, match="--column is needed"):
+        converted("csv", "a,b\n")
+    with pytest.raises(OptionError, match="has no columns"):
+        converted("text", "a\n", column="a")
+    with pytest.raises(OptionError, match="--retranslate"):
+        converted("md", "a\n", retranslate=True)
+    with pytest.raises(OptionError, match="--new-column"):
+        converted("tsv", "a\n", new_column="b")
+    with pytest.raises(OptionError, match="--new-column names a column"):
+        converted("tsv", "a\tb\n", column="2", new_column="b")
+    for name in ("a\tb", "a\nb"):
+        with pytest.raises(OptionError, match="--new-column cannot be"):
+            converted("tsv", "a\n", column="a", new_column=name)

@@ -1,0 +1,103 @@
+"""Our numbers against those of the program `sacrebleu` itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+from sacrebleu.significance import PairedTest
+
+from nmt_cli.evaluation.analysis import significance
+from nmt_cli.evaluation.analysis.significance import approximate_randomisation, bootstrap, compare, paired_bootstrap
+from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.metrics.registry import METRICS
+from support.corpora import toy_pairs
+
+REFERENCES = [target for _, target in toy_pairs(60)]
+HYPOTHESES = [line.replace("Hund", "Katze") if n % 3 else line + " ja" for n, line in enumerate(REFERENCES)]
+OTHERS = [line.replace("sieht den", "den") if n % 2 else line.replace("um", "an") for n, line in enumerate(REFERENCES)]
+PAIRED = [[line] for line in REFERENCES]
+
+
+def sacrebleu(tmp_path: Path, *options: str) -> dict[str, object]:
+    for name, lines in (("h", HYPOTHESES), ("r", REFERENCES)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "r"), "-i", str(tmp_path / "h"), "-w", "13", *options]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+
+def test_the_default_bleu_is_that_of_the_command_to_the_last_digit(tmp_path: Path) -> None:
+    told = sacrebleu(tmp_path)
+    ours = METRICS["bleu"](HYPOTHESES, PAIRED)
+    assert round(ours.value, 13) == told["score"]
+    assert ours.signature == told["signature"]
+    assert METRICS["bleu4"](HYPOTHESES, PAIRED).value == ours.value
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("floor:0.2", ["floor", "-sv", "0.2"]), ("add-k:1", ["add-k", "-sv", "1"])]
+)
+def test_smoothing_is_that_of_the_command(tmp_path: Path, ours: str, theirs: list[str]) -> None:
+    told = sacrebleu(tmp_path, "-s", *theirs)
+    assert METRICS["bleu"](HYPOTHESES, PAIRED, ScoreConfig(smooth=ours)).value == pytest.approx(told["score"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"), [("bleu", BLEU()), ("chrf", CHRF()), ("chrf++", CHRF(word_order=2)), ("ter", TER())]
+)
+def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> None:
+    systems = [("other", OTHERS), ("ours", HYPOTHESES)]
+    expected = {}
+    for kind, number in (("bs", 200), ("ar", 300)):
+        test = PairedTest(systems, {name: metric}, [REFERENCES], test_type=kind, n_samples=number)  # type: ignore[dict-item]
+        expected[kind] = list(test()[1].values())[1][1]
+    ours, other = METRICS[name](HYPOTHESES, PAIRED), METRICS[name](OTHERS, PAIRED)
+    assert ours.statistics and other.statistics
+    interval = bootstrap(ours.statistics, 200)
+    assert interval is not None and interval.half == pytest.approx(expected["bs"].ci, abs=1e-4)
+    assert paired_bootstrap(ours.statistics, other.statistics, 200) == pytest.approx(expected["bs"].p_value)
+    randomised = approximate_randomisation(ours.statistics, other.statistics, 300)
+    if name == "ter":  # few whole edits make ties, which sacreBLEU does not count, and Riezler and Maxwell do
+        assert randomised > expected["ar"].p_value
+    else:
+        assert randomised == pytest.approx(expected["ar"].p_value)
+
+
+def test_a_system_does_not_differ_from_itself_and_a_great_difference_is_no_chance() -> None:
+    score = METRICS["rougeL"](HYPOTHESES, PAIRED)
+    itself = compare(score, score, resamples=100, trials=100)
+    assert itself is not None and (itself.difference, itself.bootstrap_p) == (0, 1)
+    perfect = compare(METRICS["rougeL"](REFERENCES, PAIRED), METRICS["rougeL"](["x"] * 60, PAIRED), resamples=100)
+    assert perfect is not None and perfect.randomisation_p < 0.001 and perfect.difference == pytest.approx(100)
+
+
+def test_trials_are_sacrebleu_s_also_where_memory_makes_parts_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bits are drawn 32 at a time, and what is left of 32 at the end of a part would be thrown away."""
+    ours, other = METRICS["bleu"](HYPOTHESES, PAIRED), METRICS["bleu"](OTHERS, PAIRED)
+    assert ours.statistics and other.statistics
+    whole = approximate_randomisation(ours.statistics, other.statistics, 300)
+    monkeypatch.setattr(significance, "CELLS", 45 * len(HYPOTHESES))
+    assert approximate_randomisation(ours.statistics, other.statistics, 300) == whole
+
+
+def test_a_single_sentence_has_no_interval_and_no_bootstrap() -> None:
+    found = compare(METRICS["bleu"](["a"], [["a"]]), METRICS["bleu"](["b"], [["a"]]), resamples=1000)
+    assert found is not None and (found.interval, found.bootstrap_p) == (None, None)
+    assert found.randomisation_p == 1
+
+
+def test_systems_that_differ_in_one_sentence_are_not_told_apart() -> None:
+    """However it is swapped, the difference is as great; of two swapped alike, half of the ways are."""
+    references = [[f"sentence {number}"] for number in range(20)]
+    right = [one for (one,) in references]
+    metric = METRICS["exact"]
+    for wrong, expected in ((1, 1.0), (2, 0.5), (3, 0.25)):
+        other = ["something else"] * wrong + right[wrong:]
+        found = compare(metric(right, references), metric(other, references), resamples=0)
+        assert found is not None and found.randomisation_p == pytest.approx(expected, abs=0.02)

@@ -1,0 +1,96 @@
+"""A local Ray of two workers. What Ray prints of itself is not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.jobs.job import Block
+from nmt_cli.jobs.ray_executor import RayExecutor, Shipment
+from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, graph_files, write_card
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.glossary import Glossary
+from support.jobs import LoudJob
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that is a model to all who do not look into its files."""
+    directory = tmp_path_factory.mktemp("ray")
+    for name in (*graph_files(FLOAT), "joint.spm"):
+        (directory / name).write_bytes(bytes(100_000))
+    values = {name: {} if "dict" in str(kind) else "joint.spm" for name, kind in ModelCard.__annotations__.items()}
+    write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1}))
+    return directory
+
+
+@pytest.fixture
+def two_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ray with two processors, whatever the machine has, whose processes find the jobs of the tests."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    environment = {"env_vars": {"PYTHONPATH": str(Path(__file__).parents[2])}}
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_blocks_come_back_in_order_though_a_worker_is_killed(model: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "died"
+    texts = [f"text {number}" for number in range(12)]
+    texts[4] = "die"
+    with RayExecutor(LoudJob(model=model, search=SearchConfig(), mark=mark), "auto") as executor:
+        found = executor.translations(Block(number, (text,)) for number, text in enumerate(texts))
+        assert [block[0].text for block in found] == [text.upper() for text in texts]
+    assert mark.exists()
+
+
+def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
+    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), ensemble=(model,)))
+    job = shipment.unpacked(tmp_path)
+    assert job.model.parent == tmp_path
+    assert Shipment.of(job).models == shipment.models
+
+
+def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
+    terms, place = tmp_path / "terms.tsv", tmp_path / "there"
+    terms.write_text("dog\tHund\n")
+    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), lines=LineConfig(glossary=str(terms))))
+    terms.unlink()
+    place.mkdir()
+    lines = shipment.unpacked(place).lines
+    assert lines is not None and lines.glossary is not None
+    assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
+
+
+@pytest.mark.usefixtures("two_workers")
+def test_what_goes_wrong_in_an_actor_or_in_the_input_is_raised_after_what_came_before(model: Path) -> None:
+    found: list[str] = []
+
+    def take(blocks: Iterable[Block]) -> None:
+        for translations in executor.translations(blocks):
+            found.extend(one.text for one in translations)
+
+    def unreadable() -> Iterator[Block]:
+        yield Block(0, ("b",))
+        raise DataError("line 2 is not valid UTF-8")
+
+    with RayExecutor(LoudJob(model=model, search=SearchConfig()), "auto") as executor:
+        with pytest.raises(ValueError, match="this text cannot be"):
+            take(Block(number, (text,)) for number, text in enumerate(["a", "fail", "c"]))
+        with pytest.raises(DataError, match="line 2"):
+            take(unreadable())
+    assert found == ["A", "B"]
+
+
+def test_a_model_that_is_not_there_is_told_before_ray_starts(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no model"):
+        RayExecutor(LoudJob(model=tmp_path, search=SearchConfig()), "auto").__enter__()
+    assert not ray.is_initialized()

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.runtime.model_directory import Bundle, publishing
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.translator import Translator
+from support.models import export_untrained, prepare_toy
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("bundle")
+    return export_untrained(prepare_toy(directory), directory / "model")
+
+
+@pytest.fixture
+def model(original: Path, tmp_path: Path) -> Path:
+    return copytree(original, tmp_path / "model")
+
+
+def test_a_copied_model_translates_as_the_original_does(original: Path, model: Path) -> None:
+    config, lines = SearchConfig(beam_size=2), ["bade giko.", "lu."]
+    first, second = (Translator.load(place).translate(lines, config) for place in (original, model))
+    assert [one.text for one in first] == [one.text for one in second]
+    assert [one.hypotheses[0].score for one in first] == [one.hypotheses[0].score for one in second]
+
+
+def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path: Path) -> None:
+    """As caches of large files are: links to files of other names, which ONNX Runtime alone would refuse."""
+    (linked := tmp_path / "linked").mkdir()
+    for number, path in enumerate(sorted(model.iterdir())):
+        (linked / path.name).symlink_to(path.rename(tmp_path / str(number)))
+    assert Translator.load(linked).translate(["bade giko."], SearchConfig())[0].text
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm"])
+def test_a_missing_file_is_named(model: Path, name: str) -> None:
+    (model / name).unlink()
+    with pytest.raises(DamagedError, match=f"{name} is missing"):
+        Bundle.load(model)
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm"])
+def test_one_changed_byte_is_noticed(model: Path, name: str) -> None:
+    content = bytearray((model / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (model / name).write_bytes(content)
+    with pytest.raises(DamagedError, match=f"{name} is damaged"):
+        Bundle.load(model)
+
+
+def test_no_model_is_told_with_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        Bundle.load(tmp_path / "model")
+    assert "nmt train" in caught.value.hint
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"x"'])
+def test_a_card_that_is_no_card_is_damaged(model: Path, content: str) -> None:
+    (model / "model.json").write_text(content)
+    with pytest.raises(DamagedError, match=r"model\.json"):
+        Bundle.load(model)
+
+
+def test_a_card_with_a_word_for_a_table_is_damaged(model: Path) -> None:
+    card = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({**card, "precision": "float"}))
+    with pytest.raises(DamagedError, match=r"model\.json does not have the entries"):
+        Bundle.load(model)
+
+
+def test_a_card_of_another_format_is_told(model: Path) -> None:
+    card = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({**card, "format": 99}))
+    with pytest.raises(DamagedError, match="format 99"):
+        Bundle.load(model)
+
+
+@pytest.mark.parametrize("source", [{"growth": 2}, {"type": "features"}, {"type": "image", "limit": 3}])
+def test_a_card_whose_source_is_none_of_ours_is_damaged(model: Path, source: dict[str, object]) -> None:
+    card = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({**card, "source": source}))
+    with pytest.raises(DamagedError, match=r"model\.json does not describe a source"):
+        Bundle.load(model).source()
+
+
+def test_a_failed_publication_leaves_the_old_model_as_it_was(model: Path) -> None:
+    before = {path.name: path.read_bytes() for path in model.iterdir()}
+    with pytest.raises(OSError), publishing(model) as staged:
+        (staged / "encoder.onnx").write_text("half")
+        raise OSError
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == before
+    Bundle.load(model)
+
+
+def test_a_card_names_no_place_on_this_machine(model: Path) -> None:
+    assert str(model.parent) not in (model / "model.json").read_text()
+    assert "/" not in "".join(json.loads((model / "model.json").read_text())["checksums"])

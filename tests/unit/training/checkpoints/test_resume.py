@@ -1,0 +1,273 @@
+"""A run that is cut off and goes on, against one that is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import DamagedError, DataError, OptionError
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.checkpoints.checkpoint import read_facts
+from nmt_cli.training.checkpoints.resume import Identity, check_same, handover_of
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.run import start
+from nmt_cli.training.step import Trainer
+from nmt_cli.training.validation import copy_weights
+from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
+from support.models import prepare_toy
+
+SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
+QUICK = TrainConfig(epochs=2, batch=64, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
+NUDGED = replace(QUICK, label_smoothing=0.0)
+TIMES = ("tokens_per_second", "seconds")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("resume"), count=300)
+
+
+class Killed(BaseException):
+    """The end of a process, as far as the next one can see."""
+
+
+class Killer(Watcher):
+    """Kills after `updates` updates, or while the development set is translated after `epoch`."""
+
+    def __init__(self, *, updates: int | None = None, epoch: int | None = None) -> None:
+        self.left = updates
+        self.epoch = epoch
+        self.told: list[tuple[int, int]] = []
+
+    def stepped(self, status: StepStatus) -> None:
+        self.told.append((status.epoch, status.step))
+        if self.left is not None:
+            self.left -= 1
+            if self.left == 0:
+                raise Killed
+
+    def validating(self, epoch: int) -> None:
+        if epoch == self.epoch:
+            raise Killed
+
+
+def begin(
+    corpus: PreparedCorpus, directory: Path, config: TrainConfig = QUICK, watcher: Watcher | None = None
+) -> TrainingRun:
+    """A run that goes on from the checkpoint in `directory`, if there is one."""
+    directory.mkdir(exist_ok=True)
+    (directory / "checkpoints").mkdir(exist_ok=True)
+    identity = Identity(corpus.fingerprint, SMALL, config)
+    run = start(corpus, directory, identity, read_facts(directory), watcher or Watcher())
+    run.validate = Weighing(run.validate.network)  # type: ignore[assignment]
+    if config.label_smoothing == 0:  # a run of which only the order of events matters
+        run.trainer.update = Nudge(run.trainer)  # type: ignore[method-assign]
+    return run
+
+
+class Nudge:
+    """An update in no time: moves the first weights by the learning rate, and loses 1 nat per token."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self.trainer = trainer
+
+    def __call__(self, batches: object) -> tuple[float, float]:
+        optimizer, first = self.trainer.optimizer, self.trainer.variables[0]
+        first.assign(first.numpy() + float(optimizer.learning_rate.numpy()))
+        optimizer.iterations.assign_add(1)
+        return 10.0, 10.0
+
+
+class Weighing:
+    """A validation in no time, whose scores follow from the weights."""
+
+    def __init__(self, network: Seq2Seq) -> None:
+        self.network = network
+
+    def __call__(self, trainer: Trainer) -> Validation:
+        copy_weights(trainer, self.network)
+        weight = sum(float(np.abs(one.numpy()).sum()) for one in self.network.trainable_variables)
+        return Validation(weight, 50.0, 100 / weight, 0.0, "b", "c", "a source", "a hypothesis")
+
+
+def values(run: TrainingRun) -> list[np.ndarray]:
+    return [variable.numpy() for variable in (*run.trainer.state, *run.validate.network.weights)]
+
+
+def without_times(records: list[EpochRecord]) -> list[dict]:
+    return [{name: value for name, value in vars(one).items() if name not in TIMES} for one in records]
+
+
+def assert_equal_runs(found: TrainingRun, expected: TrainingRun) -> None:
+    for one, other in zip(values(found), values(expected), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert without_times(found.checkpoints.records) == without_times(expected.checkpoints.records)
+    assert found.checkpoints.kept == expected.checkpoints.kept
+
+
+KINDS = {
+    "default": QUICK,
+    "accumulated and averaged": replace(QUICK, accumulate=3, ema=0.9, average=2),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
+    name: str, corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    config = KINDS[name]
+    whole = begin(corpus, tmp_path / "whole", config)
+    whole.fit()
+    updates = whole.batches.updates
+    kills = [Killer(updates=1), Killer(epoch=1), Killer(updates=updates // 2 + 1)]
+    for killer in kills:
+        with pytest.raises(Killed):
+            begin(corpus, tmp_path / "killed", config, killer).fit()
+    assert kills[2].told  # it went on, and not from the start
+    assert kills[1].told[0] == (1, 1)  # the first was killed before it could write of its update
+    last = begin(corpus, tmp_path / "killed", config)
+    last.fit()
+    assert_equal_runs(last, whole)
+
+
+def test_a_run_goes_on_with_the_very_next_update(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    with pytest.raises(Killed):
+        begin(corpus, tmp_path / "m", NUDGED, watcher=Killer(updates=3)).fit()  # the second was the last one written
+    killer = Killer(updates=1)
+    with pytest.raises(Killed):
+        begin(corpus, tmp_path / "m", NUDGED, watcher=killer).fit()
+    assert killer.told == [(1, 3)]
+
+
+class Stopper(Killer):
+    def should_stop(self) -> bool:
+        return len(self.told) >= 2
+
+
+def test_a_run_that_was_stopped_goes_on_as_if_it_was_not(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    whole, stopped = (
+        begin(corpus, tmp_path / "whole", NUDGED),
+        begin(corpus, tmp_path / "stopped", NUDGED, watcher=Stopper()),
+    )
+    whole.fit()
+    stopped.fit()
+    assert [one.complete for one in stopped.checkpoints.records] == [False]
+    after = begin(corpus, tmp_path / "stopped", NUDGED)
+    assert after.checkpoints.records == []
+    after.fit()
+    assert_equal_runs(after, whole)
+
+
+def test_the_weights_that_a_state_names_are_there_whatever_was_written_after_it(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The moment between the weights of a better epoch and the state that names them."""
+    run = begin(corpus, tmp_path / "m", NUDGED)
+    monkeypatch.setattr(run, "validate", Scores(run.validate.network, [1.0, 2.0]))
+    states = iter([True] * (1 + run.batches.updates))  # all of the first epoch, and the one at its end
+    write = run.write_checkpoint
+    monkeypatch.setattr(run, "write_checkpoint", lambda: write() if next(states, False) else die())
+    with pytest.raises(Killed):
+        run.fit()
+    after = begin(corpus, tmp_path / "m", NUDGED)
+    assert after.checkpoints.best is not None
+    assert (after.checkpoints.best.epoch, after.progress.epoch) == (1, 2)
+    after.checkpoints.restore_best(after.validate.network)
+
+
+def die() -> None:
+    raise Killed
+
+
+class Scores(Weighing):
+    """A validation that finds the next of some BLEU scores."""
+
+    def __init__(self, network: Seq2Seq, scores: list[float]) -> None:
+        super().__init__(network)
+        self.scores = iter(scores)
+
+    def __call__(self, trainer: Trainer) -> Validation:
+        return Validation(1.0, 50.0, next(self.scores), 0.0, "b", "c", "a source", "a hypothesis")
+
+
+def test_a_finished_run_made_longer_goes_on_from_where_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    begin(corpus, tmp_path / "m", NUDGED).fit()
+    longer = begin(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
+    handover = longer.progress.handover
+    assert handover is not None
+    assert (handover.step, handover.rate) == (2 * longer.batches.updates, pytest.approx(0, abs=1e-8))
+    watcher = Killer(updates=3)
+    longer.watcher = watcher
+    with pytest.raises(Killed):
+        longer.fit()
+    assert watcher.told[0] == (3, 1)
+    again = begin(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
+    assert again.progress.handover == handover
+    again.fit()
+    assert [one.epoch for one in again.checkpoints.records] == [1, 2, 3, 4]
+
+
+def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    config = replace(NUDGED, epochs=9, patience=2)
+    run = begin(corpus, tmp_path / "m", config)
+    run.validate = Scores(run.validate.network, [3.0, 2.0, 1.0])  # type: ignore[assignment]
+    run.fit()
+    assert len(run.checkpoints.records) == 3
+    again = begin(corpus, tmp_path / "m", config)
+    assert again.finished()
+    assert not begin(corpus, tmp_path / "m", replace(config, patience=3)).finished()
+
+
+@pytest.mark.parametrize(
+    ("network", "training", "told"),
+    [
+        (replace(SMALL, units=16), QUICK, ("--units 8", "--units 16")),
+        (replace(SMALL, tied=False), replace(QUICK, batch=32), ("--tied, --batch 64", "--no-tied, --batch 32")),
+        (SMALL, replace(QUICK, epochs=1), ("--epochs 2", "--epochs 1")),
+        (SMALL, replace(QUICK, ema=0.99), ("no --ema", "--ema 0.99")),
+    ],
+)
+def test_what_was_changed_is_named(network: ModelConfig, training: TrainConfig, told: tuple[str, str]) -> None:
+    saved = Identity("f" * 64, SMALL, QUICK).to_mapping()
+    with pytest.raises(OptionError) as caught:
+        check_same(saved, Identity("f" * 64, network, training), Path("model"))
+    assert caught.value.message == f"model/ was begun with {told[0]}; asked for now: {told[1]}"
+    assert told[0] in caught.value.hint
+
+
+def test_other_data_are_refused() -> None:
+    saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
+    with pytest.raises(DataError, match="other data"):
+        check_same(saved, Identity("b" * 64, SMALL, QUICK), Path("model"))
+    with pytest.raises(DataError, match="--replay was not given, now it is of fingerprint cccc"):
+        check_same(saved, Identity("a" * 64, SMALL, QUICK, replay="c" * 64), Path("model"))
+
+
+def test_a_longer_run_and_what_nothing_depends_on_are_accepted() -> None:
+    saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
+    other = replace(QUICK, epochs=7, patience=2, checkpoint_minutes=1.0)
+    check_same(saved, Identity("a" * 64, SMALL, other), Path("model"))
+
+
+def test_a_schedule_as_long_as_before_has_the_handover_that_it_had() -> None:
+    facts = {
+        "progress": {"handover": {"step": 10, "rate": 0.5}},
+        "identity": {"training": {"epochs": 2}},
+        "updates": 12,
+    }
+    handover = handover_of(facts, QUICK, 10)
+    assert handover is not None and (handover.step, handover.rate) == (10, 0.5)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip"])
+def test_a_damaged_state_is_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "state.npz").write_bytes(content)
+    with pytest.raises(DamagedError, match=r"state\.npz"):
+        read_facts(tmp_path)

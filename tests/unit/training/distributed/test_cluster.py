@@ -1,0 +1,119 @@
+"""Processes that train together: where each stands, and that they learn what one would."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import OptionError
+from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.training.checkpoints.checkpoint import FACTS, state_path
+from nmt_cli.training.distributed.process import Place
+from support.models import prepare_toy
+
+TESTS = Path(__file__).parents[3]
+
+
+def config(jobs: dict[str, Sequence[str]], job: str, index: int) -> str:
+    return json.dumps({"cluster": jobs, "task": {"type": job, "index": index}})
+
+
+def test_who_is_the_chief() -> None:
+    assert Place.parse(None).is_chief and Place.parse("{}").processes == 1
+    assert Place.parse(config({"worker": ["a:1"]}, "worker", 0)).processes == 1
+    workers: dict[str, Sequence[str]] = {"worker": ["a:1", "b:1"]}
+    assert [Place.parse(config(workers, "worker", index)).is_chief for index in (0, 1)] == [True, False]
+    with_chief = {"chief": ["c:1"], **workers}
+    places = [Place.parse(config(with_chief, job, index)) for job, index in (("chief", 0), ("worker", 0))]
+    assert [place.is_chief for place in places] == [True, False]
+    assert {place.processes for place in places} == {3}
+    assert str(places[1]) == "worker 0 of 3 processes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"cluster": {"worker": 3}}',
+        config({"worker": ["a:1", "b:1"]}, "worker", 2),
+        config({"worker": ["a:1"], "ps": ["b:1"]}, "worker", 0),
+        config({"worker": ["a:1"]}, "evaluator", 0),
+    ],
+)
+def test_what_cannot_be_is_told(text: str) -> None:
+    with pytest.raises(OptionError, match="TF_CONFIG"):
+        Place.parse(text)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    return prepare_toy(tmp_path_factory.mktemp("together"))
+
+
+def trained(
+    corpora: Sequence[Path], work: Path, *, resume: bool = False, steps: Sequence[int]
+) -> list[tuple[int, str]]:
+    """Trains in as many processes as there are `corpora`, in `work`/0 and so on; their exit codes and error output."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in corpora]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        addresses = [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
+    processes = []
+    for index, corpus in enumerate(corpora):
+        arguments = [str(corpus), str(work / str(index)), str(int(resume)), str(steps[index])]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)]),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "TF_CONFIG": config({"worker": addresses}, "worker", index) if len(corpora) > 1 else "",
+        }
+        command = [sys.executable, str(TESTS / "support" / "partner.py"), *arguments]
+        processes.append(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))
+    told = [process.communicate(timeout=300)[1] for process in processes]
+    return [(process.returncode, text) for process, text in zip(processes, told, strict=True)]
+
+
+def state(directory: Path) -> list[np.ndarray]:
+    with np.load(state_path(directory), allow_pickle=False) as arrays:
+        return [arrays[name] for name in sorted(arrays.files) if name != FACTS]
+
+
+def losses(directory: Path) -> list[tuple[float, float]]:
+    lines = (directory / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    return [(record["loss"], record["dev_loss"]) for record in map(json.loads, lines)]
+
+
+def test_two_processes_learn_what_one_would_also_when_they_are_stopped_and_go_on(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    place = corpus.directory
+    assert trained([place], tmp_path / "one", steps=[0])[0][0] == 0
+    # The second of them asks for an end in the first epoch; the chief's checkpoint is what both go on from.
+    first = trained([place, place], tmp_path / "two", steps=[0, 3])
+    assert [code for code, _ in first] == [0, 0], first
+    again = trained([place, place], tmp_path / "two", resume=True, steps=[0, 0])
+    assert [code for code, _ in again] == [0, 0], again
+    chief, other = (state(tmp_path / "two" / name) for name in "01")
+    assert all(np.array_equal(*pair) for pair in zip(chief, other, strict=True))
+    together, alone = losses(tmp_path / "two" / "0")[-2:], losses(tmp_path / "one" / "0")
+    np.testing.assert_allclose(together, alone, rtol=1e-3)
+    Bundle.load(tmp_path / "two" / "0")
+    assert not (tmp_path / "two" / "1" / "model.json").exists()
+
+
+def test_processes_with_other_data_say_so(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    other = prepare_toy(tmp_path, count=300)
+    told = trained([corpus.directory, other.directory], tmp_path / "models", steps=[0, 0])
+    assert all(code == 1 and "other data" in text for code, text in told)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import tensorflow as tf
+
+from nmt_cli.errors import OptionError
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.distributed import strategy as devices
+from nmt_cli.training.distributed.process import ALONE
+from nmt_cli.training.distributed.strategy import described, give_threads, parts_of_batch, strategy_for
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus = [SimpleNamespace(name=f"/device:GPU:{number}") for number in range(2)]
+    monkeypatch.setattr(tf.config, "list_logical_devices", lambda kind: gpus if kind == "GPU" else [])
+    monkeypatch.setattr(
+        tf.distribute, "MirroredStrategy", lambda names: SimpleNamespace(num_replicas_in_sync=len(names))
+    )
+
+
+def test_one_device_is_used_unless_all_are_asked_for(two_gpus: None) -> None:
+    assert described(strategy_for(TrainConfig(), ALONE), ALONE) == "1 GPU"
+    assert described(strategy_for(TrainConfig(devices="all"), ALONE), ALONE) == "2 GPUs"
+
+
+def test_each_device_needs_a_sentence(two_gpus: None) -> None:
+    with pytest.raises(OptionError, match="shared among 2 devices"):
+        strategy_for(TrainConfig(devices="all", batch=1), ALONE)
+
+
+def test_without_a_gpu_there_is_nothing_to_share() -> None:
+    assert strategy_for(TrainConfig(devices="all"), ALONE).num_replicas_in_sync == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "replicas", "parts"),
+    [
+        ({"batch": 128}, 1, 4),
+        ({"batch": 1024}, 1, 8),
+        ({"batch": 63}, 1, 1),
+        ({"batch": 128}, 2, 2),
+        ({"batch": 1024, "batch_tokens": 1100}, 1, 2),
+    ],
+)
+def test_each_core_has_a_part_of_the_batch_if_it_is_large_enough(
+    options: dict[str, int], replicas: int, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "cores", lambda: 8)
+    assert parts_of_batch(TrainConfig(**options), replicas) == parts
+
+
+def test_a_gpu_learns_from_a_batch_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: ["one"])
+    assert parts_of_batch(TrainConfig(), 1) == 1
+
+
+@pytest.mark.parametrize(("parts", "threads"), [(1, []), (2, [6]), (8, [1])])
+def test_products_are_shared_among_the_cores_that_are_left(
+    parts: int, threads: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(devices, "cores", lambda: 8)
+    monkeypatch.setattr(tf.config.threading, "set_intra_op_parallelism_threads", told.append)
+    give_threads(parts)
+    assert told == threads

@@ -1,0 +1,86 @@
+"""Scheduled sampling, with a network that always says the next number."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.schedule import Schedule, TimedSchedule
+from nmt_cli.training.scheduled_sampling import own_tokens, with_own_tokens
+from nmt_cli.training.step import Trainer
+from support.replicas import batch
+
+
+class Counter:
+    """Likeliest after the token n is n + 10; padding would be likelier still, if it were allowed."""
+
+    vocabulary = 40
+
+    class Output:
+        def forbidden(self) -> tf.Tensor:
+            return tf.one_hot(0, Counter.vocabulary) * -1e9
+
+    output_layer = Output()
+
+    def __call__(self, source: tf.Tensor, previous: tf.Tensor, training: bool) -> tf.Tensor:
+        assert not training
+        logits = tf.one_hot(previous + 10, self.vocabulary) + 5 * tf.one_hot(0, self.vocabulary)
+        return tf.transpose(logits, [1, 0, 2])
+
+
+PREVIOUS = tf.constant([[2, 5, 6, 7], [2, 8, 0, 0]])
+SEED = tf.constant([1, 2])
+
+
+def test_its_own_token_stands_where_it_would_be_the_previous_one() -> None:
+    assert own_tokens(Counter(), PREVIOUS, PREVIOUS).numpy()[0].tolist() == [2, 12, 15, 16]
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.0, [[2, 5, 6, 7], [2, 8, 0, 0]]), (1.0, [[2, 12, 15, 16], [2, 12, 0, 0]])]
+)
+def test_start_and_padding_stay(share: float, expected: list[list[int]]) -> None:
+    assert with_own_tokens(Counter(), PREVIOUS, PREVIOUS, tf.constant(share), SEED).numpy().tolist() == expected
+
+
+def test_as_many_are_replaced_as_asked_and_the_same_ones_for_the_same_seed() -> None:
+    previous = tf.concat([tf.fill([300, 1], 2), tf.fill([300, 40], 9)], axis=1)
+    one, again = (with_own_tokens(Counter(), previous, previous, tf.constant(0.3), SEED).numpy() for _ in range(2))
+    other = with_own_tokens(Counter(), previous, previous, tf.constant(0.3), SEED + 1).numpy()
+    assert (one[:, 1:] != 9).mean() == pytest.approx(0.3, abs=0.02)
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()
+
+
+def test_the_share_of_the_run_that_is_over() -> None:
+    schedule, timed = Schedule(TrainConfig(), 200), TimedSchedule(TrainConfig(time="1m"))
+    assert [float(schedule.done(step)) for step in (0, 50, 200, 300)] == [0.0, 0.25, 1.0, 1.0]
+    timed.follow(0.25)
+    assert float(timed.done(7)) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("shape", [{}, {"attention": "dot", "input_feeding": True}, {"architecture": "transformer"}])
+def test_every_network_learns_with_it_and_repeats_itself(shape: dict[str, object]) -> None:
+    small = {"embedding": 8, "units": 8, "attention_units": 4, "dropout": 0.0}
+    if shape.get("architecture") == "transformer":
+        small = {"embedding": 8, "layers": 1, "heads": 2, "feed_forward": 16, "dropout": 0.0}
+    config = ModelConfig(**small, **shape)
+    mixed, again, forced = (trained(config, share) for share in (1.0, 1.0, 0.0))
+    for one, other in zip(mixed, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert any((one != other).any() for one, other in zip(mixed, forced, strict=True))
+
+
+def trained(shape: ModelConfig, share: float) -> list[np.ndarray]:
+    """The weights after a few updates with scheduled sampling up to `share`."""
+    keras.utils.set_random_seed(1)
+    config = TrainConfig(learning_rate=0.01, scheduled_sampling=share, seed=2**32 - 1)  # the largest that there is
+    trainer = Trainer(Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True)), Schedule(config, 4), config)
+    for seed in range(4):
+        trainer.update([batch(6, seed)])
+    return [one.numpy() for one in trainer.variables]

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt_cli.search.beam import search
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.trace import BeamTrace
+from nmt_cli.sources.source import TextSource
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.translation.beam_tree import TracedBeam, trace_beam
+from nmt_cli.translation.translator import Translator
+from nmt_cli.visuals.beam import RIVALS, beam_lines, draw_beam, shown
+from support.adversary import Adversary
+from support.models import toy_pairs
+from support.tables import END, TableModel
+
+MODEL = TableModel(vocabulary=5)
+
+
+def traced(seed: int, beam: int) -> tuple[BeamTrace, list]:
+    trace = BeamTrace()
+    (found,) = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=beam, max_length=6), trace)
+    return trace, found
+
+
+def path_to(nodes: list, place: int) -> tuple[int, ...]:
+    tokens: list[int] = []
+    while place:
+        tokens.append(nodes[place].token)
+        place = nodes[place].parent
+    return tuple(reversed(tokens))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 5000), beam=st.integers(1, 4))
+def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> None:
+    trace, found = traced(seed, beam)
+    nodes = trace.marked(found[0])
+    for place in range(1, len(nodes)):
+        path = path_to(nodes, place)
+        assert nodes[place].log_probability == pytest.approx(MODEL.log_probability(seed + 10, path))
+        assert nodes[place].depth == len(path)
+    best = max((place for place, node in enumerate(nodes) if node.best), key=lambda place: nodes[place].depth)
+    assert path_to(nodes, best) == found[0].tokens
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 5000))
+def test_watching_changes_nothing_and_at_most_the_beam_is_kept_at_each_step(seed: int) -> None:
+    trace, found = traced(seed, 3)
+    alone = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=3, max_length=6))[0]
+    assert [one.tokens for one in alone] == [one.tokens for one in found]
+    for depth in range(1, 7):
+        assert sum(node.depth == depth and node.fate == "kept" for node in trace.nodes) <= 3
+
+
+def test_a_batch_cannot_be_traced() -> None:
+    with pytest.raises(ValueError, match="one sentence"):
+        search(MODEL, np.array([[11, END], [12, END]]), SearchConfig(beam_size=2), BeamTrace())
+
+
+@pytest.fixture
+def beam() -> TracedBeam:
+    trace, found = traced(4, 3)
+    nodes = tuple(trace.marked(found[0]))
+    return TracedBeam(nodes, tuple("</s>" if node.token == END else f"▁$w{node.token}" for node in nodes), "a text")
+
+
+def test_the_closest_rivals_of_each_step_are_shown(beam: TracedBeam) -> None:
+    places = shown(beam)
+    for depth in range(1, 4):
+        pruned = [node for node in beam.nodes if node.depth == depth and node.fate == "pruned"]
+        visible = [beam.nodes[place] for place in places if beam.nodes[place] in pruned]
+        assert len(visible) <= RIVALS
+        if visible:
+            least = min(node.log_probability for node in visible)
+            assert sum(node.log_probability > least for node in pruned) < RIVALS
+
+
+def test_the_lines_lead_with_the_translation_and_mark_what_was_pruned(beam: TracedBeam) -> None:
+    lines = beam_lines(beam)
+    assert lines[0].startswith("* ")
+    assert any(line.lstrip().startswith("x ") for line in lines[:-1])
+    first = next(node for node in beam.nodes if node.best and node.depth == 1)
+    assert f"{100 * math.exp(first.log_probability):.0f} %" in lines[0]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_picture_of_the_tree_is_written_and_formulas_are_text(beam: TracedBeam, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"beam.{suffix}"
+    assert draw_beam(beam, path, title="$a$ <b>") == ""
+    assert path.stat().st_size > 2000
+    if suffix == "svg":
+        assert "$a$ &lt;b&gt;" in path.read_text(encoding="utf-8")
+
+
+def test_the_tree_is_of_what_search_is_given_and_shows_what_is_carried() -> None:
+    config = TokenizerSettings(kind="unigram", lowercase=False)
+    own = Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
+    translator = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own)
+    line, search_config = "bade 5 km lu.", SearchConfig(beam_size=3, max_length=8)
+    traced = trace_beam(translator, line, search_config)
+    (best,) = translator.translate_texts(["bade ⟦0⟧ lu."], search_config)
+    assert [node.token for node in traced.nodes if node.best] == list(best.hypotheses[0].tokens)
+    assert traced.text == best.text.replace("⟦0⟧", "5 km") and "⟦0⟧" not in traced.pieces
+    assert trace_beam(translator, "bade lu. " * 60, search_config).left > 0

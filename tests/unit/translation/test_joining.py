@@ -1,0 +1,71 @@
+"""Lines of several sentences, whose translations are made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.joining import joined
+from nmt_cli.translation.pieces import LineReader
+from nmt_cli.translation.result import Hypothesis, Repair, Translation
+
+LINE = "Go on. Stop it."
+
+
+def sentence(*scored: tuple[str, float], **known: object) -> Translation:
+    """The translation of a sentence of three source pieces, of hypotheses with one word each."""
+    found = (
+        Hypothesis(text, (7, 3), (f"▁{text}", "</s>"), s, s, (s, 0.0), (np.eye(2, 3),), True) for text, s in scored
+    )
+    return Translation("", ("▁a", "▁b", "</s>"), tuple(found), frozenset(), **known)  # type: ignore[arg-type]
+
+
+def line(*sentences: Translation, drawn: bool = False) -> Translation:
+    return joined(LINE, LineReader(LineConfig(), carries=False).pieces(LINE), sentences, None, drawn=drawn)
+
+
+def ranked(one: Translation) -> list[tuple[str, float]]:
+    return [(found.text, found.score) for found in one.hypotheses]
+
+
+@given(
+    first=st.lists(st.integers(-30, 0), min_size=1, max_size=5),
+    second=st.lists(st.integers(-30, 0), min_size=1, max_size=5),
+)
+def test_hypotheses_of_a_line_are_the_best_that_those_of_its_sentences_make(
+    first: list[int], second: list[int]
+) -> None:
+    one = line(*(sentence(*(("A", score) for score in sorted(own, reverse=True))) for own in (first, second)))
+    sums = sorted((a + b for a in first for b in second), reverse=True)
+    assert [found.score for found in one.hypotheses] == sums[: max(len(first), len(second))]
+
+
+def test_samples_of_a_line_are_joined_as_they_were_drawn() -> None:
+    sentences = sentence(("A", -1), ("B", -5)), sentence(("C", -2), ("D", -3))
+    assert ranked(line(*sentences)) == [("A C", -3), ("A D", -4)]
+    assert ranked(line(*sentences, drawn=True)) == [("A C", -3), ("B D", -8)]
+
+
+def test_what_repair_preferred_stays_first_whatever_its_score() -> None:
+    assert ranked(line(sentence(("A", -9), ("B", -1)), sentence(("C", -1), ("D", -2))))[0] == ("A C", -10)
+
+
+def test_what_was_done_for_every_sentence_is_known_of_the_line() -> None:
+    first, second = Repair("loop", "coverage"), Repair("loop", None)
+    assert line(sentence(("A", -1), repairs=(first,)), sentence(("B", -1), repairs=(second,))).repairs == (
+        first,
+        second,
+    )
+
+
+def test_what_was_read_of_a_sentence_is_no_sum_over_those_of_the_line() -> None:
+    one = line(sentence(("A", -1)), sentence(("B", -1), source_cut_from=17, source_read=2))
+    assert (one.source_cut_from, one.source_read) == (17, 2)
+
+
+def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
+    found = sentence(("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2)
+    pieces = LineReader(LineConfig(), carries=False).pieces(" Go  on. ")
+    assert joined(" Go  on. ", pieces, [found], None) == found._replace(source=" Go  on. ")

@@ -1,0 +1,127 @@
+"""Spans survive whatever a network does with their placeholders."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.sources.source import TextSource
+from nmt_cli.text.masking import PLACEHOLDER
+from nmt_cli.text.spans import find_spans
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.translator import Translator
+from support.adversary import Adversary
+from support.models import WORDS, toy_pairs
+from support.spans import lines_with_spans, sentences_with_spans
+
+GREEDY = SearchConfig(beam_size=1)
+Kind = Literal["unigram", "bpe", "char", "word"]
+
+
+@cache
+def tokenizer(kind: Kind) -> Tokenizer:
+    config = TokenizerSettings(kind=kind, lowercase=False)
+    return Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
+
+
+def translator(kind: Kind = "unigram", seed: int = 1, *, carries: bool = True, flat: bool = False) -> Translator:
+    own = tokenizer(kind)
+    return Translator(Adversary(own.vocabulary_size, seed, flat=flat), TextSource(own), own, carries=carries)
+
+
+def lost(spans: list[str], text: str) -> list[str]:
+    """The spans that do not stand in `text` as often as they must; a span may stand inside another."""
+    needed = Counter({span: sum(other.count(span) for other in spans) for span in set(spans)})
+    return [span for span, count in needed.items() if text.count(span) < count]
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "char", "word"])
+@pytest.mark.parametrize("carries", [True, False])
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_thousand_spans_survive_a_network_that_drops_repeats_and_shuffles(
+    kind: Kind, carries: bool, flat: bool
+) -> None:
+    lines = sentences_with_spans(WORDS, 1000)
+    found = translator(kind, carries=carries, flat=flat).translate([line for line, _ in lines], GREEDY)
+    assert sum(len(spans) for _, spans in lines) == 1000
+    assert [
+        (line, gone) for (line, spans), one in zip(lines, found, strict=True) if (gone := lost(spans, one.text))
+    ] == []
+
+
+@pytest.mark.parametrize("kind", ["unigram", "word"])
+def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind) -> None:
+    lines = [source for source, _ in toy_pairs(200)]
+    own = translator(kind, seed=3)
+    found = own.translate(lines, GREEDY)
+    made = own.target.placeholder_ids
+    assert any(token in made for one in found for token in one.hypotheses[0].tokens)
+    assert not [one.text for one in found if PLACEHOLDER.search(one.text)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(line=lines_with_spans(), seed=st.integers(0, 1000), carries=st.booleans(), beam=st.sampled_from([1, 3]))
+def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
+    config = SearchConfig(beam_size=beam, n_best=beam)
+    one = translator(seed=seed, carries=carries).translate([line], config)[0]
+    spans = [span.text for span in find_spans(line)]
+    for hypothesis in one.hypotheses:
+        assert lost(spans, hypothesis.text) == []
+        assert Counter(placed.text for placed in hypothesis.placed) == Counter(spans)
+        assert "\n" not in hypothesis.text
+    assert one.hypotheses or not spans
+
+
+def test_what_the_network_lost_is_told() -> None:
+    lines = [line for line, _ in sentences_with_spans(WORDS, 200)]
+    placed = [placed for one in translator().translate(lines, GREEDY) for placed in one.placed]
+    assert any(one.dropped and one.how == "attention" for one in placed)
+    assert any(one.how == "network" and not one.doubtful for one in placed)
+    flat = [placed for one in translator(flat=True).translate(lines, GREEDY) for placed in one.placed]
+    assert {one.how for one in flat} == {"network", "position"}
+    assert all(one.doubtful for one in flat if one.how == "position")
+
+
+@pytest.mark.parametrize(
+    "line", ["https://example.com/a", "<p>😀</p>", "{a} - {b}", "5 €!", "⟦3⟧", "<b></b>", "%s: %d"]
+)
+def test_a_line_without_words_stays_as_it_is(line: str) -> None:
+    for carries in (True, False):
+        assert translator(carries=carries).translate([line], GREEDY)[0].text == line
+
+
+def test_a_literal_placeholder_survives_beside_real_ones() -> None:
+    text = translator().translate(["bade ⟦1⟧ {x} ⟦0⟧ giko."], GREEDY)[0].text
+    assert all(text.count(span) == 1 for span in ("⟦0⟧", "⟦1⟧", "{x}"))
+
+
+def test_without_protection_the_network_gets_the_text_itself() -> None:
+    own = tokenizer("unigram")
+    free = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own, lines=LineConfig(protect=False))
+    assert free.translate(["bade {x}."], GREEDY)[0].placed == ()
+
+
+def test_pieces_show_the_spans_themselves() -> None:
+    one = translator().translate(["bade {x} giko."], GREEDY)[0]
+    assert "{x}" in one.source_pieces and not any("⟦" in piece for piece in one.source_pieces)
+
+
+@settings(max_examples=25, deadline=None)
+@given(words=st.lists(st.sampled_from([*WORDS[:20], "{x}", "bade.", "giko,", "字。", "ba" * 300]), max_size=300))
+def test_a_line_of_any_length_is_one_line_and_keeps_its_spans(words: list[str]) -> None:
+    own = tokenizer("unigram")
+    short = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own, lines=LineConfig(max_words=7))
+    one = short.translate([" ".join(words)], GREEDY)[0]
+    assert lost(["{x}"] * words.count("{x}"), one.text) == []
+    for hypothesis in one.hypotheses:
+        assert hypothesis.attention.shape == (len(hypothesis.pieces), len(one.source_pieces))
+        assert len(hypothesis.token_log_probabilities) == len(hypothesis.pieces)

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmt_cli.errors import OptionError
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.translation.batch_search import OVERHEAD, batches
+from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.translator import Translator
+from support.models import export_untrained, prepare_toy
+
+GREEDY = SearchConfig(beam_size=1, max_length=8)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("translator")
+    return export_untrained(prepare_toy(directory), directory / "model")
+
+
+@pytest.fixture(scope="module")
+def translator(model: Path) -> Translator:
+    return Translator.load(model)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(st.text(max_size=30), max_size=6))
+def test_a_line_in_is_a_line_out_whatever_is_in_it(translator: Translator, lines: list[str]) -> None:
+    found = translator.translate(lines, GREEDY)
+    assert [one.source for one in found] == lines
+    for one in found:
+        assert "\n" not in one.text
+        assert bool(one.hypotheses) == bool(one.source_pieces)
+
+
+def test_a_blank_line_has_no_hypothesis_and_an_empty_translation(translator: Translator) -> None:
+    blank = translator.translate(["", "  \u00a0\t"], GREEDY)
+    assert [(one.text, one.hypotheses) for one in blank] == [("", ()), ("", ())]
+
+
+def test_order_is_kept_though_batches_go_by_length(translator: Translator) -> None:
+    lines = [f"{'bade ' * (number * 7 % 5)}giko." for number in range(12)]
+    together = [one.text for one in translator.translate(lines, GREEDY)]
+    assert together == [translator.translate([line], GREEDY)[0].text for line in lines]
+
+
+def test_shapes_belong_together(translator: Translator) -> None:
+    one = translator.translate(["bade giko. lu"], SearchConfig(beam_size=3, n_best=3, max_length=6))[0]
+    assert len(one.hypotheses) == 3
+    for found in one.hypotheses:
+        assert found.attention.shape == (len(found.pieces), len(one.source_pieces))
+        assert len(found.token_log_probabilities) == len(found.pieces)
+    assert one.source_pieces[-1] == "</s>"
+
+
+def test_characters_never_seen_are_named(translator: Translator) -> None:
+    assert translator.translate(["bade 字 giko."], GREEDY)[0].unseen == {"字"}
+    assert translator.translate(["bade giko."], GREEDY)[0].unseen == frozenset()
+
+
+def test_progress_counts_every_line_once(translator: Translator) -> None:
+    seen: list[int] = []
+    translator.translate(["bade.", "", "giko lu."], GREEDY, progress=seen.append)
+    assert seen[-1] == 3
+    assert seen == sorted(seen)
+
+
+def test_batches_hold_every_line_with_text_once_and_bound_the_work() -> None:
+    lengths = [5, 0, 3000, 7, 0, 100_000] + [12] * 700
+    made = batches(lengths, SearchConfig(beam_size=5))
+    assert sorted(index for batch in made for index in batch) == [i for i, length in enumerate(lengths) if length]
+    assert all(len(batch) * 5 <= 512 for batch in made)
+    assert all(len(batch) == 1 for batch in made if max(lengths[index] for index in batch) > 12_000)
+
+
+@given(st.lists(st.integers(1, 200), max_size=600), st.sampled_from([1, 5]))
+def test_a_batch_is_padded_less_than_another_would_cost(lengths: list[int], beam: int) -> None:
+    for batch in batches(lengths, SearchConfig(beam_size=beam)):
+        own = [lengths[index] for index in batch]
+        assert sum(own[0] - length for length in own[:-1]) * beam <= OVERHEAD * own[-1]
+
+
+LINES = ["bade giko.", "", "lu.", "giko bade lu ma ne po.", "bade giko lu."]
+
+
+def test_every_translation_begins_with_the_prefix(translator: Translator) -> None:
+    config = SearchConfig(beam_size=2, n_best=2, max_length=20, prefix="  edab \u00a0okig")
+    for one in translator.translate(LINES, config):
+        assert all(found.text.startswith("edab okig") for found in one.hypotheses)
+        assert bool(one.hypotheses) == bool(one.source)
+
+
+def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(model: Path) -> None:
+    short = Translator.load(model, lines=LineConfig(max_words=3))
+    lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
+    free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
+    first, behind_span, span = (one.text for one in short.translate(lines, config, repair=RepairConfig()))
+    assert first.startswith("edab") and first.count("edab") == 1
+    assert behind_span == "edab " + short.translate(lines, free, repair=RepairConfig())[1].text
+    assert span == "edab {x}"
+
+
+def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> None:
+    with pytest.raises(OptionError, match="--prefix has"):
+        translator.translate(LINES, SearchConfig(max_length=3, prefix="edab okig ul"))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.integers(1, 4), top_k=st.sampled_from([0, 3]))
+def test_a_sample_follows_from_the_line_and_its_number_however_lines_arrive(
+    translator: Translator, cut: int, top_k: int
+) -> None:
+    config = SearchConfig(max_length=12, n_best=2, sampling=SamplingConfig(sample=True, top_k=top_k, seed=5))
+    together = translator.translate(LINES, config)
+    apart = translator.translate(LINES[:cut], config) + translator.translate(LINES[cut:], config, first_line=cut)
+    assert [[one.text for one in line.hypotheses] for line in together] == [
+        [one.text for one in line.hypotheses] for line in apart
+    ]
+
+
+def test_the_same_line_elsewhere_in_the_stream_draws_anew(translator: Translator) -> None:
+    config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
+    texts = {one.text for one in translator.translate(["bade giko lu ma ne po."] * 8, config)}
+    assert len(texts) > 1
+
+
+def test_equal_sentences_of_a_line_draw_apart(translator: Translator) -> None:
+    config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
+    (one,) = translator.translate(["Bade giko lu ma. " * 4], config)
+    assert len(one.hypotheses[0].attentions) == 4
+    assert len({block.tobytes() for block in one.hypotheses[0].attentions}) == 4
+
+
+def test_all_options_of_search_work_together_on_a_real_model(translator: Translator) -> None:
+    config = SearchConfig(
+        beam_size=4,
+        n_best=4,
+        max_length=15,
+        length_normalisation="average",
+        coverage_penalty=0.3,
+        no_repeat_ngram=2,
+        prefix="edab",
+    )
+    together = translator.translate(LINES, config)
+    for line, one in zip(LINES, together, strict=True):
+        (alone,) = translator.translate([line], config)
+        assert [found.text for found in one.hypotheses] == [found.text for found in alone.hypotheses]
+        for found in one.hypotheses:
+            runs = [found.pieces[place : place + 2] for place in range(len(found.pieces) - 1)]
+            assert len(set(runs)) == len(runs)
+
+
+def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(translator: Translator, model: Path) -> None:
+    twice = Translator.load(model, ensemble=[model])
+    config = SearchConfig(beam_size=3, n_best=3, max_length=10)
+    for one, other in zip(translator.translate(LINES, config), twice.translate(LINES, config), strict=True):
+        assert [found.tokens for found in one.hypotheses] == [found.tokens for found in other.hypotheses]
+        assert [found.score for found in one.hypotheses] == pytest.approx([found.score for found in other.hypotheses])
+
+
+def test_models_with_other_subwords_cannot_be_joined(model: Path, tmp_path: Path) -> None:
+    other = export_untrained(prepare_toy(tmp_path, count=500, vocab_size=320), tmp_path / "other")
+    with pytest.raises(OptionError, match="its subwords of the source are others"):
+        Translator.load(model, ensemble=[other])
+
+
+def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:
+    config = SearchConfig(beam_size=2)
+    plain = translator.translate(LINES, config)
+    healed = translator.translate(LINES, config, repair=RepairConfig())
+    assert any(one.repairs for one in healed)
+    for one, other in zip(plain, healed, strict=True):
+        if not other.repairs or other.repairs[0].remedy is None:
+            assert (one.text, one.hypotheses and one.hypotheses[0].score) == (
+                other.text,
+                other.hypotheses and other.hypotheses[0].score,
+            )
+    assert translator.translate(LINES, config, repair=RepairConfig(heal=False))[0].repairs == ()
+
+
+def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:
+    config = SearchConfig(sampling=SamplingConfig(sample=True))
+    drawn = translator.translate(LINES, config, repair=RepairConfig())
+    assert not any(one.repairs for one in drawn)
+
+
+def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Path) -> None:
+    corpus = prepare_toy(tmp_path, tokenizer="word", vocab_size=145)
+    words = Translator.load(export_untrained(corpus, tmp_path / "model"))
+    line = "bade Xyzzy."
+    (one,) = words.translate([line], SearchConfig(max_length=3))
+    ids = words.target.encode(line)
+    assert ids.count(1) == 1
+    attention = np.zeros((len(ids), len(one.source_pieces)))
+    attention[:, 1], attention[:, -1] = 0.4, 0.6  # mostly at the end of the sentence, which is no word
+    hypothesis = one.hypotheses[0]._replace(tokens=tuple(ids), attentions=(attention,), text=words.target.decode(ids))
+    mended = words.without_unknown(one._replace(hypotheses=(hypothesis,)))
+    assert mended.text == line
+    with pytest.raises(OptionError, match="no pieces for all of 'Xyzzy'"):
+        words.translate([line], SearchConfig(prefix="Xyzzy"))
