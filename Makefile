@@ -6,12 +6,15 @@ BIN := $(VENV)/bin
 NMT := $(BIN)/nmt
 DEMO := demo
 
-.PHONY: help demo test lint format clean
+.PHONY: help demo test check check-install check-documents lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 8 minutes)"
+	@echo "make check   lint, types and the tests that need no network: a minute or two, for use while coding"
 	@echo "make test    lint, types and all tests: what CI runs"
+	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"
+	@echo "make check-documents  open translated documents in the programs that own their formats"
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove demo/ and the caches; .venv stays"
 
@@ -31,8 +34,20 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# --no-loadscope-reorder keeps the order of tests/conftest.py: the longest files first.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+check: lint
+	$(PYTEST) -m "not network"
+
 test: lint
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --durations 20
+	$(PYTEST) --durations 20
+
+check-install: $(VENV)/installed
+	$(BIN)/python benchmarks/check_install.py
+
+check-documents: $(VENV)/installed
+	$(BIN)/python benchmarks/check_documents.py
 
 format: $(VENV)/installed
 	$(BIN)/ruff format .

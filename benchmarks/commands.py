@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def compare_training(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
-    train = corpus.encoded("train")
+    train = corpus.load_encoded("train")
     wasted = padding(train.source.lengths), padding(train.target.lengths)
     print("padding of batches as they come: {:.0%} of source positions, {:.0%} of target positions".format(*wasted))
     told = settings(given.work, write_texts(corpus, given.work))
@@ -122,7 +122,7 @@ class Run:
 
 
 def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
-    sources = [pair.source for pair in corpus.pairs("test")][: given.sentences]
+    sources = [pair.source for pair in corpus.read_pairs("test")][: given.sentences]
     configured = json.loads((given.trained or given.work / "train.yaml").read_text())
     translator = Translator.load(given.model)
     for beam in given.beams:

@@ -25,9 +25,9 @@ import zstandard
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import Input
-from nmt_cli.corpus.report import as_html, as_json
-from nmt_cli.corpus.steps.reading import Inputs, read_pairs
-from nmt_cli.corpus.steps.run_checks import diagnose
+from nmt_cli.corpus.report import format_html, format_json
+from nmt_cli.corpus.steps.reading import CorpusInputs, read_pairs
+from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.errors import NmtError
 
 SLOWEST = 20.0  # seconds
@@ -122,16 +122,16 @@ def attempt(path: Path, generator: random.Random) -> str:
     """Reads and checks a file; what came of it. Raises AssertionError or anything unexpected if that is wrong."""
     config = PrepareConfig(encoding=generator.choice(ENCODINGS), source_column=generator.choice([None, None, "1", "a"]))
     try:
-        inputs = Inputs({"train": [Input(path)]}, config)
+        inputs = CorpusInputs({"train": [Input(path)]}, config)
         pairs = read_pairs(inputs, config, lambda stage, done, total: None)
     except NmtError as error:
         return type(error).__name__
-    findings = diagnose(pairs, config, lambda done: None)
+    findings = run_checks(pairs, config, lambda done: None)
     dropped = sum(each.count for each in findings if each.action == "dropped")
-    if dropped + int(pairs.alive.sum()) != len(pairs):
+    if dropped + int(pairs.is_kept.sum()) != len(pairs):
         raise ValueError("counts do not add up")
-    as_html(findings, None)
-    as_json(findings, None).encode()
+    format_html(findings, None)
+    format_json(findings, None).encode()
     return "pairs"
 
 

@@ -33,7 +33,7 @@ def write_texts(corpus: PreparedCorpus, work: Path) -> Path:
     """The splits as files of lines, and a SentencePiece model of the training lines, whose path is returned."""
     for split in SPLITS:
         for side in SIDES:
-            lines = [getattr(pair, side) for pair in corpus.pairs(split)]
+            lines = [getattr(pair, side) for pair in corpus.read_pairs(split)]
             (work / f"{split}.{side}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     model = work / "subwords.model"
     SentencePieceTrainer.train(

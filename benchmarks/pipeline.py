@@ -60,7 +60,7 @@ def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) ->
     watcher = Ending(steps)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            train(corpus, Path(folder, "model"), ModelConfig(), config, watcher=watcher)
+            train(corpus, Path(folder, "model"), ModelConfig.from_options(), config, watcher=watcher)
         except Enough:
             pass
     return watcher

@@ -29,7 +29,7 @@ ROUNDS, STEPS = 5, 10
 
 def trainer(policy: str) -> Trainer:
     with dtype_policy(policy):
-        network = Seq2Seq(ModelConfig(), Vocabularies(source=VOCABULARY, target=VOCABULARY, joint=True))
+        network = Seq2Seq(ModelConfig.from_options(), Vocabularies(source=VOCABULARY, target=VOCABULARY, joint=True))
     return Trainer(network, Schedule(TrainConfig(), steps=1_000), TrainConfig())
 
 

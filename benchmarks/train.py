@@ -52,7 +52,7 @@ class Seconds:
 
 def trainer(config: TrainConfig, corpus: PreparedCorpus) -> Trainer:
     with dtype_policy(policy_name(None)):
-        network = Seq2Seq(ModelConfig(), vocabularies_of(corpus))
+        network = Seq2Seq(ModelConfig.from_options(), vocabularies_of(corpus))
     return Trainer(network, Schedule(config, 1_000), config, parts_of_batch(config, 1))
 
 

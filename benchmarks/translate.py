@@ -128,12 +128,12 @@ def main() -> None:
     given = parser.parse_args()
     python = install(given.peers)
     translator = Translator.load(given.model, threads=given.threads)
-    pairs = PreparedCorpus.load(given.data).pairs("test")[: given.sentences]
+    pairs = PreparedCorpus.load(given.data).read_pairs("test")[: given.sentences]
     sources, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder))
         files.sources.write_text("".join(f"{source}\n" for source in sources), encoding="utf-8")
-        rows = translator.source.rows(sources, None)
+        rows = translator.source.make_rows(sources, None)
         files.pieces.write_text("".join(" ".join(f"▁{i}" for i in row.values) + "\n" for row in rows), encoding="utf-8")
         for beam in (1, 5):
             found = translator.translate(sources, SearchConfig(beam_size=beam))

@@ -1,7 +1,36 @@
+"""Which tests need a network (`-m "not network"` leaves them out: `make check`), and the order in which files run."""
+
 from __future__ import annotations
 
 import signal
 
+import pytest
+
 # Started in the background of a script, tests and all that they start would ignore Ctrl-C, which some of them press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests here train, trace or export networks, or start the command line that does.
+NETWORK_FOLDERS = ("tests/e2e/", "tests/unit/training/", "tests/unit/model/", "tests/unit/jobs/test_ray_executor.py")
+NETWORK_NAMES = ("keras", "tf", "export_untrained", "exported_model")  # a module that imports one builds networks
+# The longest files of all, in seconds of one core: begun first, they do not keep one worker busy at the end.
+LONGEST_FIRST = (
+    *("test_run.py", "test_main_job.py", "test_step.py", "test_resume.py", "test_kill.py", "test_recurrence.py"),
+    *("test_export.py", "test_quantise.py", "test_cluster.py", "test_finetune.py", "test_ray_executor.py"),
+    *("test_timed.py", "test_seq2seq.py", "test_captions.py", "test_string_task.py", "test_translate_streams.py"),
+)
+
+
+def needs_network(item: pytest.Item) -> bool:
+    module = getattr(item, "module", None)
+    return any(folder in item.nodeid for folder in NETWORK_FOLDERS) or any(
+        hasattr(module, name) for name in NETWORK_NAMES
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {name: rank for rank, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
+    for item in items:
+        if needs_network(item):
+            item.add_marker("network")

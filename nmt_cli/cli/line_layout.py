@@ -72,7 +72,7 @@ def hypothesis_mapping(translation: Translation, hypothesis: Hypothesis) -> dict
         "pieces": hypothesis.pieces,
         "token_log_probabilities": hypothesis.token_log_probabilities,
         "alignment": links(translation, hypothesis),
-        "spans": [{"text": span.text, "placed_by": span.how, "lost": span.dropped} for span in hypothesis.placed],
+        "spans": [{"text": span.text, "placed_by": span.how, "lost": span.dropped} for span in hypothesis.placed2],
     }
 
 

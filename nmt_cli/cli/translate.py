@@ -35,7 +35,7 @@ from nmt_cli.translation.config import LineConfig, RepairConfig
 from nmt_cli.translation.truncation import SourceCuts, limits_told
 
 if TYPE_CHECKING:
-    from nmt_cli.runtime.model_directory import Bundle, ModelCard
+    from nmt_cli.runtime.model_directory import ModelDirectory, ModelCard
     from nmt_cli.translation.result import Placed, Translation
 
 STREAM = Path("-")  # standard input or output
@@ -179,12 +179,12 @@ class Writer(NamedTuple):
         return self.n_best == 1 and self.layout == LayoutConfig()
 
 
-def unchecked(model: Path) -> Bundle:
+def unchecked(model: Path) -> ModelDirectory:
     """What a model says of itself; its files are checked by whoever loads them."""
-    from nmt_cli.runtime.model_directory import Bundle, read_card  # SentencePiece, which `nmt --help` does not need
+    from nmt_cli.runtime.model_directory import ModelDirectory, read_card  # SentencePiece, which `nmt --help` does not need
 
     card = read_card(model)
-    return Bundle(model, card, card.default_precision)
+    return ModelDirectory(model, card, card.default_precision)
 
 
 def surroundings(processes: ExecutorConfig) -> ExecutorConfig:
@@ -196,7 +196,7 @@ def surroundings(processes: ExecutorConfig) -> ExecutorConfig:
 
 
 def check_abilities(
-    bundle: Bundle, given: Given, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig
+    bundle: ModelDirectory, given: Given, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig
 ) -> None:
     """Raises OptionError for options that this model cannot serve."""
     attention = [

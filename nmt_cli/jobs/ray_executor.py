@@ -21,7 +21,7 @@ from nmt_cli.files import require_file
 from nmt_cli.jobs.job import Block, Job
 from nmt_cli.jobs.workers import answering
 from nmt_cli.runtime.compatibility import require_same_sides
-from nmt_cli.runtime.model_directory import CARD, Bundle
+from nmt_cli.runtime.model_directory import CARD, ModelDirectory
 from nmt_cli.sources.images import IMAGE_WEIGHTS
 from nmt_cli.translation.glossary import Glossary
 
@@ -42,7 +42,7 @@ class Shipment:
     @classmethod
     def of(cls, job: Job) -> Shipment:
         """Raises what loading the models and the glossary does: here their paths mean something to the user."""
-        first, *others = bundles = [Bundle.load(place, job.precision) for place in (job.model, *job.ensemble)]
+        first, *others = bundles = [ModelDirectory.load(place, job.precision) for place in (job.model, *job.ensemble)]
         for other in others:
             require_same_sides(first, other)
         return cls(job, tuple(map(files_of, bundles)), glossary_of(job))
@@ -62,7 +62,7 @@ class Shipment:
         return replace(job, lines=replace(job.lines, glossary=str(terms)))
 
 
-def files_of(model: Bundle) -> dict[str, bytes]:
+def files_of(model: ModelDirectory) -> dict[str, bytes]:
     """Of those of a model what translates, and what reads pictures where there is such."""
     names = (CARD, *model.files, *({IMAGE_WEIGHTS} & model.card.checksums.keys()))
     return {name: (model.directory / name).read_bytes() for name in names}

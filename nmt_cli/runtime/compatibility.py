@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.runtime.model_directory import Bundle, ModelCard
+from nmt_cli.runtime.model_directory import ModelDirectory, ModelCard
 
 
-def require_same_sides(first: Bundle, other: Bundle) -> None:
+def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
     """Raises OptionError unless both models read the same rows and write the same ids."""
     for side, kind in (("source", source_kind), ("target", target_subwords)):
         if kind(first.card) != kind(other.card):

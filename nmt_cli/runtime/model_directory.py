@@ -61,7 +61,7 @@ class ModelCard(NamedTuple):
         return None if score is None else float(score["value"])
 
 
-class Bundle(NamedTuple):
+class ModelDirectory(NamedTuple):
     """A model directory in which what translation reads was found complete and undamaged."""
 
     directory: Path
@@ -69,7 +69,7 @@ class Bundle(NamedTuple):
     precision: str  # of the weights: FLOAT or INT8
 
     @classmethod
-    def load(cls, directory: Path, precision: str | None = None) -> Bundle:
+    def load(cls, directory: Path, precision: str | None = None) -> ModelDirectory:
         """Checks the card, the tokenizers and the graphs of one precision (the card's default where none is named).
 
         Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed.

@@ -123,9 +123,9 @@ def masked_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
             as_it_is(unlike_ours(target) if of_target else target),
         )
     shared = Counter(span.text for span in of_source) & Counter(span.text for span in of_target)
-    of_source = limited(taken(of_source, shared))
+    of_source = limited(select_spans(of_source, shared))
     left = Counter(span.text for span in of_source)
-    of_target = taken(of_target, left)
+    of_target = select_spans(of_target, left)
     numbers: dict[str, list[int]] = {}
     for number, span in enumerate(span for span in of_source if not span.lifted):
         numbers.setdefault(span.text, []).append(number)
@@ -140,7 +140,7 @@ def as_it_is(text: str) -> MaskedSide:
     return MaskedSide(text, (), Masked(text, (), ()))
 
 
-def taken(spans: Iterable[Span], wanted: Counter[str]) -> list[Span]:
+def select_spans(spans: Iterable[Span], wanted: Counter[str]) -> list[Span]:
     """The first of `spans` with each text, as many as `wanted`."""
     rest, found = Counter(wanted), []
     for span in spans:

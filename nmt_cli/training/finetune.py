@@ -10,7 +10,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import sha256
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training.checkpoints.resume import changes
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import vocabularies_of
@@ -29,7 +29,7 @@ def network_to_begin_with(
     """
     if config.init_from is None:
         return network
-    model = Bundle.load(Path(config.init_from))
+    model = ModelDirectory.load(Path(config.init_from))
     check_same_subwords(corpus, model)
     if dataclasses.asdict(vocabularies_of(corpus)) != model.card.vocabularies:
         raise DataError(
@@ -48,7 +48,7 @@ def network_to_begin_with(
     return dataclasses.replace(own, **{name: getattr(network, name) for name in FREE - left_out})
 
 
-def check_same_subwords(corpus: PreparedCorpus, model: Bundle) -> None:
+def check_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> None:
     names = dict.fromkeys((model.card.source_tokenizer, model.card.target_tokenizer))  # one name where they are joint
     settings = dataclasses.asdict(corpus.tokenizer_settings)
     if settings != model.card.tokenizer or digests(corpus) != [sha256(model.directory / name) for name in names]:

@@ -135,7 +135,7 @@ def unchanged(piece: Piece, prefix: str) -> Hypothesis:
         token_log_probabilities=(0.0, 0.0),
         attentions=(np.eye(2, dtype=np.float32),),
         finished=True,
-        placed=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
+        placed2=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
         words=(Words.of(piece.source_text, text, links),),
     )
 
@@ -156,7 +156,7 @@ def whole_hypothesis(
         token_log_probabilities=tuple(chain.from_iterable(part.token_log_probabilities for part in parts)),
         attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
         finished=all(part.finished for part in parts),
-        placed=tuple(chain.from_iterable(part.placed for part in parts)),
+        placed2=tuple(chain.from_iterable(part.placed2 for part in parts)),
         words=tuple(
             Words(source, target, part.words[0].links if part.words else None)
             for source, target, part in zip(source_ranges, word_ranges(texts), parts, strict=True)

@@ -58,7 +58,7 @@ class Hypothesis(NamedTuple):
     token_log_probabilities: tuple[float, ...]  # T
     attentions: tuple[FloatArray, ...]  # of each piece that the line was cut into: (its tokens, its source positions)
     finished: bool  # false where the length limit cut it
-    placed: tuple[Placed, ...] = ()  # the protected spans
+    placed_spans: tuple[Placed, ...] = ()  # the protected spans
     words: tuple[Words, ...] = ()  # of each piece of the line; none where it is one piece without spans
     unknown: tuple[str, ...] = ()  # source pieces that `text` has for unknown ones, in order, where they are replaced
 
@@ -88,7 +88,7 @@ class Translation(NamedTuple):
     @property
     def placed(self) -> tuple[Placed, ...]:
         """The protected spans of the best hypothesis, and what put each in its place."""
-        return self.hypotheses[0].placed if self.hypotheses else ()
+        return self.hypotheses[0].placed_spans if self.hypotheses else ()
 
     @property
     def cut(self) -> bool:

@@ -15,7 +15,7 @@ from nmt_cli.cores import cores
 from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
 from nmt_cli.runtime.compatibility import require_same_sides
-from nmt_cli.runtime.model_directory import Bundle, ModelCard
+from nmt_cli.runtime.model_directory import ModelDirectory, ModelCard
 from nmt_cli.search.beam import Found, length_limits, search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ensemble import Ensemble
@@ -103,7 +103,7 @@ class Translator:
         """
         from nmt_cli.runtime.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
-        bundle, *others = (Bundle.load(place, precision) for place in (directory, *ensemble))
+        bundle, *others = (ModelDirectory.load(place, precision) for place in (directory, *ensemble))
         for other in others:
             require_same_sides(bundle, other)
         source, target = bundle.source(), bundle.target_tokenizer()

@@ -16,7 +16,7 @@ FIRST = Hypothesis(
     token_log_probabilities=(-0.5, -0.5, -0.5),
     attentions=(np.eye(3)[[1, 0, 2]],),
     finished=True,
-    placed=(Placed("b", "network", dropped=False),),
+    placed2=(Placed("b", "network", dropped=False),),
 )
 SECOND = Hypothesis("a", (7,), ("▁a",), -2.5, -2.0, (-2.5,), (np.eye(3)[[1]],), False)
 TRANSLATION = Translation("x y", ("▁x", "▁y", "</s>"), (FIRST, SECOND), frozenset("y"), (Repair("loop", "n-gram ban"),))

@@ -7,7 +7,7 @@ from shutil import copytree
 import pytest
 
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.runtime.model_directory import Bundle, publishing
+from nmt_cli.runtime.model_directory import ModelDirectory, publishing
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.translator import Translator
 from support.models import export_untrained, prepare_toy
@@ -43,7 +43,7 @@ def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path:
 def test_a_missing_file_is_named(model: Path, name: str) -> None:
     (model / name).unlink()
     with pytest.raises(DamagedError, match=f"{name} is missing"):
-        Bundle.load(model)
+        ModelDirectory.load(model)
 
 
 @pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm"])
@@ -52,12 +52,12 @@ def test_one_changed_byte_is_noticed(model: Path, name: str) -> None:
     content[len(content) // 2] ^= 1
     (model / name).write_bytes(content)
     with pytest.raises(DamagedError, match=f"{name} is damaged"):
-        Bundle.load(model)
+        ModelDirectory.load(model)
 
 
 def test_no_model_is_told_with_the_command_that_makes_one(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
-        Bundle.load(tmp_path / "model")
+        ModelDirectory.load(tmp_path / "model")
     assert "nmt train" in caught.value.hint
 
 
@@ -65,21 +65,21 @@ def test_no_model_is_told_with_the_command_that_makes_one(tmp_path: Path) -> Non
 def test_a_card_that_is_no_card_is_damaged(model: Path, content: str) -> None:
     (model / "model.json").write_text(content)
     with pytest.raises(DamagedError, match=r"model\.json"):
-        Bundle.load(model)
+        ModelDirectory.load(model)
 
 
 def test_a_card_with_a_word_for_a_table_is_damaged(model: Path) -> None:
     card = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps({**card, "precision": "float"}))
     with pytest.raises(DamagedError, match=r"model\.json does not have the entries"):
-        Bundle.load(model)
+        ModelDirectory.load(model)
 
 
 def test_a_card_of_another_format_is_told(model: Path) -> None:
     card = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps({**card, "format": 99}))
     with pytest.raises(DamagedError, match="format 99"):
-        Bundle.load(model)
+        ModelDirectory.load(model)
 
 
 @pytest.mark.parametrize("source", [{"growth": 2}, {"type": "features"}, {"type": "image", "limit": 3}])
@@ -87,7 +87,7 @@ def test_a_card_whose_source_is_none_of_ours_is_damaged(model: Path, source: dic
     card = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps({**card, "source": source}))
     with pytest.raises(DamagedError, match=r"model\.json does not describe a source"):
-        Bundle.load(model).source()
+        ModelDirectory.load(model).source()
 
 
 def test_a_failed_publication_leaves_the_old_model_as_it_was(model: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_failed_publication_leaves_the_old_model_as_it_was(model: Path) -> Non
         (staged / "encoder.onnx").write_text("half")
         raise OSError
     assert {path.name: path.read_bytes() for path in model.iterdir()} == before
-    Bundle.load(model)
+    ModelDirectory.load(model)
 
 
 def test_a_card_names_no_place_on_this_machine(model: Path) -> None:

@@ -15,7 +15,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.evaluation.metrics.chrf import chrf
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import run as running
 from nmt_cli.training.config import TrainConfig
@@ -84,7 +84,7 @@ def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: Prepared
     assert watcher.statuses[-1].seconds_left == pytest.approx(0, abs=1e-6)
     assert tuple(watcher.records) == report.records
     assert report.records[1].loss < report.records[0].loss
-    card = Bundle.load(trained.directory).card
+    card = ModelDirectory.load(trained.directory).card
     assert card.dataset_fingerprint == corpus.fingerprint
     assert card.epochs == report.epochs[0]
     assert (card.network["units"], card.training["batch"]) == (8, 64)
@@ -152,7 +152,7 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
 def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:
     report = train(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2))
     assert [(one.steps, one.complete) for one in report.records] == [(2, False)]
-    Bundle.load(tmp_path / "model")
+    ModelDirectory.load(tmp_path / "model")
 
 
 def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_resumed_training_that_is_stopped_before_its_first_step_makes_a_model_
         train(corpus, tmp_path / "model", SMALL, often, watcher=Killed())
     report = train(corpus, tmp_path / "model", SMALL, often, watcher=Recorder(steps=0), resume=True)
     assert [(one.steps, one.complete) for one in report.records] == [(2, False)]
-    Bundle.load(tmp_path / "model")
+    ModelDirectory.load(tmp_path / "model")
 
 
 def test_patience_ends_a_training_that_no_longer_improves(

@@ -13,7 +13,7 @@ import tensorflow as tf
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training import network_size
 from nmt_cli.training import run as running
 from nmt_cli.training.averaging import Chosen
@@ -179,7 +179,7 @@ def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: Prepare
     assert 270 < spent <= 302  # the last update before the kill is done again
     history = [json.loads(line) for line in (place / "history.jsonl").read_text().splitlines()]
     assert history[-1]["learning_rate"] < 0.02 * TIMED.peak_rate
-    Bundle.load(place)
+    ModelDirectory.load(place)
 
 
 @pytest.mark.parametrize("killed", ["never", "while it validates"])

@@ -16,7 +16,7 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
-from nmt_cli.runtime.model_directory import Bundle
+from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training.checkpoints.checkpoint import FACTS, state_path
 from nmt_cli.training.distributed.process import Place
 from support.models import prepare_toy
@@ -109,7 +109,7 @@ def test_two_processes_learn_what_one_would_also_when_they_are_stopped_and_go_on
     assert all(np.array_equal(*pair) for pair in zip(chief, other, strict=True))
     together, alone = losses(tmp_path / "two" / "0")[-2:], losses(tmp_path / "one" / "0")
     np.testing.assert_allclose(together, alone, rtol=1e-3)
-    Bundle.load(tmp_path / "two" / "0")
+    ModelDirectory.load(tmp_path / "two" / "0")
     assert not (tmp_path / "two" / "1" / "model.json").exists()
 
 
