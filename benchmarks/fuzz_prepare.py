@@ -24,7 +24,7 @@ from pathlib import Path
 import zstandard
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import Input
+from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.report import format_html, format_json
 from nmt_cli.corpus.steps.reading import CorpusInputs, read_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
@@ -122,7 +122,7 @@ def attempt(path: Path, generator: random.Random) -> str:
     """Reads and checks a file; what came of it. Raises AssertionError or anything unexpected if that is wrong."""
     config = PrepareConfig(encoding=generator.choice(ENCODINGS), source_column=generator.choice([None, None, "1", "a"]))
     try:
-        inputs = CorpusInputs({"train": [Input(path)]}, config)
+        inputs = CorpusInputs({"train": [CorpusFile(path)]}, config)
         pairs = read_pairs(inputs, config, lambda stage, done, total: None)
     except NmtError as error:
         return type(error).__name__

@@ -36,7 +36,7 @@ class StepWatcher(Watcher):
         self.moments: list[float] = []
         self.processor = 0.0  # seconds of all threads until the first update was done
 
-    def stepped(self, status: StepStatus) -> None:
+    def report_step(self, status: StepStatus) -> None:
         self.processor = self.processor or time.process_time()
         self.moments.append(time.monotonic())
 
@@ -54,7 +54,7 @@ def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) ->
         from nmt_cli.training.run import train
 
     class Ending(StepWatcher):
-        def validating(self, epoch: int) -> None:
+        def report_validation(self, epoch: int) -> None:
             raise Enough
 
     watcher = Ending(steps)
@@ -80,7 +80,7 @@ def measure_batches(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> 
     )
     for name, each in (("as they are", plain), ("varied", config)):
         batches = TrainingBatches(corpus, each)
-        pools = itertools.chain.from_iterable(batches.pools(number, 0) for number in itertools.count(1))
+        pools = itertools.chain.from_iterable(batches.make_pools(number, 0) for number in itertools.count(1))
         started = time.process_time()
         made = next(pools)
         ordered, first, started = time.process_time() - started, len(made), time.process_time()

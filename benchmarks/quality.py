@@ -29,7 +29,7 @@ from typing import Any
 
 from recipes import Bench, Job, Translations, number, read_rows, run_all, table, with_interval
 
-from nmt_cli.evaluation.analysis.significance import bootstrap
+from nmt_cli.evaluation.analysis.significance import bootstrap_interval
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 
@@ -116,7 +116,7 @@ def without_punctuation(text: str) -> str:
 
 def measured(texts: Translations, config: ScoreConfig) -> dict[str, Any]:
     score = METRICS["bleu"](texts.hypotheses, [[text] for text in texts.references], config)
-    interval = bootstrap(score.statistics, config.resamples)
+    interval = bootstrap_interval(score.statistics, config.resamples)
     limits = [round(interval.low, 2), round(interval.high, 2)]
     return {"bleu": round(score.value, 2), "bleu_interval95": limits, "signature": score.signature}
 

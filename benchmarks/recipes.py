@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from nmt_cli.evaluation.analysis.sentence_groups import words_of
-from nmt_cli.evaluation.analysis.significance import bootstrap
+from nmt_cli.evaluation.analysis.significance import bootstrap_interval
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.model.config import ATTENTIONS
@@ -78,7 +78,7 @@ class Translations:
 
     def interval(self, metric: str) -> list[float] | None:
         """The limits of the 95 % interval; None of a single sentence or none."""
-        found = bootstrap(self.measured(metric).statistics, RESAMPLES) if len(self.hypotheses) > 1 else None
+        found = bootstrap_interval(self.measured(metric).statistics, RESAMPLES) if len(self.hypotheses) > 1 else None
         return [round(found.low, 2), round(found.high, 2)] if found else None
 
     def measured(self, metric: str) -> Score:

@@ -2,8 +2,8 @@
 
     python benchmarks/results.py            # rewrites RESULTS.md
 
-To publish a number, add a line to results.jsonl and run this. `tests/unit/test_results.py` compares both, and the
-numbers that README quotes.
+To publish a number, add a line to results.jsonl and run this. `tests/unit/test_results.py` holds that the page agrees
+with the rows, and that README quotes only numbers that are rows.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
+COLUMNS = ("command", "machine", "seed", "value", "interval", "commit")
 HEAD = """# Results
 
-The current numbers, one per row; `results.jsonl` is their source, `python benchmarks/results.py` renders this page.
-[machines.md](machines.md) describes the machines, [log/](log/README.md) what was tried on the way, and
-[README.md](README.md) the scripts. A figure is of a single run where the command names no median. Intervals are half of
-the 95 % interval of the bootstrap over the test sentences; they say nothing of other seeds. *commit* is the first that
-records the number. Data: the bundled corpus is `data/eng-deu.tsv` (47,995 / 1,000 / 1,000 pairs); the hour and
-attention have 169,813 pairs of Tatoeba English-German (163,771 / 1,000 / 5,000); the textbook setting has
-40,000 / 5,000 / 5,000 pairs of the bundled corpus.
+The current numbers, one per row. [results.jsonl](results.jsonl) is their source, `python benchmarks/results.py` renders
+this page. The [log](log/README.md) tells how each number came about, and what was tried and dropped.
+
+- *command*: scripts are those of [this directory](README.md), without `--work DIR`. Parentheses say what was measured.
+- *machine*: described in [machines.md](machines.md).
+- *value*: of a single run, unless the command says median. Scores: test split, free-running, beam 5, detokenised.
+- *interval*: half of the 95 % bootstrap interval over the test sentences. It does not cover other seeds.
+- *commit*: the first that records the number. `-` stands for what is unknown or does not apply.
+
+The bundled corpus is `data/eng-deu.tsv`: 47,995 / 1,000 / 1,000 pairs for train, dev and test, in the textbook setting
+40,000 / 5,000 / 5,000. `FULL.tsv` is Tatoeba English-German, 169,813 pairs: 163,771 / 1,000 / 5,000. "Before
+placeholders" means before placeholder augmentation.
 """
 
 
@@ -32,35 +38,34 @@ def read_results(path: Path = FOLDER / "results.jsonl") -> list[dict[str, Any]]:
 
 
 def format_value(row: dict[str, Any]) -> str:
-    """Returns the value with its unit, as README quotes it: "31.17 BLEU", "2,048 MB"."""
+    """Returns the value with its unit, as README quotes it: "31.17 BLEU", "1,257 sentences/s"."""
     value = row["value"]
     number = f"{value:,}" if isinstance(value, int) else str(value)
-    return f"{number} %" if row["unit"] == "%" else f"{number} {row['unit']}"
+    return f"{number} {row['unit']}"
 
 
 def format_interval(row: dict[str, Any]) -> str:
+    """Returns the interval, "± 1.96", or "-" where none was computed."""
     return "-" if row["interval"] is None else f"± {row['interval']}"
+
+
+def format_row(row: dict[str, Any]) -> str:
+    """Returns the row of a Markdown table, in the order of COLUMNS."""
+    machine, seed = ("-" if row[name] is None else str(row[name]) for name in ("machine", "seed"))
+    command = row["command"].replace("|", "\\|")
+    return "| " + " | ".join((command, machine, seed, format_value(row), format_interval(row), row["commit"])) + " |"
 
 
 def render_task(task: str, rows: Iterable[dict[str, Any]]) -> str:
     """Returns the section of one task: its table, and the signatures of its scores."""
     rows = list(rows)
-    lines = [f"## {task}", "", "| command | machine | seed | value | interval | commit |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        cells = (
-            row["command"],
-            row["machine"],
-            str(row["seed"]),
-            format_value(row),
-            format_interval(row),
-            row["commit"],
-        )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    signatures = sorted({row["signature"] for row in rows if row["signature"]})
+    rule = "|" + "---|" * len(COLUMNS)
+    lines = [f"## {task}", "", "| " + " | ".join(COLUMNS) + " |", rule, *map(format_row, rows)]
+    signatures = dict.fromkeys(row["signature"] for row in rows if row["signature"])
     if signatures:
-        lines += ["", "Signatures: " + ", ".join(f"`{signature}`" for signature in signatures) + "."]
-    notes = [f"`{row['id']}`: {row['note']}" for row in rows if row["note"]]
-    return "\n".join([*lines, *(["", f"Notes: {'; '.join(notes)}."] if notes else [])])
+        noun = "Signature" if len(signatures) == 1 else "Signatures"
+        lines += ["", f"{noun}: " + ", ".join(f"`{signature}`" for signature in signatures) + "."]
+    return "\n".join(lines)
 
 
 def render_page(rows: list[dict[str, Any]]) -> str:

@@ -28,14 +28,14 @@ import numpy as np
 import tensorflow as tf
 from translate import HERE, install
 
-from nmt_cli.cores import cores
+from nmt_cli.cores import count_cores
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch, TrainingBatches
 from nmt_cli.training.distributed.process import ALONE
-from nmt_cli.training.distributed.strategy import parts_of_batch, strategy_for
+from nmt_cli.training.distributed.strategy import parts_of_batch, make_strategy
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.run import vocabularies_of
 from nmt_cli.training.schedule import Schedule
@@ -83,7 +83,7 @@ def theirs(process: subprocess.Popen[str]) -> Seconds:
 
 def gigaflops(dtype: tf.DType) -> float:
     """Of products of two square matrices, one for each core side by side, the best of five."""
-    right, *lefts = (tf.cast(tf.random.normal((SIZE, SIZE)), dtype) for _ in range(1 + cores()))
+    right, *lefts = (tf.cast(tf.random.normal((SIZE, SIZE)), dtype) for _ in range(1 + count_cores()))
     products = tf.function(lambda: tf.add_n([tf.reduce_sum(tf.matmul(left, right)) for left in lefts]))
     products().numpy()
     times = []
@@ -103,8 +103,8 @@ def main() -> None:
     given = parser.parse_args()
     python = install(given.peers)
     corpus, config = PreparedCorpus.load(given.data), TrainConfig()
-    strategy_for(config, ALONE)  # as `nmt train` sets up TensorFlow's threads
-    batches = list(islice(TrainingBatches(corpus, config).epoch(1), given.batches))
+    make_strategy(config, ALONE)  # as `nmt train` sets up TensorFlow's threads
+    batches = list(islice(TrainingBatches(corpus, config).make_epoch(1), given.batches))
     vocabulary = corpus.source_tokenizer.vocabulary_size  # the joint one, as it would have it
     arrays = given.peers / "batches.npz"
     np.savez(

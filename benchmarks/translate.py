@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt_cli.cores import cores
+from nmt_cli.cores import count_cores
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, default=Path("peers"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, help="of the test split; default: all")
-    parser.add_argument("--threads", type=int, default=cores())
+    parser.add_argument("--threads", type=int, default=count_cores())
     parser.add_argument("--without-joeynmt", action="store_true")
     given = parser.parse_args()
     python = install(given.peers)

@@ -5,6 +5,6 @@ from __future__ import annotations
 import os
 
 
-def cores() -> int:
+def count_cores() -> int:
     """How many processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -80,28 +80,28 @@ class WorkerError(NmtError):
     exit_code = ExitCode.SOFTWARE
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
+def find_nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate most like `name`, or None when none is alike enough to be worth naming."""
-    found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
-    return found[0] if found else None
+    matches = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    return matches[0] if matches else None
 
 
 def from_os_error(error: OSError) -> NmtError:
     """The `NmtError` that says in plain words what the operating system refused."""
-    place = str(error.filename) if error.filename is not None else "a file"
+    path = str(error.filename) if error.filename is not None else "a file"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         full = "disk" if error.errno == errno.ENOSPC else "quota of disk space"
         return OutputError(
-            f"the {full} is full: {place} could not be written",
+            f"the {full} is full: {path} could not be written",
             hint="free some space, or write elsewhere; files that were complete are untouched",
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return OutputError(
-            f"{place}: {(error.strerror or 'permission denied').lower()}",
+            f"{path}: {(error.strerror or 'permission denied').lower()}",
             hint="check the permissions of the file and its directory, or name another place",
         )
     if error.errno == errno.ENOENT:
-        return NotFoundError(f"{place} does not exist")
+        return NotFoundError(f"{path} does not exist")
     if error.errno == errno.EISDIR:
-        return NotFoundError(f"{place} is a directory; a file is needed here")
-    return NmtError(f"{place}: {(error.strerror or str(error)).lower()}")
+        return NotFoundError(f"{path} is a directory; a file is needed here")
+    return NmtError(f"{path}: {(error.strerror or str(error)).lower()}")

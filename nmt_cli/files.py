@@ -18,12 +18,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.errors import NotFoundError, OutputError, nearest
+from nmt_cli.errors import NotFoundError, OutputError, find_nearest
 
 DAY = 24 * 60 * 60  # seconds
 
 
-def sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Hexadecimal SHA-256 of the file's bytes, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -39,7 +39,7 @@ def require_file(path: Path) -> Path:
     if not path.exists():
         folder = path.parent
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-        like = nearest(path.name, names)
+        like = find_nearest(path.name, names)
         raise NotFoundError(f"{path} does not exist", hint=f"did you mean {folder / like}?" if like else "")
     if not os.access(path, os.R_OK):
         raise NotFoundError(f"{path} may not be read", hint="check the permissions of the file, or name another")
@@ -98,7 +98,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
+def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     """An empty directory beside `path` to fill; it takes the name `path` when the block ends well.
 
     A directory that is replaced leaves its permissions to the new one. Of a link, the target is replaced. On any
@@ -122,10 +122,10 @@ def staged_directory(path: Path, *, replace: bool) -> Iterator[Path]:
 
 
 def clear_left_over(target: Path) -> None:
-    """Of processes that were killed: puts back what one had moved away, and removes what is older than a day."""
-    own = re.compile(rf"\.{re.escape(target.name)}\.[^.]+\.(?:partial|old)")
+    """Restores what a killed process had moved away, and removes its remains that are older than a day."""
+    leftover = re.compile(rf"\.{re.escape(target.name)}\.[^.]+\.(?:partial|old)")
     for path in target.parent.iterdir():
-        if not own.fullmatch(path.name):
+        if not leftover.fullmatch(path.name):
             continue
         if path.suffix == ".old" and not target.exists():
             os.replace(path, target)

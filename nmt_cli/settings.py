@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, Self
 
-from nmt_cli.errors import OptionError, nearest
+from nmt_cli.errors import OptionError, find_nearest
 
 
 class Setting(NamedTuple):
@@ -70,9 +70,19 @@ class Settings:
 
         Raises OptionError for a key that is no field, naming the nearest.
         """
-        known = [field.name for field in dataclasses.fields(cls)]
+        known = [field.name for kind in cls.option_classes() for field in dataclasses.fields(kind)]
         reject_unknown(values, known, where=where)
-        return cls(**values)
+        return cls.from_options(**values)
+
+    @classmethod
+    def from_options(cls, **options: Any) -> Self:
+        """Returns the settings with the values of these options; those left out are at their default."""
+        return cls(**options)
+
+    @classmethod
+    def option_classes(cls) -> tuple[type[Settings], ...]:
+        """Returns the classes whose fields are options of these settings: several if an option chooses the class."""
+        return (cls,)
 
     def to_mapping(self) -> dict[str, Any]:
         """The fields as plain values, in order of declaration."""
@@ -83,7 +93,7 @@ def reject_unknown(names: Iterable[str], known: Collection[str], *, where: str, 
     """Raises OptionError for the first name of a `thing` that is not `known`, with the nearest one that is."""
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        like = nearest(unknown, known)
+        like = find_nearest(unknown, known)
         raise OptionError(
             f"{where}: there is no {thing} {unknown!r}",
             hint=f"did you mean {like!r}?" if like else f"the {thing}s are {', '.join(known)}",
@@ -94,7 +104,7 @@ def check(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
     """Raises OptionError unless `value` has the type `kind` and lies in the field's range."""
     flag = "--" + option_name(field)
     if not is_of(kind, value):
-        expected = ", ".join(map(str, choices(kind))) or getattr(kind, "__name__", str(kind))
+        expected = ", ".join(map(str, list_choices(kind))) or getattr(kind, "__name__", str(kind))
         raise OptionError(f"{flag} cannot be {value!r}", hint=f"it takes {expected}")
     described: Setting | None = field.metadata.get("setting")
     if described is None or isinstance(value, bool) or not isinstance(value, int | float):
@@ -113,7 +123,7 @@ def option_name(field: dataclasses.Field[Any]) -> str:
     return (described.flag if described else None) or field.name.replace("_", "-")
 
 
-def choices(kind: Any) -> tuple[Any, ...]:
+def list_choices(kind: Any) -> tuple[Any, ...]:
     """The values of a Literal type; empty for any other."""
     return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
 
@@ -122,8 +132,8 @@ def is_of(kind: Any, value: Any) -> bool:
     """Whether `value` is of a type that a setting may have: plain, optional, or one of a few words."""
     if typing.get_origin(kind) in (types.UnionType, typing.Union):
         return any(is_of(part, value) for part in typing.get_args(kind))
-    if choices(kind):
-        return value in choices(kind)
+    if list_choices(kind):
+        return value in list_choices(kind)
     if typing.get_origin(kind) is tuple:
         return isinstance(value, tuple) and all(is_of(typing.get_args(kind)[0], part) for part in value)
     if kind is float:

@@ -1,1 +1,1 @@
-"""Arrays: their types, ragged arrays, batches. Knows nothing of text, files or networks."""
+"""Arrays: their types, ragged arrays, padding, batches. Knows nothing of text, files or networks."""

@@ -1,6 +1,6 @@
-"""Sequences of ids of unequal length as one flat array and its offsets, on disk as two .npy files that memory-map.
+"""Sequences of ids of unequal length as one flat array with offsets, stored as two .npy files that memory-map.
 
-Letters: N sequences, T ids of all of them.
+Letters: N sequences, T ids of all of them together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.integer]
+from nmt_cli.arrays.types import IntArray
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,22 @@ class Ragged:
 
     @classmethod
     def from_sequences(cls, sequences: Iterable[Iterable[Iterable[int]]], *, vocabulary_size: int) -> Self:
-        """From chunks of sequences, so that never more than one chunk is held as Python objects."""
-        kind = np.uint16 if vocabulary_size <= 2**16 else np.int32
-        ids: list[IntArray] = [np.zeros(0, kind)]
+        """Builds it from chunks of sequences; only one chunk at a time is held as Python objects.
+
+        Ids take two bytes if the vocabulary has at most 65,536 tokens, else four.
+        """
+        dtype = np.uint16 if vocabulary_size <= 2**16 else np.int32
+        ids: list[IntArray] = [np.zeros(0, dtype)]
         lengths: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
         for chunk in sequences:
             rows = [list(row) for row in chunk]
             lengths.append(np.fromiter(map(len, rows), np.int64, count=len(rows)))
-            ids.append(np.fromiter(chain.from_iterable(rows), kind))
+            ids.append(np.fromiter(chain.from_iterable(rows), dtype))
         return cls(np.concatenate(ids), np.cumsum(np.concatenate(lengths)))
 
     @classmethod
     def load(cls, stem: Path) -> Self:
-        """Maps `stem`.ids.npy into memory. Raises ValueError or OSError if the files are not what `save` wrote."""
+        """Memory-maps `stem`.ids.npy. Raises ValueError or OSError if the files are not what `save` wrote."""
         ids = np.load(f"{stem}.ids.npy", mmap_mode="r", allow_pickle=False)
         offsets = np.load(f"{stem}.offsets.npy", allow_pickle=False)
         if ids.ndim != 1 or offsets.ndim != 1 or not len(offsets) or offsets[-1] != len(ids):
@@ -63,20 +66,20 @@ class Ragged:
     def __iter__(self) -> Iterator[IntArray]:
         return (self[row] for row in range(len(self)))
 
-    def first(self, limit: int) -> Self:
-        """The sequences with at most their first `limit` ids."""
-        place = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)  # (T,) in its sequence
+    def truncate(self, limit: int) -> Self:
+        """Returns the sequences with at most their first `limit` ids."""
+        positions = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], self.lengths)  # (T,) within the sequence
         ends = np.cumsum(np.minimum(self.lengths, limit))
-        return type(self)(self.ids[place < limit], np.concatenate([[0], ends]))
+        return type(self)(self.ids[positions < limit], np.concatenate([[0], ends]))
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """(N,) ids of each sequence."""
+        """Number of ids (N,) of each sequence."""
         return np.diff(self.offsets)
 
 
 def write_array(path: Path, array: IntArray) -> None:
-    """What `np.save` writes; but its error for a full disk has no error number, and could not be told from others."""
+    """Writes what `np.save` writes. On a full disk the error has its number, which that of `np.save` has not."""
     header = np.lib.format.header_data_from_array_1_0(array)
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)

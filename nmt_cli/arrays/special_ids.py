@@ -1,4 +1,4 @@
-"""Ids that every vocabulary begins with. Imports nothing."""
+"""The ids with which every vocabulary begins. Imports nothing."""
 
 from __future__ import annotations
 

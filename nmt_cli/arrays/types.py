@@ -1,4 +1,4 @@
-"""The types of arrays, declared once for all rooms."""
+"""The types of arrays and tensors, declared once for all rooms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SourceArray = NDArray[Any]
-
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.floating]
+SourceArray = NDArray[Any]  # ids of text, or features of pictures
+
+Tensor = Any  # of Keras, whichever backend made it
+NamedTensors = dict[str, Tensor]

@@ -9,11 +9,9 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -22,42 +20,10 @@ from typer.exceptions import TyperException
 
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
+from nmt_cli.cli.fast_start import LightParameters, leave_process
 from nmt_cli.errors import ExitCode, NmtError, OutputError, from_os_error
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
-# What becomes of what is typed, where nothing in it can be wrong.
-TAKEN: dict[Any, Callable[[Any], Any]] = {
-    str: str,
-    Path: Path,
-    list[str]: list,
-    list[Path]: lambda typed: [Path(one) for one in typed],
-}
-
-
-class LightParameters:
-    """For a command: its parameters convert neither defaults, which have their type already, nor text and paths.
-
-    Typer would, and imports pydantic for it: a fifth of a start.
-    """
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for parameter in parameters:
-            if "process_value" not in vars(parameter):  # it is asked for again and again
-                parameter.process_value = partial(processed, parameter, parameter.process_value)
-        return parameters
-
-
-def processed(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """The value of a parameter, as its `convert` gives it unless that is not needed."""
-    take = TAKEN.get(parameter.type_descriptor.annotation)
-    if take is not None and value:
-        value = take(value)
-    elif parameter.required or context.get_parameter_source(parameter.name).name != "DEFAULT":
-        return convert(context, value)
-    return value if parameter.callback is None else parameter.callback(context, parameter, value)
 
 
 class PanelledCommand(LightParameters, TyperCommand):
@@ -81,10 +47,10 @@ class PanelledCommand(LightParameters, TyperCommand):
 class NmtGroup(LightParameters, TyperGroup):
     """The commands, each imported when it is asked for, and the error boundary.
 
-    What a command raises ends here as two lines on stderr and a named exit code.
+    An error of a command ends here, as two lines on stderr and a named exit code.
     """
 
-    lazy: Mapping[str, str] = {}  # commands that are modules of this package, and what each does in a few words
+    lazy: Mapping[str, str] = {}  # the commands that are modules of this package, each with a short description
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.lazy) or super().list_commands(ctx)
@@ -116,9 +82,9 @@ class NmtGroup(LightParameters, TyperGroup):
         except (NmtError, TyperException, OSError) as problem:
             if os.environ.get("NMT_DEBUG") == "1":
                 raise
-            code = explain(problem)
+            code = show_error(problem)
         except ImportError as problem:
-            code = code_of_request(problem)
+            code = find_exit_code(problem)
             if code is None:
                 raise
         sys.exit(code or ExitCode.OK)
@@ -128,15 +94,15 @@ class NmtCommands(NmtGroup):
     lazy: Mapping[str, str] = {  # in the order in which a newcomer needs them
         "prepare": "Clean, split and encode sentence pairs.",
         "train": "Train a translator on a prepared corpus.",
-        "translate": "Translate lines of text, a line for a line.",
-        "evaluate": "Score translations, with intervals and signatures.",
-        "visualize": "Draw attention, beam search, training and data.",
+        "translate": "Translate text line by line, or a document.",
+        "evaluate": "Score translations, with confidence intervals and signatures.",
+        "visualize": "Draw attention, beam search, learning curves and data.",
     }
 
 
 @cache
 def load_command(name: str) -> Any:
-    """The command `name`, which is the function of that name in the module of that name."""
+    """Returns the command `name`: the function of that name in the module of that name."""
     function = getattr(import_module(f"nmt_cli.cli.{name}"), name)
     single = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
     single.command(name, cls=PanelledCommand, context_settings=CONTEXT)(function)
@@ -144,9 +110,7 @@ def load_command(name: str) -> Any:
 
 
 def check_streams() -> None:
-    """Python has none where the caller closed them: an input without a line then, and nobody who reads what is told;
-    without an output nothing is done.
-    """
+    """Replaces standard input and error where the caller closed them; raises OutputError for a closed output."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")
     if sys.stderr is None:
@@ -155,24 +119,24 @@ def check_streams() -> None:
         raise OutputError("standard output is closed", hint="send it to a file, or to /dev/null")
 
 
-def code_of_request(problem: ImportError) -> int | None:
-    """The exit code of the request to end that came while a compiled module was loaded, which makes this of it."""
+def find_exit_code(problem: ImportError) -> int | None:
+    """Returns the exit code of a signal that arrived while a compiled module was loading, which raises ImportError."""
     if isinstance(problem.__cause__, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     return ExitCode.TERMINATED if isinstance(problem.__cause__, SystemExit) else None
 
 
-def explain(problem: NmtError | TyperException | OSError) -> int:
-    """Draws the error and returns its exit code."""
+def show_error(problem: NmtError | TyperException | OSError) -> int:
+    """Prints the error and returns its exit code."""
     if isinstance(problem, TyperException):
         context = getattr(problem, "ctx", None)
         path = context.command_path if context else "nmt"
-        said = problem.format_message().replace("Value error, ", "")  # pydantic's, which converts Typer's options
-        render.error(said, f"see `{path} --help`")
+        message = problem.format_message().replace("Value error, ", "")  # pydantic adds it
+        render.print_error(message, f"see `{path} --help`")
         return problem.exit_code
-    told = from_os_error(problem) if isinstance(problem, OSError) else problem
-    render.error(told.message, told.hint)
-    return told.exit_code
+    known = from_os_error(problem) if isinstance(problem, OSError) else problem
+    render.print_error(known.message, known.hint)
+    return known.exit_code
 
 
 app = typer.Typer(
@@ -184,14 +148,14 @@ app = typer.Typer(
 )
 
 
-def show_version(wanted: bool) -> None:
-    if wanted:
+def show_version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"nmt {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def nmt(
+def run_without_command(
     context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=show_version)
@@ -203,13 +167,13 @@ def nmt(
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Entry point of the console script; exits the process.
+    """Runs the command line and exits the process; the entry point of the console script.
 
-    Where the system asks for an end, what is half done is cleared away as for Ctrl-C. Training has its own way.
+    SIGTERM clears away half-done work as Ctrl-C does. Training handles both signals itself.
     """
     codes: list[int] = []
     if arguments is None:
-        atexit.register(leave, codes)  # as the first, so that all others are done when its turn comes
+        atexit.register(leave_process, codes)  # the first to be registered is the last to run
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(ExitCode.TERMINATED))
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="nmt")
@@ -217,16 +181,3 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         codes.append(int(end.code or ExitCode.OK))
         raise
     raise AssertionError("the group's main exits")
-
-
-def leave(codes: Sequence[int]) -> None:
-    """Ends the process with the code that it was to end with; without one, by an error, Python ends it.
-
-    Python and ONNX Runtime would take apart all that they hold, which the system frees at once: a tenth of a short
-    translation. Where output cannot be written Python says so.
-    """
-    if codes:
-        with suppress(OSError, ValueError):
-            for stream in filter(None, (sys.stdout, sys.stderr)):  # see `check_streams`
-                stream.flush()
-            os._exit(codes[0])

@@ -1,4 +1,4 @@
-"""What `nmt visualize` does with sentences: translates or forces them, measures, draws. `visualize.py` has the options.
+"""Attention of sentences for `nmt visualize`: translates or forces them, measures, draws.
 
 Must stay light: it is imported for `nmt --help`.
 """
@@ -21,11 +21,11 @@ from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.truncation import SourceCuts, limits_told
-from nmt_cli.translation.word_alignment import links
+from nmt_cli.translation.truncation import SourceCuts, describe_limits
+from nmt_cli.translation.word_alignment import find_links
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
-from nmt_cli.visuals.heatmap import draw, terminal_lines
-from nmt_cli.visuals.words import Attended, attended
+from nmt_cli.visuals.heatmap import draw_heatmap, format_heatmap
+from nmt_cli.visuals.words import LabelledAttention, label_attention
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -36,18 +36,18 @@ PAGES = (".html",)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be drawn, and where to."""
+class AttentionRequest:
+    """What to draw, and where."""
 
     sentences: tuple[str, ...]
-    targets: tuple[str, ...]  # as many as sentences, or none: then the model translates
+    targets: tuple[str, ...]  # one per sentence, or none: then the model translates
     outputs: tuple[Path, ...]  # TERMINAL stands for standard output
     merge: bool
     transpose: bool
     gold: Path | None
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         sentences: Sequence[str],
         targets: Sequence[str],
@@ -57,18 +57,19 @@ class Wanted:
         merge: bool,
         transpose: bool,
         gold: Path | None,
-    ) -> Wanted:
-        """Raises OptionError for what does not go together, before anything is loaded."""
+    ) -> AttentionRequest:
+        """Raises OptionError for options that contradict each other, before anything is loaded."""
         if pairs is not None:
             if sentences or targets:
-                raise OptionError("--pairs does not go with sentences or --target", hint="give one of them")
+                raise OptionError("--pairs cannot be combined with sentences or --target", hint="give one of them")
             sentences, targets = read_pairs(pairs)
         sentences = [" ".join(sentence.split("\n")) for sentence in sentences]
         if not sentences or not all(sentence.strip() for sentence in sentences):
             raise OptionError("the sentence is empty", hint='write it in quotes: nmt visualize "where is the station?"')
         if targets and len(targets) != len(sentences):
             raise OptionError(
-                f"{len(targets)} --target for {len(sentences)} sentences", hint="give one for each, in their order"
+                f"{len(targets)} --target for {len(sentences)} sentences",
+                hint="give one per sentence, in the same order",
             )
         if not all(target.strip() for target in targets):
             raise OptionError("a --target is empty", hint="leave it out to see what the model writes")
@@ -79,12 +80,12 @@ class Wanted:
         for output in outputs:
             if output != TERMINAL:
                 check_suffix(output, (*SUFFIXES, *PAGES))
-        drawn_anyway = () if gold is not None else (TERMINAL,)
-        return cls(tuple(sentences), tuple(targets), tuple(outputs) or drawn_anyway, merge, transpose, gold)
+        default_outputs = () if gold is not None else (TERMINAL,)
+        return cls(tuple(sentences), tuple(targets), tuple(outputs) or default_outputs, merge, transpose, gold)
 
 
 def read_pairs(path: Path) -> tuple[list[str], list[str]]:
-    """Sources and targets of a tab-separated file. Raises DataError for a line that is no pair."""
+    """Returns the sources and targets of a tab-separated file. Raises DataError for a line that is no pair."""
     rows = [line.split("\t") for line in read_sentences(path)]
     for number, row in enumerate(rows, start=1):
         if len(row) < 2 or not (row[0].strip() and row[1].strip()):
@@ -94,55 +95,58 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def draw_attention(wanted: Wanted, model: Path, search: SearchConfig, screen: Screen) -> None:
-    """Draws every sentence to every output, and tells how good an alignment the attention is."""
-    # As `nmt translate` does, the network reads the sentences of a line one by one; but a given target is of it all.
-    translator = open_translator(model, lines=LineConfig(split_sentences=not wanted.targets))
+def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig, screen: Screen) -> None:
+    """Draws every sentence to every output, and scores the attention as an alignment."""
+    # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
+    translator = open_translator(model, lines=LineConfig(split_sentences=not request.targets))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",
             hint="train one with another --attention than none; --beam, --curves and --nearest work with this one",
         )
-    translations = translated(wanted, translator, search)
+    translations = translate_sentences(request, translator, search)
     if any(translation.cut for translation in translations):
-        screen.warn(f"a translation was cut before its end, at {limits_told(search.max_length)}")
-    if cuts := SourceCuts.of(translations).told:
+        screen.warn(f"a translation was cut before its end, at {describe_limits(search.max_length)}")
+    if cuts := SourceCuts.count_cuts(translations).summary:
         screen.warn(cuts)
     for translation in translations:
         if not translation.text:
             screen.warn(f"the model translates {translation.source!r} to nothing")
-    pictures = translator.card.source.get("type", "text") != "text"
-    measures = [measured(translation, pictures) for translation in translations]
-    for output in wanted.outputs:
+    are_pictures = translator.card.source.get("type", "text") != "text"
+    measures = [describe_attention(translation, are_pictures) for translation in translations]
+    for output in request.outputs:
         if output == TERMINAL:
-            print_drawings(translations, wanted, measures)
+            print_drawings(translations, request, measures)
         elif output.suffix.lower() in PAGES:
-            write_html(translations, wanted, measures, output)
-            screen.say(told(output, translations))
+            write_html(translations, request, measures, output)
+            screen.say(describe_files(output, translations))
         else:
-            draw_pictures(translations, wanted, output, pictures, screen)
-    if wanted.gold is not None:
-        typer.echo(gold_line(translations, wanted.gold))
+            draw_pictures(translations, request, output, screen, are_pictures=are_pictures)
+    if request.gold is not None:
+        typer.echo(score_alignment(translations, request.gold))
 
 
-def told(output: Path, translations: Sequence[Translation]) -> str:
-    several = len(translations) > 1
-    return f"{output}: {len(translations)} sentences" if several else drawn(output, translations[0])
+def describe_files(output: Path, translations: Sequence[Translation]) -> str:
+    """Returns the line that reports a page of one or several sentences."""
+    return (
+        f"{output}: {len(translations)} sentences" if len(translations) > 1 else describe_file(output, translations[0])
+    )
 
 
-def drawn(output: Path, translation: Translation) -> str:
-    return f"{output}: {translation.text}" if translation.text else f"{output} is written"
+def describe_file(output: Path, translation: Translation) -> str:
+    """Returns the line that reports the picture of one sentence."""
+    return f"{output}: {translation.text}" if translation.text else f"{output} written"
 
 
-def translated(wanted: Wanted, translator: Translator, search: SearchConfig) -> list[Translation]:
-    """The best translations, or the given ones as the model sees them."""
-    if wanted.targets:
-        from nmt_cli.translation.forced import forced_translations
+def translate_sentences(request: AttentionRequest, translator: Translator, search: SearchConfig) -> list[Translation]:
+    """Returns the best translations, or the given ones under the model."""
+    if request.targets:
+        from nmt_cli.translation.forced import force_translations
 
-        sentences, targets = wanted.sentences, wanted.targets
-        translations = forced_translations(translator, sentences, targets, limit=search.max_source_length)
+        sentences, targets = request.sentences, request.targets
+        translations = force_translations(translator, sentences, targets, limit=search.max_source_length)
     else:
-        translations = translator.translate(list(wanted.sentences), dataclasses.replace(search, n_best=1))
+        translations = translator.translate(list(request.sentences), dataclasses.replace(search, n_best=1))
     for translation in translations:
         if not translation.hypotheses:
             raise OptionError(
@@ -151,92 +155,112 @@ def translated(wanted: Wanted, translator: Translator, search: SearchConfig) -> 
     return translations
 
 
-def measured(translation: Translation, pictures: bool) -> str:
-    """Entropy of the attention by words, and its diagonal share where the source has an order."""
-    from nmt_cli.evaluation.analysis.alignment import diagonal_share, entropy
+def describe_attention(translation: Translation, are_pictures: bool) -> str:
+    """Returns the entropy of the attention by words, and its diagonal share where the source has an order."""
+    from nmt_cli.evaluation.analysis.alignment import compute_diagonal_share, compute_entropy
 
-    attention = attended(translation, merge=True).attention
+    attention = label_attention(translation, merge=True).attention
     probability = translation.hypotheses[0].log_probability
-    near = "" if pictures else f", {diagonal_share(attention):.0%} near the diagonal"
-    what = "caption" if pictures else "translation"
-    return (
-        f"attention entropy {entropy(attention):.2f} bits a word{near}; log-probability of the {what} {probability:.2f}"
-    )
+    near = "" if are_pictures else f", {compute_diagonal_share(attention):.0%} near the diagonal"
+    product = "caption" if are_pictures else "translation"
+    bits = f"{compute_entropy(attention):.2f} bits per word"
+    return f"attention entropy {bits}{near}; log-probability of the {product} {probability:.2f}"
 
 
-def print_drawings(translations: Sequence[Translation], wanted: Wanted, measures: Sequence[str]) -> None:
+def print_drawings(translations: Sequence[Translation], request: AttentionRequest, measures: Sequence[str]) -> None:
+    """Prints the attention of each translation as lines of text."""
     width = shutil.get_terminal_size().columns
-    for place, (translation, measure) in enumerate(zip(translations, measures, strict=True)):
-        if place:
+    for index, (translation, measure) in enumerate(zip(translations, measures, strict=True)):
+        if index:
             typer.echo("")
-        one = attended(translation, merge=wanted.merge)
-        typer.echo("\n".join([one.source_text, one.target_text, "", *terminal_drawing(one, wanted, width), measure]))
+        matrix = label_attention(translation, merge=request.merge)
+        drawing = draw_on_terminal(matrix, request, width)
+        typer.echo("\n".join([matrix.source_text, matrix.target_text, "", *drawing, measure]))
 
 
-def terminal_drawing(one: Attended, wanted: Wanted, width: int) -> list[str]:
-    if wanted.transpose:
-        return terminal_lines(one.attention.T, one.target, one.source, width)
-    return terminal_lines(one.attention, one.source, one.target, width)
+def draw_on_terminal(matrix: LabelledAttention, request: AttentionRequest, width: int) -> list[str]:
+    if request.transpose:
+        return format_heatmap(matrix.attention.T, matrix.target, matrix.source, width)
+    return format_heatmap(matrix.attention, matrix.source, matrix.target, width)
 
 
 def draw_pictures(
-    translations: Sequence[Translation], wanted: Wanted, output: Path, pictures: bool, screen: Screen
+    translations: Sequence[Translation],
+    request: AttentionRequest,
+    output: Path,
+    screen: Screen,
+    *,
+    are_pictures: bool,
 ) -> None:
-    """One picture a sentence; of several each has its number in its name."""
+    """Draws one picture per sentence; with several sentences the file names are numbered."""
     for number, translation in enumerate(translations, start=1):
         path = output if len(translations) == 1 else output.with_stem(f"{output.stem}-{number}")
-        one = attended(translation, merge=wanted.merge)
-        missing = draw_over_picture(one, path) if pictures else draw_heatmap(one, wanted, path)
-        screen.say(drawn(path, translation))
+        matrix = label_attention(translation, merge=request.merge)
+        missing = draw_over_picture(matrix, path) if are_pictures else write_heatmap(matrix, request, path)
+        screen.say(describe_file(path, translation))
         if missing:
             warn_of_glyphs(missing, screen)
 
 
-def draw_heatmap(one: Attended, wanted: Wanted, path: Path) -> str:
-    labels, array = (one.source, one.target), one.attention
-    if wanted.transpose:
-        labels, array = (one.target, one.source), one.attention.T
-    return draw(array, *labels, path, title=(one.source_text, one.target_text))
+def write_heatmap(matrix: LabelledAttention, request: AttentionRequest, path: Path) -> str:
+    labels, array = (matrix.source, matrix.target), matrix.attention
+    if request.transpose:
+        labels, array = (matrix.target, matrix.source), matrix.attention.T
+    return draw_heatmap(array, *labels, path, title=(matrix.source_text, matrix.target_text))
 
 
-def draw_over_picture(one: Attended, path: Path) -> str:
-    """Each word's weights over the picture that the source names, or that stands beside its features."""
+def draw_over_picture(matrix: LabelledAttention, path: Path) -> str:
+    """Draws the weights of each word over the picture that the source names, or that lies beside its features."""
     from nmt_cli.visuals.grid import draw_grid
-    from nmt_cli.visuals.picture import picture_beside
+    from nmt_cli.visuals.picture import find_picture
 
     return draw_grid(
-        one.attention, one.target, path, title=one.target_text, picture=picture_beside(Path(one.source_text))
+        matrix.attention,
+        matrix.target,
+        path,
+        title=matrix.target_text,
+        picture=find_picture(Path(matrix.source_text)),
     )
 
 
 def warn_of_glyphs(missing: str, screen: Screen) -> None:
-    screen.warn(f"no installed font shows {missing[:20]} (drawn as boxes): write an .svg, or install a Noto font")
+    screen.warn(f"no installed font has {missing[:20]} (drawn as boxes): write an .svg, or install a Noto font")
 
 
-def write_html(translations: Sequence[Translation], wanted: Wanted, measures: Sequence[str], output: Path) -> None:
-    from nmt_cli.visuals.html import Shown, write_page
+def write_html(
+    translations: Sequence[Translation], request: AttentionRequest, measures: Sequence[str], output: Path
+) -> None:
+    from nmt_cli.visuals.html import PageSentence, write_page
 
     shown = [
-        Shown(attended(translation, merge=True), attended(translation, merge=False), measure)
+        PageSentence(label_attention(translation, merge=True), label_attention(translation, merge=False), measure)
         for translation, measure in zip(translations, measures, strict=True)
     ]
-    write_page(shown, output, merge=wanted.merge, transpose=wanted.transpose)
+    write_page(shown, output, merge=request.merge, transpose=request.transpose)
 
 
-def gold_line(translations: Sequence[Translation], path: Path) -> str:
-    """The alignment error rate of the attention and its means, words being what stands between blanks."""
-    from nmt_cli.evaluation.analysis.alignment import check_links, diagonal_share, entropy, error_rate, read_links
+def score_alignment(translations: Sequence[Translation], path: Path) -> str:
+    """Returns a line with the alignment error rate of the attention, its mean entropy and its diagonal share.
+
+    Words are what stands between blanks.
+    """
+    from nmt_cli.evaluation.analysis.alignment import (
+        check_links,
+        compute_diagonal_share,
+        compute_entropy,
+        compute_error_rate,
+        read_links,
+    )
 
     gold = read_links(path, len(translations))
-    sizes = [(len(normalise(one.source).split()), len(one.text.split())) for one in translations]
+    sizes = [(len(normalise(line.source).split()), len(line.text.split())) for line in translations]
     check_links(gold, sizes, path)
-    rate = error_rate([frozenset(links(one, one.hypotheses[0])) for one in translations], gold)
-    whole = [
-        attended(translation, merge=True).attention for translation in translations
-    ]  # with the end of the sentence
-    bits = sum(map(entropy, whole)) / len(whole)
-    near = sum(map(diagonal_share, whole)) / len(whole)
+    rate = compute_error_rate([frozenset(find_links(line, line.hypotheses[0])) for line in translations], gold)
+    # Of the whole matrices, the end of the sentence included.
+    matrices = [label_attention(translation, merge=True).attention for translation in translations]
+    bits = sum(map(compute_entropy, matrices)) / len(matrices)
+    near = sum(map(compute_diagonal_share, matrices)) / len(matrices)
     return (
-        f"alignment error rate {100 * rate:.1f} %   attention entropy {bits:.2f} bits a word   "
+        f"alignment error rate {100 * rate:.1f} %   attention entropy {bits:.2f} bits per word   "
         f"{near:.0%} near the diagonal   ({len(gold):,} sentences, each word's strongest link)"
     )

@@ -1,4 +1,4 @@
-"""Where a command needs the network that reads pictures: it is loaded then, and only then.
+"""Opens models for commands. The network that reads pictures is loaded only when there is a picture to read.
 
 Must stay light: it is imported for `nmt --help`.
 """
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from nmt_cli.translation.translator import Translator
 
 
-def reader_for(config: PrepareConfig) -> PictureReader | None:
-    """What reads the pictures of a corpus; None where it is text."""
+def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
+    """Returns what reads the pictures of a corpus; None for a corpus of text."""
     if config.source_type == "text":
         return None
     from nmt_cli.sources.images import FeatureFiles  # numpy, which `nmt --help` does not need
 
     if config.source_type == "features":
         return FeatureFiles()
-    return inception(Path(config.image_weights) if config.image_weights is not None else None)
+    return load_inception(Path(config.image_weights) if config.image_weights is not None else None)
 
 
 def open_translator(
@@ -39,25 +39,25 @@ def open_translator(
     precision: str | None = None,
     threads: int | None = None,
 ) -> Translator:
-    """The translator in a model directory or of several, with what reads pictures where it was trained on them."""
+    """Opens a model directory, or an ensemble of several, with a reader of pictures if it was trained on pictures."""
     from nmt_cli.translation.translator import Translator
 
     translator = Translator.load(model, ensemble, lines, precision=precision, threads=threads)
     if translator.card.source.get("type") == "image":
         from nmt_cli.sources.images import IMAGE_WEIGHTS
 
-        reader = cache(lambda: inception(model / IMAGE_WEIGHTS))  # loaded once, if at all
+        reader = cache(lambda: load_inception(model / IMAGE_WEIGHTS))  # loaded once, if at all
         translator = translator.with_picture_reader(reader)
     return translator
 
 
-def with_pictures_of(translator: Translator, corpus: PreparedCorpus) -> Translator:
-    """The same translator, which knows the pictures of `corpus` by their names there."""
-    return translator.with_stored_pictures(corpus.stored_pictures()) if corpus.has_pictures else translator
+def add_stored_pictures(translator: Translator, corpus: PreparedCorpus) -> Translator:
+    """Returns the same translator, which knows the pictures of `corpus` by their names there."""
+    return translator.with_stored_pictures(corpus.load_pictures()) if corpus.has_pictures else translator
 
 
-def inception(weights: Path | None) -> PictureReader:
-    """InceptionV3 with these weights, or ImageNet's. Raises MissingExtraError where TensorFlow is not installed."""
+def load_inception(weights: Path | None) -> PictureReader:
+    """Loads InceptionV3 with these weights, or those of ImageNet. Raises MissingExtraError without TensorFlow."""
     require_tensorflow("reading pictures")
     with silent_tensorflow():
         from nmt_cli.model.inception import InceptionV3

@@ -19,67 +19,67 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import Setting, Settings, is_of, option_name, reject_unknown
 
-# What the types of options are called where a file of `--config` has another.
+# What the types of options are called in errors about a file of `--config`.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 
-DataDirectory = Annotated[
+DataOption = Annotated[
     Path, typer.Option("--data", envvar="NMT_DATA", help="Directory of the prepared corpus.", rich_help_panel="Files")
 ]
-ModelDirectory = Annotated[
+ModelOption = Annotated[
     Path, typer.Option("--model", envvar="NMT_MODEL", help="Directory of the model.", rich_help_panel="Files")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.", rich_help_panel="Files")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.", rich_help_panel="Output")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.", rich_help_panel="Output")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel="Output")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more detail.", rich_help_panel="Output")]
 
 
-class Given(NamedTuple):
-    """The options that were typed, and those that stand in the file of `--config`: also such as are at their default.
+class ExplicitOptions(NamedTuple):
+    """The options that were typed and those in the file of `--config`, even where they equal the default.
 
-    Both are by the name of their parameter, as one types them. The environment gives none.
+    Each maps the names of parameters to options as they are typed. What the environment sets is in neither.
     """
 
     typed: Mapping[str, str]
     filed: Mapping[str, str]
 
     @classmethod
-    def of(cls, context: typer.Context) -> Given:
-        found: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
+    def from_context(cls, context: typer.Context) -> ExplicitOptions:
+        names: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
         for parameter in context.command.params:
             name = str(parameter.name)
             source = context.get_parameter_source(name)
-            if source is not None and source.name in found:
-                found[source.name][name] = as_typed(parameter, context.params.get(name))
-        return cls(found["COMMANDLINE"], found["DEFAULT_MAP"])
+            if source is not None and source.name in names:
+                names[source.name][name] = format_option(parameter, context.params.get(name))
+        return cls(names["COMMANDLINE"], names["DEFAULT_MAP"])
 
-    def among(self, settings: type[Settings]) -> frozenset[str]:
-        """The names of the fields of these settings that are given."""
-        return frozenset(field.name for field in described(settings)) & {*self.typed, *self.filed}
+    def select_fields(self, settings: type[Settings]) -> frozenset[str]:
+        """Returns the names of those fields of `settings` that are set explicitly."""
+        return frozenset(field.name for field in option_fields(settings)) & {*self.typed, *self.filed}
 
-    def overruled(self, settings: type[Settings]) -> frozenset[str]:
-        """The names of the fields of these settings that a file gives, and what is typed says in another way."""
-        pairs = [(field.name, field.metadata["setting"].instead_of) for field in described(settings)]
+    def find_overruled(self, settings: type[Settings]) -> frozenset[str]:
+        """Returns the names of those fields of `settings` that the file sets and a typed option contradicts."""
+        pairs = [(field.name, field.metadata["setting"].instead_of) for field in option_fields(settings)]
         both_ways = {*pairs, *((other, name) for name, other in pairs)}
         return frozenset(name for name, other in both_ways if name in self.filed and other in self.typed)
 
-    def without(self, names: Collection[str]) -> Given:
-        """What is given when the file does not say `names`."""
+    def drop(self, names: Collection[str]) -> ExplicitOptions:
+        """Returns the same options without those of the file that are in `names`."""
         return self._replace(filed={name: option for name, option in self.filed.items() if name not in names})
 
-    def first(self, names: Collection[str], *, beside: str = "") -> str | None:
-        """The first of these options that is given; one of the file is overruled where `beside` is typed."""
+    def find_first(self, names: Collection[str], *, beside: str = "") -> str | None:
+        """Returns the first of these options that is set; where `beside` is typed, the file does not count."""
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
         return next((option for name, option in options.items() if name in names), None)
 
     def refuse(self, names: Collection[str], why: str, *, hint: str, beside: str = "") -> None:
-        """Raises OptionError for the `first` of these options; `why` goes on from its name."""
-        first = self.first(names, beside=beside)
+        """Raises OptionError if one of these options is set; `why` continues the sentence that its name begins."""
+        first = self.find_first(names, beside=beside)
         if first is not None:
             raise OptionError(f"{first} {why}", hint=hint)
 
 
-def as_typed(parameter: Any, value: Any) -> str:
-    """The long name of an option, or what switches it off; of an argument what its metavar says."""
+def format_option(parameter: Any, value: Any) -> str:
+    """Returns an option as it is typed (`--no-x` where it is switched off), an argument by its metavar."""
     if parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name).strip("[].")
     names = parameter.secondary_opts if value is False and parameter.secondary_opts else parameter.opts
@@ -89,40 +89,40 @@ def as_typed(parameter: Any, value: Any) -> str:
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command one option for each described field of each parameter annotated with a Settings class.
 
-    The command itself is then called with the settings objects, built (and so checked) from those options. A parameter
-    annotated with `Given` tells it which of all its options were given; then what is typed overrules what the file of
-    `--config` says in another way.
+    The command itself is called with the settings objects, built (and so checked) from those options. A parameter
+    annotated with `ExplicitOptions` receives which of its options were set; then a typed option overrules one in the
+    file of `--config` that contradicts it.
     """
     signature = inspect.signature(command, eval_str=True)
     groups = {name: p.annotation for name, p in signature.parameters.items() if is_settings(p.annotation)}
-    asking = next((name for name, p in signature.parameters.items() if p.annotation is Given), None)
+    asking = next((name for name, p in signature.parameters.items() if p.annotation is ExplicitOptions), None)
 
     @functools.wraps(command)
-    def called_by_typer(**values: Any) -> None:
-        given = Given.of(values[asking]) if asking else Given({}, {})
+    def call_command(**values: Any) -> None:
+        explicit = ExplicitOptions.from_context(values[asking]) if asking else ExplicitOptions({}, {})
         for name, kind in groups.items():
-            own = {field.name: unlisted(values.pop(field.name)) for field in described(kind)}
-            overruled = given.overruled(kind)
-            given = given.without(overruled)
-            values[name] = kind(**{key: value for key, value in own.items() if key not in overruled})
+            options = {field.name: freeze_list(values.pop(field.name)) for field in option_fields(kind)}
+            overruled = explicit.find_overruled(kind)
+            explicit = explicit.drop(overruled)
+            values[name] = kind.from_options(**{key: value for key, value in options.items() if key not in overruled})
         if asking:
-            values[asking] = given
+            values[asking] = explicit
         command(**values)
 
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():
         if parameter.name in groups:
-            parameters += options_of(parameter.annotation)
+            parameters += make_options(parameter.annotation)
         else:
             annotation = typer.Context if parameter.name == asking else parameter.annotation
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
-    called_by_typer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    called_by_typer.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return called_by_typer
+    call_command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call_command
 
 
-def unlisted(value: Any) -> Any:
-    """A list, as an option that may be given several times makes it, as the tuple that settings hold."""
+def freeze_list(value: Any) -> Any:
+    """Returns the list of a repeated option as the tuple that settings hold, anything else as it is."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -130,19 +130,24 @@ def is_settings(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Settings)
 
 
-def described(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
-    """The fields that are options; one without a `Setting` is for programs alone."""
-    return [field for field in dataclasses.fields(settings) if "setting" in field.metadata]
+def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
+    """Returns the fields that are options; a field without a `Setting` is for programs alone."""
+    fields: dict[str, dataclasses.Field[Any]] = {}
+    for kind in settings.option_classes():
+        for field in dataclasses.fields(kind):
+            if "setting" in field.metadata:
+                fields.setdefault(field.name, field)
+    return list(fields.values())
 
 
-def options_of(settings: type[Settings]) -> list[inspect.Parameter]:
-    """The Typer options of the described fields."""
-    kinds = settings.field_types()
-    return [option(field, kinds[field.name]) for field in described(settings)]
+def make_options(settings: type[Settings]) -> list[inspect.Parameter]:
+    """Returns the Typer options of all fields that are options."""
+    kinds = {name: kind for part in settings.option_classes() for name, kind in part.field_types().items()}
+    return [make_option(field, kinds[field.name]) for field in option_fields(settings)]
 
 
-def option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
-    """The Typer option of one field of this type, with its help, default and heading."""
+def make_option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
+    """Returns the Typer option of one field of type `kind`, with its help, default and heading."""
     setting: Setting = field.metadata["setting"]
     flag = f"--{option_name(field)}"
     if kind in (bool, bool | None):
@@ -155,39 +160,41 @@ def option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
 
 
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
-    """Callback of `--config`: the file's values become the defaults of this command, so that flags win.
+    """Makes the values of the file of `--config` the defaults of this command, so that typed options win.
 
-    Keys are the names of the options, with `-` or `_`. A table with the name of a command is for that command alone
-    and goes before what stands above all tables. Raises OptionError for an option or table that does not exist.
+    Keys are the names of options, with `-` or `_`. A table named for a command applies to that command alone and
+    takes precedence over the top level. Raises OptionError for an option or table that does not exist.
     """
     if path is not None:
-        commands = commands_beside(context)
-        tables, shared = divided(load_toml(path), commands)
+        commands = list_sibling_commands(context)
+        tables, shared = split_tables(load_toml(path), commands)
         other_tables = [key for key, value in shared.items() if isinstance(value, dict)]
         reject_unknown(other_tables, commands, where=str(path), thing="command")
-        own = tables.get(str(context.info_name), {})
-        parameters = options_by_name(context)
-        found: dict[str, Any] = {}
-        for values, where in ((shared, str(path)), (own, f"{path}, [{context.info_name}]")):
+        table = tables.get(str(context.info_name), {})
+        parameters = map_options(context)
+        defaults: dict[str, Any] = {}
+        for values, where in ((shared, str(path)), (table, f"{path}, [{context.info_name}]")):
             reject_unknown(values, sorted(parameters), where=where)
-            found |= {
-                str(parameters[key].name): from_file(parameters[key].type_descriptor.annotation, key, value, where)
+            defaults |= {
+                str(parameters[key].name): convert_file_value(
+                    parameters[key].type_descriptor.annotation, key, value, where
+                )
                 for key, value in values.items()
             }
-        context.default_map = found
+        context.default_map = defaults
     return path
 
 
-def from_file(kind: Any, option: str, value: Any, where: str) -> Any:
-    """What a file says, for an option of this type: text may be a number there, and a list of one its only text.
+def convert_file_value(kind: Any, option: str, value: Any, where: str) -> Any:
+    """Converts a value of a file to an option of type `kind`; a number may stand for text, a text for a list of one.
 
-    Raises OptionError, which names the place, for a value of another type.
+    Raises OptionError with `where` for a value of another type.
     """
     if kind is str and is_of(float, value):
         return str(value)
     if typing.get_origin(kind) is list:
         value = [value] if isinstance(value, str) else value
-        fits = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
     else:
         fits = kind not in IN_FILES or is_of(str if kind is Path else kind, value)
     if not fits:
@@ -196,25 +203,25 @@ def from_file(kind: Any, option: str, value: Any, where: str) -> Any:
     return value
 
 
-def divided(values: dict[str, Any], commands: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """The tables that are named for one of `commands`, and what stands outside them; all keys with dashes."""
-    tables = {key: dashed(value) for key, value in values.items() if key in commands and isinstance(value, dict)}
-    return tables, dashed({key: value for key, value in values.items() if key not in tables})
+def split_tables(values: dict[str, Any], commands: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Returns the tables named for one of `commands` and the values outside them, all keys with dashes."""
+    tables = {key: dash_keys(value) for key, value in values.items() if key in commands and isinstance(value, dict)}
+    return tables, dash_keys({key: value for key, value in values.items() if key not in tables})
 
 
-def dashed(values: dict[str, Any]) -> dict[str, Any]:
+def dash_keys(values: dict[str, Any]) -> dict[str, Any]:
     return {key.replace("_", "-"): value for key, value in values.items()}
 
 
-def commands_beside(context: typer.Context) -> list[str]:
-    """The names of all commands that the running one belongs to."""
+def list_sibling_commands(context: typer.Context) -> list[str]:
+    """Returns the names of all commands of the group that the running command belongs to."""
     parent = context.parent
     names = getattr(parent.command, "list_commands", None) if parent else None
     return list(names(parent)) if names else []
 
 
-def options_by_name(context: typer.Context) -> dict[str, Any]:
-    """The parameters of a command that a file may set, each under the name of its option."""
+def map_options(context: typer.Context) -> dict[str, Any]:
+    """Returns the parameters of a command that a file may set, by the names of their options."""
     never = {"config", "help"}
     flags = [(flag, parameter) for parameter in context.command.params for flag in parameter.opts]
     names = {flag.removeprefix("--"): parameter for flag, parameter in flags if flag.startswith("--")}
@@ -222,7 +229,7 @@ def options_by_name(context: typer.Context) -> dict[str, Any]:
 
 
 def load_toml(path: Path) -> dict[str, Any]:
-    """The top-level table of a TOML file."""
+    """Returns the top-level table of a TOML file. Raises NotFoundError and DataError."""
     import tomllib  # only `--config` needs it
 
     try:
@@ -235,8 +242,8 @@ Configuration = Annotated[
     Path | None,
     typer.Option(
         "--config",
-        help="TOML file with any of these options under the same names, at its top or in a table with the name of "
-        "the command; flags win.",
+        help="TOML file with options of the same names, at the top level or in a table named for the command; typed "
+        "options take precedence.",
         is_eager=True,
         callback=read_configuration,
         rich_help_panel="Files",

@@ -1,4 +1,4 @@
-"""All that is drawn on the terminal. The only module that imports rich; everything goes to stderr."""
+"""All output to the terminal. The only module that imports rich; everything goes to stderr."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nmt_cli.corpus.manifest import Example, Features, Finding, Manifest, Subwords
+    from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest, PictureStatistics, SubwordStatistics
     from nmt_cli.corpus.prepare import PrepareReport
     from nmt_cli.evaluation.report import Report
 
-# Checks whose findings are usual: their pairs are shown to those who ask for more. What was dropped is always counted.
+# Checks whose findings are usual: their examples are shown with --verbose alone. Dropped pairs are always counted.
 CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the standard library
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
 class Screen:
-    """Where a command speaks: lines in order of importance, none but errors when quiet.
+    """Prints the messages of a command; errors alone when quiet, details when verbose.
 
-    rich is imported with the first line that is drawn, so that a command with nothing to say starts at once.
+    rich is imported with the first line that is printed, so that a command with nothing to say starts at once.
     """
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
@@ -50,8 +50,8 @@ class Screen:
         if not self.quiet:
             self.console.print(text, style=style, soft_wrap=True)
 
-    def detail(self, text: str) -> None:
-        """A line for those who asked for more."""
+    def say_detail(self, text: str) -> None:
+        """Prints a line with --verbose alone."""
         if self.verbose:
             self.say(text, style="dim")
 
@@ -59,50 +59,50 @@ class Screen:
         self.say(f"  ! {text}", style="yellow")
 
     @contextmanager
-    def status(self, doing: str) -> Iterator[None]:
-        """Says what is being done, for as long as it is, where lines may be redrawn."""
+    def show_status(self, activity: str) -> Iterator[None]:
+        """Shows what is being done while the block runs, where lines may be redrawn."""
         if not self.live:
             yield
             return
-        with self.console.status(doing):
+        with self.console.status(activity):
             yield
 
 
-def error(message: str, hint: str) -> None:
-    """The two lines of an error, without rich: an error must not wait for an import, nor fail in one."""
+def print_error(message: str, hint: str) -> None:
+    """Prints the two lines of an error, without rich: an error must not wait for an import, nor fail in one."""
     typer.secho(f"error: {message}", err=True, fg=typer.colors.RED)
     if hint:
         typer.secho(f"hint: {hint}", err=True)
 
 
 class StepBar:
-    """A bar that tells what is done, how much of it, and a few words beside; for a screen that is `live`."""
+    """A progress bar with a few words beside it; for a screen that is `live`."""
 
-    def __init__(self, screen: Screen, doing: str, told: str, total: int) -> None:
+    def __init__(self, screen: Screen, activity: str, detail: str, total: int) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn("{task.fields[told]}"),
+            TextColumn("{task.fields[detail]}"),
         )
         self.progress = Progress(*columns, console=screen.console, transient=True)
-        self.task = self.progress.add_task(doing, total=total, told=told)
+        self.task = self.progress.add_task(activity, total=total, detail=detail)
         self.progress.start()
 
-    def redraw(self, doing: str, told: str, completed: int | None = None, total: int | None = None) -> None:
-        self.progress.update(self.task, description=doing, told=told, completed=completed, total=total)
+    def redraw(self, activity: str, detail: str, completed: int | None = None, total: int | None = None) -> None:
+        self.progress.update(self.task, description=activity, detail=detail, completed=completed, total=total)
 
     def stop(self) -> None:
         self.progress.stop()
 
 
 @contextmanager
-def sentence_progress(screen: Screen, doing: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar over `total` sentences while the block runs; gives a function that is told how many are finished.
+def show_sentence_progress(screen: Screen, activity: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """Shows a bar over `total` sentences while the block runs; yields a function to report how many are finished.
 
-    Gives None where nothing may be drawn in place.
+    Yields None where nothing may be redrawn.
     """
     if not screen.live:
         yield None
@@ -111,34 +111,34 @@ def sentence_progress(screen: Screen, doing: str, total: int) -> Iterator[Callab
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen.console, transient=True) as progress:
-        task = progress.add_task(doing, total=total)
+        task = progress.add_task(activity, total=total)
         yield lambda finished: progress.update(task, completed=finished)
 
 
 @contextmanager
-def translation_progress(screen: Screen, paths: Iterable[Path]) -> Iterator[Callable[[int], None]]:
-    """A bar over the lines of these files while the block runs; gives a function that is told how many are done.
+def show_translation_progress(screen: Screen, paths: Iterable[Path]) -> Iterator[Callable[[int], None]]:
+    """Shows a bar over the lines of these files while the block runs; yields a function to report how many are done.
 
-    Draws nothing without files, which is when translations may go to the same terminal.
+    Shows nothing without files, since translations may go to the same terminal then.
     """
     files = list(paths) if screen.live else []
     if not files:
         yield lambda _: None
         return
-    with sentence_progress(screen, "translating", sum(map(count_lines, files))) as advance:
+    with show_sentence_progress(screen, "translating", sum(map(count_lines, files))) as advance:
         yield advance or (lambda _: None)
 
 
 def count_lines(path: Path) -> int:
-    """How many lines a file has; a pipe, which can be read only once, none."""
+    """Counts the lines of a file; 0 for a pipe, which can be read only once."""
     if not path.is_file():
         return 0
     with path.open("rb") as file:
         return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
 
 
-def evaluation_context(screen: Screen, report: Report, *, what: str, unseen: bool) -> None:
-    """Below the scores: how many sentences, how they were translated, and what casts doubt on the scores."""
+def show_evaluation_context(screen: Screen, report: Report, *, what: str, unseen: bool) -> None:
+    """Prints, below the scores, how many sentences were scored and how, and what casts doubt on the scores."""
     parts = [f"{report.sentences:,} {what}"]
     if report.references_per_sentence > 1:
         parts.append(f"{report.references_per_sentence} references each")
@@ -152,10 +152,10 @@ def evaluation_context(screen: Screen, report: Report, *, what: str, unseen: boo
 
 
 @contextmanager
-def stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], None]]:
-    """One bar for what is being done at the moment; gives a function that is told what, how much and of how much."""
+def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows a bar for the stage in progress; yields a function to report the stage, what is done, and the total."""
     if not screen.live:
-        yield stage_lines(screen)
+        yield print_stages(screen)
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -173,20 +173,20 @@ def stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], None]]:
         yield advance
 
 
-def stage_lines(screen: Screen) -> Callable[[str, int, int], None]:
-    """Where there is no bar: a plain line as each stage begins, for those who asked for more."""
-    told: set[str] = set()
+def print_stages(screen: Screen) -> Callable[[str, int, int], None]:
+    """Returns a function that prints a line as each stage begins, with --verbose; used where there is no bar."""
+    begun: set[str] = set()
 
     def advance(stage: str, done: int, total: int) -> None:
-        if stage not in told:
-            told.add(stage)
-            screen.detail(f"  {stage} ...")
+        if stage not in begun:
+            begun.add(stage)
+            screen.say_detail(f"  {stage} ...")
 
     return advance
 
 
-def prepared(screen: Screen, report: PrepareReport) -> None:
-    """What `nmt prepare` read, found, dropped, split and learnt, and the command that comes next."""
+def show_prepared_corpus(screen: Screen, report: PrepareReport) -> None:
+    """Prints what `nmt prepare` read, found, dropped, split and learned, and the next command."""
     manifest, directory = report.manifest, report.directory
     counts = manifest.counts
     names = list(manifest.inputs)
@@ -200,88 +200,92 @@ def prepared(screen: Screen, report: PrepareReport) -> None:
     if counts.more_columns:
         lines = "1 line has" if counts.more_columns == 1 else f"{counts.more_columns:,} lines have"
         screen.warn(f"{lines} more than two columns; the first two were used")
-    findings(screen, manifest.findings)
-    split_and_subwords(screen, manifest)
+    show_findings(screen, manifest.findings)
+    show_split_and_subwords(screen, manifest)
     next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
-    screen.detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
+    screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
     screen.say(f"{directory}/ is ready. Next: {next_command}")
 
 
-def findings(screen: Screen, found: Iterable[Finding]) -> None:
-    """A line for each check that found something that may be worth a look, with its first pair; more if verbose."""
-    for finding in found:
+def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:
+    """Prints a line per check that found something, with its first pair; more with --verbose."""
+    for finding in findings:
         note = f" ({finding.note})" if finding.note else ""
         first = finding.examples[0]
-        told = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
+        summary = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
         if finding.check == CUT:
-            screen.warn(cut_line(finding))
+            screen.warn(format_cut(finding))
         elif finding.check in HARMLESS:
-            screen.detail(f"  {told}")
+            screen.say_detail(f"  {summary}")
         else:
-            screen.warn(f"{told}; {example_line(first)}   [{finding.check}]")
+            screen.warn(f"{summary}; {format_example(first)}   [{finding.check}]")
         for example in finding.examples[finding.check not in HARMLESS :]:
-            screen.detail(f"      {example_line(example)}")
+            screen.say_detail(f"      {format_example(example)}")
 
 
-def cut_line(finding: Finding) -> str:
-    """How many sources of a corpus were cut, and where the first of them stands."""
+def format_cut(finding: Finding) -> str:
+    """Returns how many sources of a corpus were truncated, and where the first one is."""
     first = finding.examples[0]
     return f"{finding.count:,} cut: {finding.problem}; the first is {first.file}, line {first.line:,}"
 
 
-def example_line(example: Example) -> str:
-    """Where a pair stands, and the pair."""
+def format_example(example: FindingExample) -> str:
+    """Returns where a pair stands, and the pair."""
     source, target = (text if len(text) <= 60 else f"{text[:60]}…" for text in (example.source, example.target))
     return f'{example.file}, line {example.line:,}: "{source}" / "{target}"'
 
 
-def split_and_subwords(screen: Screen, manifest: Manifest) -> None:
-    """How large the splits are, what they would have leaked by rows, and the vocabulary."""
+def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
+    """Prints the sizes of the splits, what a random split would have leaked, and the vocabulary."""
     leak, counts = manifest.leak, manifest.counts
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
-    by_rows = f" (split by rows, {leaked:.0%} of test would have)" if leaked else ""
-    one = "sentence" if is_text(manifest.source) else "picture"
-    screen.say(f"  split    {splits}     no {one} stands in two splits{by_rows}")
+    leak_note = f" (a random split would have leaked {leaked:.0%} of the test set)" if leaked else ""
+    unit = "sentence" if is_text(manifest.source) else "picture"
+    screen.say(f"  split    {splits}     no {unit} appears in two splits{leak_note}")
     if counts.repeated:
-        screen.say(f"           {counts.repeated:,} of train are repetitions, by weight")
-    screen.detail(f"           {leak.groups:,} groups of connected pairs, the largest of {leak.largest_group:,}")
+        screen.say(f"           {counts.repeated:,} of the training pairs are repetitions, by weight")
+    screen.say_detail(f"           {leak.groups:,} groups of connected pairs, the largest of {leak.largest_group:,}")
     if not is_text(manifest.source):
-        screen.say(f"  pictures {described_pictures(manifest.source)}")
-    screen.say(f"  subwords {described_subwords(manifest)}")
+        screen.say(f"  pictures {describe_pictures(manifest.source)}")
+    screen.say(f"  subwords {describe_subwords(manifest)}")
     for side, fit in (("source", manifest.source), ("target", manifest.target)):
         if is_text(fit):
-            screen.detail(
+            screen.say_detail(
                 f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence {fit.longest:,} "
                 f"pieces, 99 % up to {fit.longest_of_99_percent:,}"
             )
 
 
-def is_text(side: Subwords | Features) -> TypeGuard[Subwords]:
-    """Whether the side has subwords. By its attributes: its module needs more than `nmt --help` has."""
+def is_text(side: SubwordStatistics | PictureStatistics) -> TypeGuard[SubwordStatistics]:
+    """Whether the side has subwords. Looks at attributes: the module of the class needs more than `nmt --help` has."""
     return hasattr(side, "vocabulary")
 
 
-def described_pictures(source: Subwords | Features) -> str:
-    """How many pictures of how many regions."""
-    told = dataclasses.asdict(source)
-    fewest, most = told["fewest_regions"], told["regions"]
+def describe_pictures(source: SubwordStatistics | PictureStatistics) -> str:
+    """Returns the number of pictures and of their regions."""
+    values = dataclasses.asdict(source)
+    fewest, most = values["fewest_regions"], values["regions"]
     regions = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{told['pictures']:,}, of {regions} regions with {told['depth']:,} features each"
+    return f"{values['pictures']:,}, of {regions} regions with {values['depth']:,} features each"
 
 
-def described_subwords(manifest: Manifest) -> str:
-    """Size and kind of the vocabulary, and how well it fits: one line."""
+def describe_subwords(manifest: Manifest) -> str:
+    """Returns one line with the size and kind of the vocabulary, and how well it fits."""
     source, target, kind = manifest.source, manifest.target, manifest.tokenizer.kind
     if not is_text(source):
-        unseen = f"unknown in dev and test: {target.unknown_share:.1%}" if target.unknown_share else "none unencodable"
+        unseen = (
+            f"unknown in dev and test: {target.unknown_share:.1%}"
+            if target.unknown_share
+            else "every character can be encoded"
+        )
         return f"{target.vocabulary:,}, {kind}; {target.pieces_per_word:.1f} per word of a caption; {unseen}"
     size = f"{source.vocabulary:,} and {target.vocabulary:,},"
-    if manifest.joint:
+    if manifest.has_joint_vocabulary:
         for_target = "" if source.file == target.file else f" ({target.vocabulary:,} for the target)"
         size = f"{source.vocabulary:,}{for_target}, joint"
     fit = f"{source.pieces_per_word:.1f} per source word, {target.pieces_per_word:.1f} per target word"
-    unknown = "nothing unencodable"
+    unknown = "every character can be encoded"
     if source.unknown_share or target.unknown_share:
         unknown = f"unknown in dev and test: {source.unknown_share:.1%} of source, {target.unknown_share:.1%} of target"
     return f"{size} {kind}; {fit}; {unknown}"

@@ -1,4 +1,4 @@
-"""What `nmt evaluate` does with its options: reads, translates, scores. `evaluate.py` has the options and the output.
+"""The work of `nmt evaluate`: reads, translates, scores. `evaluate.py` has the options and the output.
 
 Must stay light: it is imported for `nmt --help`.
 """
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.cli.open_model import open_translator, with_pictures_of
-from nmt_cli.cli.render import Screen, sentence_progress
+from nmt_cli.cli.open_model import add_stored_pictures, open_translator
+from nmt_cli.cli.render import Screen, show_sentence_progress
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import report, texts
-from nmt_cli.evaluation.analysis.warnings import doubt_of_leak, seen_in
+from nmt_cli.evaluation.analysis.warnings import find_seen, warn_of_leak
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.metrics.registry import Given
+from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.search.config import SearchConfig
 
 if TYPE_CHECKING:
@@ -26,47 +26,49 @@ if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.translator import Translator
 
-SAMPLE = 200  # training sentences that are translated to measure memorisation
+SAMPLE = 200  # training sentences translated to measure memorisation
 CARD = "model.json"  # inference.bundle.CARD and corpus.manifest.NAME, whose modules need numpy
 MANIFEST = "dataset.json"
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """What is to be scored: files, or (where none is named) a split of `data`."""
+class EvaluationInputs:
+    """What to score: files, or (where none is named) a split of `data`."""
 
     data: Path
     model: Path
     source: Path | None = None
     references: tuple[Path, ...] = ()
     hypothesis: Path | None = None
-    rival: Path | None = None  # hypotheses, or a model directory, to compare with
+    rival: Path | None = None  # other hypotheses, or another model directory, to compare with
     split: str = "test"  # or "dev"
-    data_named: bool = False  # so that it must be there
+    data_named: bool = False  # whether `data` was typed, so that it must exist
 
     def __post_init__(self) -> None:
-        named = "--hypothesis" if self.hypothesis else "--source"
+        option = "--hypothesis" if self.hypothesis else "--source"
         if (self.source or self.hypothesis) and not self.references:
-            raise OptionError(f"{named} needs --reference", hint=f"nmt evaluate {named} FILE --reference FILE")
+            raise OptionError(f"{option} needs --reference", hint=f"nmt evaluate {option} FILE --reference FILE")
         if self.references and not (self.source or self.hypothesis):
             raise OptionError(
                 "--reference needs --source or --hypothesis",
                 hint="--source FILE is translated first, --hypothesis FILE is scored as it is",
             )
         if self.references and self.split != "test":
-            raise OptionError("--split is of --data, and files are to be scored", hint="leave one of them out")
+            raise OptionError(
+                "--split selects a part of --data, but files are scored here", hint="leave one of them out"
+            )
         if self.rival and self.rival.is_dir() and self.hypothesis and not self.source:
             raise OptionError(
                 f"--against {self.rival}/ is a model, which needs the sentences to translate",
-                hint="name them with --source, or give --against a file of ready translations",
+                hint="name them with --source, or give --against a file of translations",
             )
 
     @property
-    def given(self) -> Given:
-        return Given(model=self.hypothesis is None, sources=self.hypothesis is None or self.source is not None)
+    def available(self) -> Available:
+        return Available(model=self.hypothesis is None, sources=self.hypothesis is None or self.source is not None)
 
     @property
-    def described(self) -> dict[str, Any]:
+    def option_values(self) -> dict[str, Any]:
         """The inputs by their options, for `--json`."""
         references = [str(path) for path in self.references]
         source = {"source": str(self.source)} if self.source else {}
@@ -86,31 +88,31 @@ class Outcome:
 
 @dataclass
 class Evaluation:
-    """One evaluation under way."""
+    """One evaluation: reads, translates, scores, compares, warns."""
 
     names: Sequence[str]
-    inputs: Inputs
+    inputs: EvaluationInputs
     search: SearchConfig
     config: ScoreConfig
     screen: Screen
     profiled: bool  # whether the profile is wanted
 
     def run(self) -> Outcome:
-        corpus = self.corpus()
-        text, translator = self.text(corpus), None
+        corpus = self.load_corpus()
+        text, translator = self.load_text(corpus), None
         rival = read_rival(self.inputs.rival, text)  # before anything is translated
         if self.inputs.hypothesis is None:
             translator = load_translator(self.inputs.model, corpus)
-            done = self.translate(text, translator)
+            evaluation = self.translate(text, translator)
         else:
-            with self.screen.status("scoring"):
-                done = report.report_of_material(self.names, self.ready_material(text), self.config)
+            with self.screen.show_status("scoring"):
+                evaluation = report.score_material(self.names, self.read_material(text), self.config)
         if self.inputs.rival:
-            done = self.compared(done, text, rival)
-        return self.judged(done, corpus, translator)
+            evaluation = self.compare(evaluation, text, rival)
+        return self.add_warnings(evaluation, corpus, translator)
 
-    def corpus(self) -> PreparedCorpus | None:
-        """The prepared corpus; None where files are scored and there is none to know the training data from."""
+    def load_corpus(self) -> PreparedCorpus | None:
+        """Loads the prepared corpus; None where files are scored and no corpus tells what was trained on."""
         from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
 
         dispensable = self.inputs.references and not self.inputs.data_named
@@ -118,124 +120,141 @@ class Evaluation:
             return None
         return PreparedCorpus.load(self.inputs.data)
 
-    def text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
+    def load_text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
         lines = self.inputs.hypothesis or self.inputs.source
         if lines is not None:
-            return texts.text_of_files(lines, self.inputs.references)
+            return texts.read_files(lines, self.inputs.references)
         if corpus is None:
             raise OptionError("there is nothing to score")
-        return texts.text_of_split(corpus, self.inputs.split)
+        return texts.read_split(corpus, self.inputs.split)
 
     def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
-        with sentence_progress(self.screen, "translating", len(text.lines)) as progress:
-            return report.report_of_translations(self.names, text, translator, self.search, progress, self.config)
+        with show_sentence_progress(self.screen, "translating", len(text.lines)) as progress:
+            return report.score_translations(self.names, text, translator, self.search, progress, self.config)
 
-    def ready_material(self, text: texts.ParallelText) -> Material:
+    def read_material(self, text: texts.ParallelText) -> Material:
         if self.inputs.source is None:
             return Material(text.lines, text.references)
         sources = texts.read_sentences(self.inputs.source)
         texts.check_count(str(self.inputs.hypothesis), len(text.lines), self.inputs.source, len(sources))
         return Material(text.lines, text.references, sources)
 
-    def compared(self, done: report.Report, text: texts.ParallelText, rival: Sequence[str] | None) -> report.Report:
-        """`done` against the other hypotheses, or against what the other model makes of the sources."""
+    def compare(
+        self, evaluation: report.Report, text: texts.ParallelText, rival: Sequence[str] | None
+    ) -> report.Report:
+        """Compares with the other hypotheses, or with the other model's translations of the sources."""
         name = str(self.inputs.rival)
-        sources = done.material.sources
-        doubts: list[str] = []
+        sources = evaluation.material.sources
+        warnings: list[str] = []
         if rival is not None:
             material = Material(rival, text.references, sources)
         else:
-            corpus = self.corpus()
+            corpus = self.load_corpus()
             other = load_translator(Path(name), corpus)
             lines = texts.ParallelText(tuple(sources or ()), text.references)
-            with sentence_progress(self.screen, f"translating with {name}", len(lines.lines)) as progress:
-                made = report.translated(self.names, lines, other, self.search, progress)
+            with show_sentence_progress(self.screen, f"translating with {name}", len(lines.lines)) as progress:
+                made = report.translate_text(self.names, lines, other, self.search, progress)
             material = made.material
-            doubts = [*self.doubts_of_training(name, other.card, corpus), *(f"{name}: {one}" for one in made.doubts)]
-        with self.screen.status("comparing"):
-            return report.against(done, name, material, self.config).warned(*doubts)
+            warnings = [
+                *self.list_training_warnings(name, other.card, corpus),
+                *(f"{name}: {warning}" for warning in made.doubts),
+            ]
+        with self.screen.show_status("comparing"):
+            return report.compare_report(evaluation, name, material, self.config).add_warnings(*warnings)
 
-    def judged(self, done: report.Report, corpus: PreparedCorpus | None, translator: Translator | None) -> Outcome:
-        """`done` with what is known of the training data, and the profile where it is wanted."""
-        own = not self.inputs.references  # a split of the corpus
+    def add_warnings(
+        self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: Translator | None
+    ) -> Outcome:
+        """Adds warnings from what is known of the training data, and the profile where it is asked for."""
+        is_split = not self.inputs.references
         what = (
-            f"{self.inputs.split} sentences" if own else f"sentences of {self.inputs.hypothesis or self.inputs.source}"
+            f"{self.inputs.split} sentences"
+            if is_split
+            else f"sentences of {self.inputs.hypothesis or self.inputs.source}"
         )
-        pairs = corpus.pairs("train") if corpus is not None and done.material.sources else []
-        seen = seen_in(done.material.sources or (), {pair.source for pair in pairs})
+        pairs = corpus.read_pairs("train") if corpus is not None and evaluation.material.sources else []
+        seen = find_seen(evaluation.material.sources or (), {pair.source for pair in pairs})
         same = bool(
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
-        doubts = [] if translator is None else self.doubts_of_training(self.inputs.model, translator.card, corpus)
-        done = done.warned(*doubts, *doubt_of_leak(seen, f"{self.inputs.data}/"))
+        doubts = [] if translator is None else self.list_training_warnings(self.inputs.model, translator.card, corpus)
+        evaluation = evaluation.add_warnings(*doubts, *warn_of_leak(seen, f"{self.inputs.data}/"))
         if self.profiled:
-            profiled, sources = done, [pair.source for pair in pairs]
+            profiled, sources = evaluation, [pair.source for pair in pairs]
             if corpus is not None and corpus.has_pictures:  # the names of their files are no words to group by
-                profiled, sources = dataclasses.replace(done, material=without_sources(done.material)), []
-            profiled = self.with_profile(profiled, sources, corpus, translator if same and own else None)
-            done = dataclasses.replace(done, profile=profiled.profile)
-        return Outcome(done, what, unseen=same and not doubts and not any(seen))
+                profiled, sources = dataclasses.replace(evaluation, material=drop_sources(evaluation.material)), []
+            profiled = self.add_profile(profiled, sources, corpus, translator if same and is_split else None)
+            evaluation = dataclasses.replace(evaluation, profile=profiled.profile)
+        return Outcome(evaluation, what, unseen=same and not doubts and not any(seen))
 
-    def doubts_of_training(self, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None) -> list[str]:
-        """Why a model may have learnt the sentences that it is judged by."""
-        told = []
+    def list_training_warnings(self, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None) -> list[str]:
+        """Returns why a model may have been trained on the sentences that it is scored on."""
+        warnings = []
         if not self.inputs.references and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
-            told.append(
+            warnings.append(
                 f"{model}/ was trained on other data than {self.inputs.data}/: "
                 f"these {self.inputs.split} sentences may be in its training data"
             )
-        before = learnt_before(card)
-        if before:
-            told.append(
-                f"{model}/ was trained on {' and '.join(before)} too: these sentences may be in that training data"
+        earlier = list_earlier_data(card)
+        if earlier:
+            warnings.append(
+                f"{model}/ was trained on {' and '.join(earlier)} too: these sentences may be in that training data"
             )
-        return told
+        return warnings
 
-    def with_profile(
+    def add_profile(
         self,
-        done: report.Report,
+        evaluation: report.Report,
         sources: Sequence[str],
         corpus: PreparedCorpus | None,
         translator: Translator | None,
     ) -> report.Report:
-        from nmt_cli.evaluation.analysis.profile import memory, profile
+        from nmt_cli.evaluation.analysis.profile import build_profile, compare_memory
         from nmt_cli.evaluation.analysis.sentence_groups import Training
 
         language = corpus.target_language if corpus is not None else ""
-        with self.screen.status("looking where it fails"):
-            told = profile(done.material, Training.of(sources) if sources else None, language, self.config)
+        with self.screen.show_status("looking where it fails"):
+            groups = build_profile(
+                evaluation.material, Training.from_sources(sources) if sources else None, language, self.config
+            )
         if translator is not None and corpus is not None:
-            trained = self.trained_sample(corpus, translator)
-            told = dataclasses.replace(told, sections=(*told.sections, memory(trained, done.material, self.config)))
-        return dataclasses.replace(done, profile=told)
+            trained = self.translate_training_sample(corpus, translator)
+            groups = dataclasses.replace(
+                groups, sections=(*groups.sections, compare_memory(trained, evaluation.material, self.config))
+            )
+        return dataclasses.replace(evaluation, profile=groups)
 
-    def trained_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
-        """Training sentences, evenly spread, and what the model makes of them."""
-        sentences = corpus.referenced("train")
+    def translate_training_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
+        """Translates a sample of training sentences, evenly spread over the corpus."""
+        sentences = corpus.read_references("train")
         chosen = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]
-        text = texts.ParallelText(tuple(each.source for each in chosen), tuple(each.references for each in chosen))
-        with sentence_progress(self.screen, "translating training sentences", len(chosen)) as progress:
-            return report.translated((), text, translator, self.search, progress).material
+        text = texts.ParallelText(
+            tuple(sentence.source for sentence in chosen), tuple(sentence.references for sentence in chosen)
+        )
+        with show_sentence_progress(self.screen, "translating training sentences", len(chosen)) as progress:
+            return report.translate_text((), text, translator, self.search, progress).material
 
 
-def learnt_before(card: ModelCard) -> list[str]:
-    """What else than its own corpus a model was trained on: that of the model it began with, and what was replayed."""
+def list_earlier_data(card: ModelCard) -> list[str]:
+    """Returns what a model was trained on beside its corpus: the data of its initial model, and replayed pairs."""
     start, replayed = (card.training.get(name) for name in ("init_from", "replay"))
     return [*([f"what {start} was trained on"] if start else []), *([str(replayed)] if replayed else [])]
 
 
-def without_sources(material: Material) -> Material:
+def drop_sources(material: Material) -> Material:
     return dataclasses.replace(material, sources=None)
 
 
 def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
-    """The other hypotheses; None where there are none, or where a model is to make them.
+    """Reads the other hypotheses; None where there are none, or where a model is to make them.
 
-    Raises DataError where they are not as many as the references.
+    Raises DataError if their number differs from that of the references.
     """
     if path is None or path.is_dir():
         if path is not None and not (path / CARD).is_file():
-            raise DataError(f"{path}/ is no model: it has no {CARD}", hint="--against takes a model or a file of lines")
+            raise DataError(
+                f"{path}/ is not a model: it has no {CARD}", hint="--against takes a model or a file of lines"
+            )
         return None
     lines = texts.read_sentences(path)
     texts.check_count(path, len(lines), "the references", len(text.references))
@@ -244,4 +263,4 @@ def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
 
 def load_translator(model: Path, corpus: PreparedCorpus | None) -> Translator:
     translator = open_translator(model)
-    return translator if corpus is None else with_pictures_of(translator, corpus)
+    return translator if corpus is None else add_stored_pictures(translator, corpus)

@@ -1,4 +1,4 @@
-"""What stands between a command and TensorFlow: whether it is there, and that it says nothing while it starts.
+"""Starting TensorFlow for a command: whether it is installed, and how it is kept silent while it starts.
 
 Must stay light: `nmt translate` imports it.
 """
@@ -14,33 +14,34 @@ from importlib.util import find_spec
 from nmt_cli.errors import MissingExtraError
 
 
-def require_tensorflow(what: str = "training") -> None:
+def require_tensorflow(purpose: str = "training") -> None:
+    """Raises MissingExtraError, with the line that installs it, where TensorFlow is not installed."""
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
             raise MissingExtraError(
-                f"{what} needs {package}, which is not installed",
+                f"{purpose} needs {package}, which is not installed",
                 hint="install it with `pip install 'nmt-cli[train]'`",
             )
 
 
 @contextmanager
 def silent_tensorflow() -> Iterator[None]:
-    """Imports within the block get a TensorFlow backend that is set up as training wants it, and says nothing.
+    """Sets TensorFlow up for training and silences it while the block imports it.
 
-    What the environment sets already, stays. Some of what it would say is written by C++ before any setting is read,
-    so the descriptor itself is turned away.
+    What the environment sets already is kept. C++ code writes some messages before any setting is read, so the file
+    descriptor itself is redirected.
     """
     os.environ["KERAS_BACKEND"] = "tensorflow"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # its own default only from AVX-512 on: 9 % slower with AVX2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else all of its memory: nobody could share it
     sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    saved = os.dup(2)
+    null = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 2)
+        os.dup2(null, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(null)

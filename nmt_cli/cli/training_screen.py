@@ -1,4 +1,4 @@
-"""A training as it is drawn on the terminal: a header, a bar while it runs, a line an epoch, and what was made."""
+"""A training on the terminal: a header, a progress bar, one line per epoch, and a summary."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Self
 
-from nmt_cli.cli.network_summary import described_network
+from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen, StepBar
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
-    from nmt_cli.training.int8_check import Proof
+    from nmt_cli.training.int8_check import Int8Check
     from nmt_cli.training.run import TrainReport
 
 
 class TrainingScreen(Watcher):
-    """Draws a training: a header, a bar while it runs (on a terminal), and a line an epoch."""
+    """Shows a training: a header, a bar while it runs (on a terminal), and one line per epoch."""
 
     HEADINGS = ("epoch", "loss", "dev loss", "ppl", "acc", "BLEU", "chrF", "tok/s", "time")
     WIDTHS = (7, 8, 10, 9, 7, 7, 7, 9, 8)
@@ -35,48 +35,49 @@ class TrainingScreen(Watcher):
         if self.bar is not None:
             self.bar.stop()
 
-    def started(self, info: RunInfo) -> None:
+    def report_start(self, info: RunInfo) -> None:
         weights = f"{info.weights / 1e6:.1f} M weights"
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
-        self.screen.say(f"{described_network(info.network)} · {weights}        {devices}")
-        self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps an epoch, {info.epochs} epochs")
+        self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
+        self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps per epoch, {info.epochs} epochs")
         self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
         if self.screen.live:
             self.bar = StepBar(
                 self.screen, f"epoch 1/{info.epochs}", "compiling the training step", info.steps_per_epoch
             )
 
-    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
+    def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
         for record in records:
-            self.row(record)
+            self.show_row(record)
         done = f"{step:,} steps of epoch {epoch}" if step else f"epoch {epoch - 1}" if epoch > 1 else "nothing"
         self.screen.say(f"      resumed: {done} done", style="dim")
 
-    def stepped(self, status: StepStatus) -> None:
-        told = (
+    def report_step(self, status: StepStatus) -> None:
+        detail = (
             f"loss {status.loss:.2f}  ppl {math.exp(min(status.loss, 20)):.1f}   "
-            f"{status.tokens_per_second:,.0f} tok/s   {clock(status.seconds_left)} left"
+            f"{status.tokens_per_second:,.0f} tok/s   {format_time(status.seconds_left)} left"
         )
-        self.redraw(f"epoch {status.epoch}/{status.epochs}", told, status.step, status.steps_per_epoch)
+        self.redraw(f"epoch {status.epoch}/{status.epochs}", detail, status.step, status.steps_per_epoch)
 
-    def validating(self, epoch: int) -> None:
+    def report_validation(self, epoch: int) -> None:
         self.redraw(f"epoch {epoch}", "translating the development set")
 
-    def warned(self, problem: str) -> None:
+    def warn(self, problem: str) -> None:
         self.screen.warn(problem)
 
-    def exporting(self) -> None:
+    def report_export(self) -> None:
         self.redraw("export", "writing the model")
 
-    def redraw(self, doing: str, told: str, completed: int | None = None, total: int | None = None) -> None:
+    def redraw(self, activity: str, detail: str, completed: int | None = None, total: int | None = None) -> None:
         if self.bar is not None:
-            self.bar.redraw(doing, told, completed, total)
+            self.bar.redraw(activity, detail, completed, total)
 
-    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
-        self.row(record)
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
+        self.show_row(record)
         self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
 
-    def row(self, record: EpochRecord) -> None:
+    def show_row(self, record: EpochRecord) -> None:
+        """Prints the line of one epoch."""
         values = (
             f"{record.epoch}",
             f"{record.loss:.2f}",
@@ -86,43 +87,43 @@ class TrainingScreen(Watcher):
             f"{record.bleu:.1f}",
             f"{record.chrf:.1f}",
             f"{record.tokens_per_second:,.0f}",
-            clock(record.seconds),
+            format_time(record.seconds),
         )
         note = ("   best" if record.best else "") + ("" if record.complete else "   part of the epoch")
         row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
         self.screen.say(row + note)
 
-    def summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
-        """What was made, how good it is, and the command that comes next.
+    def show_summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
+        """Prints what was made, how good it is, and the next command.
 
-        A picture is not offered to be translated: its name is relative to the file that named it.
+        A picture is not offered as an example: its name is relative to the file that named it.
         """
-        kept = report.validation
-        score = f"dev BLEU {kept.bleu:.1f}, chrF {kept.chrf:.1f} (greedy)"
+        validation = report.validation
+        score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
-        self.screen.say(f"{directory}/ is ready: {which}, {score}. {proved(report.proof)}")
-        self.screen.detail(f"  {kept.bleu_signature}")
+        self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.proof)}")
+        self.screen.say_detail(f"  {validation.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
         if pictures:
             self.screen.say(f"Next: nmt evaluate{where}")
         else:
-            self.screen.say(f"Try: echo {quoted(kept.sample_source)} | nmt translate{where}")
+            self.screen.say(f"Try: echo {quote_for_shell(validation.sample_source)} | nmt translate{where}")
 
 
-def quoted(text: str) -> str:
-    """As a shell takes it for one word: between the quotes that people know, unless it has what these do not hold."""
+def quote_for_shell(text: str) -> str:
+    """Quotes a text for a shell: in double quotes, or as `shlex` does it where these would not be enough."""
     return quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
-def proved(proof: Proof) -> str:
-    """What weights in 8 bits cost, and whether they are used."""
-    used = "used by default" if proof.default == "int8" else "so that float is the default"
+def describe_int8(proof: Int8Check) -> str:
+    """Returns what weights in 8 bits cost in BLEU, and whether they are used."""
+    used = "used by default" if proof.default == "int8" else "so float is the default"
     return f"int8 costs {max(proof.cost, 0.0):.1f} BLEU: {proof.int8_bytes / 1e6:.0f} MB, {used}."
 
 
-def clock(seconds: float) -> str:
-    """Minutes and seconds, with hours where there are any."""
-    minutes, rest = divmod(round(seconds), 60)
+def format_time(seconds: float) -> str:
+    """Returns minutes and seconds, with hours where there are any."""
+    minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"

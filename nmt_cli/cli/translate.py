@@ -1,4 +1,4 @@
-"""`nmt translate`: a line in, a line out, in order, as they arrive."""
+"""`nmt translate`: one line in, one line out, in order, as lines arrive; or a document whose form stays."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import io
 import itertools
 import os
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -18,44 +16,45 @@ import typer
 
 from nmt_cli.cli.line_layout import LayoutConfig
 from nmt_cli.cli.open_model import open_translator
-from nmt_cli.cli.options import Given, ModelDirectory, Quiet, described, with_settings
-from nmt_cli.cli.render import Screen, translation_progress
-from nmt_cli.documents import format_of, open_document
+from nmt_cli.cli.options import ExplicitOptions, ModelOption, Quiet, option_fields, with_settings
+from nmt_cli.cli.render import Screen, show_translation_progress
+from nmt_cli.cli.terminal import prompt_for_lines
+from nmt_cli.cli.translation_report import TranslationReport, show_notes
+from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.documents.document import Document, Source, TranslationUnit
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path, require_file
-from nmt_cli.jobs.executor import ExecutorConfig, assembled
-from nmt_cli.jobs.job import Executor, Job, pair
-from nmt_cli.jobs.pipeline import delivered
+from nmt_cli.jobs.executor import ExecutorConfig, open_executor
+from nmt_cli.jobs.job import Job, split_pair
+from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.stream import arriving, blocks
+from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.translation.config import LineConfig, RepairConfig
-from nmt_cli.translation.truncation import SourceCuts, limits_told
+from nmt_cli.translation.truncation import SourceCuts
 
 if TYPE_CHECKING:
-    from nmt_cli.runtime.model_directory import ModelDirectory, ModelCard
-    from nmt_cli.translation.result import Placed, Translation
+    from nmt_cli.runtime.model_directory import ModelDirectory
+    from nmt_cli.translation.result import Translation
 
 STREAM = Path("-")  # standard input or output
-READ_AHEAD = 1024  # lines translated together at most: enough for batches of like length, little enough to wait for
-SHOWN = 5  # spans that are named of those that a person should look at
+READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}  # no report home, no notice
+}  # no usage report, no notice
 
-SEARCHED = {  # options that have nothing to do where the translation is given
+SEARCHED = {  # options that are meaningless where the translation is given
     *("n_best", "prefix"),
-    *(each.name for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig) for each in described(kind)),
+    *(field.name for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig) for field in option_fields(kind)),
 } - {"max_source_length", "protect"}
-OF_TEXT = {"alignments", "replace_unknown", *(each.name for each in described(LineConfig))}  # that a picture is not
+OF_TEXT = {"alignments", "replace_unknown", *(field.name for field in option_fields(LineConfig))}  # not of pictures
 
 
 @with_settings
 def translate(
-    given: Given,
+    explicit: ExplicitOptions,
     search: SearchConfig,
     sampling: SamplingConfig,
     repair: RepairConfig,
@@ -64,17 +63,18 @@ def translate(
     document: DocumentConfig,
     processes: ExecutorConfig,
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE", help="Text, a sentence a line; default: standard input.")
+        list[Path] | None,
+        typer.Argument(metavar="FILE", help="Text with one sentence per line, or documents; default: standard input."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.", rich_help_panel="Files")
+        Path | None, typer.Option("-o", "--output", help="File to write.", rich_help_panel="Files")
     ] = None,
-    model: ModelDirectory = Path("model"),
+    model: ModelOption = Path("model"),
     precision: Annotated[
         Literal["int8", "float"] | None,
         typer.Option(
             "--precision",
-            help="Weights in 8 bits or as trained.  [default: int8 where it was found to cost at most 0.2 BLEU]",
+            help="Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]",
             rich_help_panel="Files",
         ),
     ] = None,
@@ -83,12 +83,15 @@ def translate(
         typer.Option(
             "--ensemble",
             metavar="MODEL",
-            help="Another model with the same subwords: probabilities are averaged. May be given several times.",
+            help="Another model with the same subwords, to average probabilities with; may be repeated.",
             rich_help_panel="Files",
         ),
     ] = None,
     n_best: Annotated[
-        int, typer.Option("--n-best", min=1, help="Lines written for each line, best first.", rich_help_panel="Output")
+        int,
+        typer.Option(
+            "--n-best", min=1, help="Number of hypotheses written per line, best first.", rich_help_panel="Output"
+        ),
     ] = 1,
     prefix: Annotated[
         str, typer.Option("--prefix", help="Text that every translation begins with.", rich_help_panel="Decoding")
@@ -97,98 +100,112 @@ def translate(
         bool,
         typer.Option(
             "--score",
-            help="Lines are a source, a tab and its translation, whose log-probability is written before it.",
+            help="Score given translations: each line is a source, a tab and its translation.",
             rich_help_panel="Output",
         ),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Translate lines of text, a line for a line; or a table, subtitles, a catalogue or a page, keeping what it is.
+    """Translate text, one line of output per line of input; or a document, whose form stays.
 
-    Blank lines stay blank; lines are translated as they arrive.
+    Documents are tables, subtitles, gettext catalogues and Markdown pages. Blank lines stay blank; lines are translated
+    as they arrive.
     """
-    check_meaning(given, search, sampling, n_best, score=score)
+    # 1. Refuse what cannot work, before anything slow is loaded.
+    check_meaning(explicit, search, sampling, n_best, score=score)
+    paths, output = check_files(files or []), None if output == STREAM else output
+    model_directory = read_model_directory(model)
+    check_abilities(model_directory, explicit, search, repair, layout)
+    # 2. Complete the settings: what is searched, how a translation is written.
+    screen = Screen(quiet=quiet)
+    scored = layout.scores or layout.json
+    search = dataclasses.replace(search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=scored)
+    layout = dataclasses.replace(layout, scores=layout.scores or score)
     if score:
         document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
-    scored, prefix = layout.scores or layout.json, normalise(prefix)
-    search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling, scored=scored)
-    paths, output = named_files(files or []), None if output == STREAM else output
-    screen = Screen(quiet=quiet)
-    bundle = unchecked(model)
-    check_abilities(bundle, given, search, repair, layout)
-    layout = dataclasses.replace(layout, scores=layout.scores or score)
-    talk = not paths and output is None and sys.stdin.isatty() and sys.stdout.isatty() and is_for_lines(given)
-    writer = Writer(layout, n_best, indent="  " if talk else "")
-    source = Source((), "standard input", document, bundle.card.target_language, text.split_sentences)
-    documents = opened(paths, source, writer)
-    read = batched(documents, paths, pairs_wanted=score)
-    batches = typed(bundle.card, screen, writer.write, document.errors) if talk else read
+    interactive = not paths and output is None and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
+    writer = Writer(layout, n_best, indent="  " if interactive else "")
+    # 3. Open the input: documents, or a prompt.
+    source = DocumentSource((), "standard input", document, model_directory.card.target_language, text.split_sentences)
+    documents = open_documents(paths, source, writer)
+    if interactive:
+        batches = prompt_for_lines(model_directory.card, screen, writer.write, document.errors)
+    else:
+        batches = batch_units(documents, paths, are_pairs=score)
+    # 4. Translate batch by batch; write each as soon as it is there.
     job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
-    tally = Tally(long=SourceCuts("line" if set(formats(paths, document)) == {"text"} else "text"))
+    report = TranslationReport(
+        source_cuts=SourceCuts("line" if set(formats_of(paths, document)) == {"text"} else "text")
+    )
     lines = 0
     with (
-        translation_progress(screen, paths if output else []) as advance,
-        destination(output) as stream,
-        assembled(job, surroundings(processes)) as executor,
+        show_translation_progress(screen, paths if output else []) as advance,
+        open_output(output) as stream,
+        open_executor(job, silence_ray(processes)) as executor,
     ):
-        for written in delivered(batches, executor, tally.add):
+        for written in translate_units(batches, executor, report.add):
             stream.write(written.encode("utf-8"))
             stream.flush()
             lines += written.count("\n") // (1 if layout.json else n_best)
             advance(lines)
-    tally.tell(screen, search)
-    tell_notes(screen, documents, executor)
+    # 5. Say what a person should look at.
+    report.show(screen, search)
+    show_notes(screen, documents, executor)
 
 
-def check_meaning(given: Given, search: SearchConfig, sampling: SamplingConfig, n_best: int, *, score: bool) -> None:
-    """Raises OptionError for options that say nothing, because of others."""
+def check_meaning(
+    explicit: ExplicitOptions, search: SearchConfig, sampling: SamplingConfig, n_best: int, *, score: bool
+) -> None:
+    """Raises OptionError for options that others make meaningless."""
     if score:
-        hint = "leave it out: the translation is given, and not searched for"
-        given.refuse(SEARCHED, "does not go with --score", hint=hint)
+        hint = "leave it out: the translation is read, not searched for"
+        explicit.refuse(SEARCHED, "cannot be combined with --score", hint=hint)
     if sampling.sample:
-        given.refuse({"beam_size"}, "does not go with --sample", hint="leave it out: --n-best says how many are drawn")
+        explicit.refuse(
+            {"beam_size"}, "cannot be combined with --sample", hint="leave it out: --n-best sets how many are drawn"
+        )
     elif n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
 
 
-def named_files(files: list[Path]) -> list[Path]:
-    """The files that are named; none for standard input. Raises NotFoundError."""
+def check_files(files: list[Path]) -> list[Path]:
+    """Returns the files, none for standard input. Raises NotFoundError, OptionError for files beside standard input."""
     if STREAM in files and len(files) > 1:
-        raise OptionError("- is standard input, which does not go with files", hint="leave it out, or name files alone")
+        raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
     return [] if files == [STREAM] else [require_file(path) for path in files]
 
 
-def is_for_lines(given: Given) -> bool:
-    """Whether nothing is given that is about a document or a large one: of such, a terminal is read as any input is."""
-    return not given.among(DocumentConfig) - {"errors"} and not given.among(ExecutorConfig)
+def is_for_lines(explicit: ExplicitOptions) -> bool:
+    """Whether no option is given that concerns documents or large input, for which a terminal is read like a pipe."""
+    return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
 
 
 class Writer(NamedTuple):
-    """How a translation is written as plain text."""
+    """Formats translations as plain text."""
 
     layout: LayoutConfig
     n_best: int
     indent: str
 
     def write(self, translation: Translation) -> str:
-        return self.layout.lines(translation, self.n_best, indent=self.indent)
+        return self.layout.format_lines(translation, self.n_best, indent=self.indent)
 
     @property
     def is_bare(self) -> bool:
-        """Whether it writes nothing but the translation."""
+        """Whether the translation alone is written."""
         return self.n_best == 1 and self.layout == LayoutConfig()
 
 
-def unchecked(model: Path) -> ModelDirectory:
-    """What a model says of itself; its files are checked by whoever loads them."""
-    from nmt_cli.runtime.model_directory import ModelDirectory, read_card  # SentencePiece, which `nmt --help` does not need
+def read_model_directory(model: Path) -> ModelDirectory:
+    """Returns the model directory with its card. Its files are checked by whoever loads them."""
+    from nmt_cli.runtime import model_directory  # SentencePiece, which `nmt --help` does not need
 
-    card = read_card(model)
-    return ModelDirectory(model, card, card.default_precision)
+    card = model_directory.read_card(model)
+    return model_directory.ModelDirectory(model, card, card.default_precision)
 
 
-def surroundings(processes: ExecutorConfig) -> ExecutorConfig:
-    """The same settings, after the environment was made one in which Ray is quiet."""
+def silence_ray(processes: ExecutorConfig) -> ExecutorConfig:
+    """Returns the same settings, after the environment was set up so that Ray reports nothing to anybody."""
     if processes.ray is not None:
         for name, value in RAY_ENVIRONMENT.items():
             os.environ.setdefault(name, value)
@@ -196,175 +213,82 @@ def surroundings(processes: ExecutorConfig) -> ExecutorConfig:
 
 
 def check_abilities(
-    bundle: ModelDirectory, given: Given, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig
+    model: ModelDirectory, explicit: ExplicitOptions, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig
 ) -> None:
-    """Raises OptionError for options that this model cannot serve."""
+    """Raises OptionError for options that this model has no use for."""
     attention = [
         option
-        for option, wanted in (
+        for option, is_set in (
             ("--alignments", layout.alignments),
             ("--replace-unknown", repair.replace_unknown),
             ("--coverage-penalty", search.coverage_penalty > 0),
         )
-        if wanted
+        if is_set
     ]
-    if attention and bundle.card.network.get("attention") == "none":
+    if attention and model.card.network.get("attention") == "none":
         raise OptionError(
             f"{attention[0]} needs attention, and this model has none", hint="leave it out, or name another --model"
         )
-    if bundle.card.source.get("type", "text") != "text":
-        given.refuse(OF_TEXT, "is about text, and the source of this model is none", hint="leave it out")
-    if repair.replace_unknown and not bundle.target_tokenizer().has_unknown:
+    if model.card.source.get("type", "text") != "text":
+        explicit.refuse(OF_TEXT, "applies to text, and this model reads pictures", hint="leave it out")
+    if repair.replace_unknown and not model.load_target_tokenizer().has_unknown:
         raise OptionError(
-            f"--replace-unknown: this model writes {bundle.card.tokenizer['kind']} subwords; none is unknown",
+            f"--replace-unknown: this model writes {model.card.tokenizer['kind']} subwords, none of which is unknown",
             hint="leave it out; it is for models of --tokenizer word or char",
         )
 
 
-@dataclass
-class Tally:
-    """What is to be told once, after the last line."""
-
-    unseen: set[str] = field(default_factory=set)
-    cut: int = 0
-    spans: int = 0
-    doubtful: int = 0  # of the spans
-    shown: list[Placed] = field(default_factory=list)  # the first of these
-    mended: Counter[tuple[str, str]] = field(default_factory=Counter)  # ailment and remedy
-    ill: Counter[str] = field(default_factory=Counter)  # ailments that nothing helped against
-    long: SourceCuts = field(default_factory=SourceCuts)
-
-    def add(self, translation: Translation) -> None:
-        self.unseen |= translation.unseen
-        self.cut += translation.cut
-        self.spans += len(translation.placed)
-        doubtful = [placed for placed in translation.placed if placed.doubtful]
-        self.doubtful += len(doubtful)
-        self.shown += doubtful[: SHOWN - len(self.shown)]
-        self.mended.update((one.ailment, one.remedy) for one in translation.repairs if one.remedy is not None)
-        self.ill.update(one.ailment for one in translation.repairs if one.remedy is None)
-        self.long.add(translation)
-
-    def tell(self, screen: Screen, search: SearchConfig) -> None:
-        if self.doubtful:
-            shown = " ".join(dict.fromkeys(placed.text for placed in self.shown))
-            screen.warn(
-                f"{self.doubtful:,} of {self.spans:,} protected spans were lost by the network and put back by "
-                f"attention or position; look where they stand: {shown}{' ...' if self.doubtful > SHOWN else ''}"
-            )
-        if self.unseen:
-            shown = " ".join(character for character in sorted(self.unseen)[:20])
-            more = f" and {len(self.unseen) - 20} more" if len(self.unseen) > 20 else ""
-            screen.warn(f"never seen in training, so translated by guess: {shown}{more}")
-        if self.mended:
-            found = ", ".join(f"{count:,} {ill} ({remedy})" for (ill, remedy), count in self.mended.most_common())
-            screen.say(f"  {counted(self.mended.total(), 'sentence')} searched again and mended: {found}")
-        if self.ill:
-            found = ", ".join(f"{count:,} {ill}" for ill, count in self.ill.most_common())
-            screen.warn(f"{counted(self.ill.total(), 'sentence')} searched again in vain, look at them: {found}")
-        if self.long.count:
-            screen.warn(self.long.told)
-        if self.cut:
-            cut, limits = counted(self.cut, self.long.thing), limits_told(search.max_length)
-            screen.warn(f"{cut} cut before the end of the translation, at {limits}")
+def formats_of(paths: list[Path], config: DocumentConfig) -> list[str]:
+    """Returns the format of each file, or of standard input."""
+    return [find_format(path, config.format) for path in paths] or [find_format(None, config.format)]
 
 
-def counted(number: int, thing: str) -> str:
-    return f"1 {thing} was" if number == 1 else f"{number:,} {thing}s were"
+def open_documents(paths: list[Path], source: DocumentSource, writer: Writer) -> list[Document]:
+    """Opens the documents in the files, or in standard input; for all else `source` is the template.
 
-
-def formats(paths: list[Path], config: DocumentConfig) -> list[str]:
-    """That of each file, or of standard input."""
-    return [format_of(path, config.format) for path in paths] or [format_of(None, config.format)]
-
-
-def opened(paths: list[Path], source: Source, writer: Writer) -> list[Document]:
-    """The documents of the files, or of standard input, otherwise as `source` says.
-
-    Raises OptionError for what the format cannot hold.
+    Raises OptionError for options that a format has no room for.
     """
-    names = formats(paths, source.config)
+    names = formats_of(paths, source.config)
     for name in names:
         if name != "text" and not writer.is_bare:
             raise OptionError(f"--format {name} has room for one translation and nothing beside it")
         if name != "text" and len(names) > 1:
             raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
-    sources = [source._replace(lines=file_lines(path), name=str(path)) for path in paths]
-    sources = sources or [source._replace(lines=standard_input())]
+    sources = [source._replace(lines=read_file(path), name=str(path)) for path in paths]
+    sources = sources or [source._replace(lines=open_standard_input())]
     return [open_document(name, source, writer.write) for name, source in zip(names, sources, strict=True)]
 
 
-def standard_input() -> IO[bytes]:
-    """A reader of our own: Python's exit would wait for that of `sys.stdin`, in which a thread may wait for a line."""
+def open_standard_input() -> IO[bytes]:
+    """Opens a reader of our own: Python's exit waits for that of `sys.stdin`, where a thread may wait for a line."""
     raw = getattr(sys.stdin.buffer, "raw", None)
     return sys.stdin.buffer if raw is None else io.BufferedReader(raw)
 
 
-def file_lines(path: Path) -> Iterator[bytes]:
+def read_file(path: Path) -> Iterator[bytes]:
+    """Yields the lines of a file."""
     with path.open("rb") as file:
         yield from file
 
 
-def batched(documents: list[Document], paths: list[Path], *, pairs_wanted: bool) -> Iterator[list[TranslationUnit]]:
-    """The units to be translated together: of files a full batch, else what has arrived."""
-    units: Iterator[TranslationUnit] = itertools.chain.from_iterable(document.units() for document in documents)
-    units = pairs(units) if pairs_wanted else units
-    whole = bool(paths) and all(path.is_file() for path in paths)
-    return blocks(units, READ_AHEAD) if whole else arriving(units, READ_AHEAD)
+def batch_units(documents: list[Document], paths: list[Path], *, are_pairs: bool) -> Iterator[list[TranslationUnit]]:
+    """Yields the units that are translated together: full batches of files, of a stream what has arrived."""
+    units: Iterator[TranslationUnit] = itertools.chain.from_iterable(document.read_units() for document in documents)
+    units = check_pairs(units) if are_pairs else units
+    are_files = bool(paths) and all(path.is_file() for path in paths)
+    return batch_blocks(units, READ_AHEAD) if are_files else batch_arriving(units, READ_AHEAD)
 
 
-def pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
-    """The lines as they are. Raises DataError at one that is no pair, so that those before it are scored."""
+def check_pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+    """Yields the lines as they are. Raises DataError at the first that is no pair, once those before it are out."""
     for number, line in enumerate(lines, start=1):
-        pair(line.texts[0], number)
+        split_pair(line.texts[0], number)
         yield line
 
 
-def typed(
-    card: ModelCard, screen: Screen, line: Callable[[Translation], str], errors: str = "strict"
-) -> Iterator[list[TranslationUnit]]:
-    """Lines typed on a terminal, one at a time after a prompt, with editing and history where the system has them."""
-    with suppress(ImportError):
-        import readline  # noqa: F401 (its import gives `input` a history)
-
-    bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
-    asked = "One sentence a line" if card.source.get("type", "text") == "text" else "The path of one file a line"
-    screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {asked}; Ctrl-D ends.")
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors=errors)  # whatever the locale says
-    for number in itertools.count(1):
-        try:
-            text = prompted(number)
-        except EOFError:
-            typer.echo()
-            return
-        yield [TranslationUnit((text,), lambda translations: line(translations[0]))]
-
-
-def prompted(number: int) -> str:
-    """What is typed as the line with this number. Raises EOFError at Ctrl-D, DataError for what is no UTF-8."""
-    try:
-        return input("› ")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"line {number:,} as it was typed: byte 0x{error.object[error.start]:02x} is not valid UTF-8",
-            hint="let the terminal send UTF-8, or go on with --errors replace",
-        ) from error
-
-
-def tell_notes(screen: Screen, documents: list[Document], executor: Executor) -> None:
-    """What could not be done as it should, after the last line."""
-    for document in documents:
-        for note, count in document.notes.items():
-            screen.warn(f"{note}: {count:,}")
-    if executor.replaced:
-        workers = "1 worker" if executor.replaced == 1 else f"{executor.replaced:,} workers"
-        screen.warn(f"{workers} died and had to be replaced; what they were translating was translated again")
-
-
 @contextmanager
-def destination(path: Path | None) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that takes its name when the block ends well."""
+def open_output(path: Path | None) -> Iterator[IO[bytes]]:
+    """Opens standard output, or a file that takes its name only when the block ends well."""
     if path is None:
         yield sys.stdout.buffer
         return

@@ -1,6 +1,6 @@
-"""The prepared directory: how it is made from a file of sentence pairs, and what others read from it.
+"""The prepared directory as its readers see it: sentence pairs, ids, tokenizers and pictures.
 
-Silent: what happens is told through a callback, what happened is returned.
+Knows nothing of how it is made; `prepare.py` does.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.batching import pad
-from nmt_cli.arrays.ragged import IntArray, Ragged
+from nmt_cli.arrays.padding import pad_ragged
+from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import END
-from nmt_cli.arrays.types import SourceArray
-from nmt_cli.corpus.manifest import SPLITS, Features, Manifest, Subwords, damaged
+from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+from nmt_cli.corpus.manifest import SPLITS, Manifest, PictureStatistics, SubwordStatistics, describe_damage
 from nmt_cli.errors import OptionError
-from nmt_cli.sources.images import IMAGE_WEIGHTS, FloatArray, Grids, GridSource
-from nmt_cli.sources.source import Source, TextSource, length_factor_of
+from nmt_cli.sources.images import IMAGE_WEIGHTS, Grids, GridSource
+from nmt_cli.sources.source import Source, TextSource, measure_length_factor
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 
-class Pair(NamedTuple):
-    """A normalised sentence and its translation."""
+class SentencePair(NamedTuple):
+    """A normalised sentence and its translation. A tuple, since corpora have millions of them."""
 
     source: str
     target: str
 
 
 @dataclass(frozen=True)
-class Referenced:
-    """A source and the targets that it may have."""
+class ReferencedSource:
+    """A source with all its reference translations, or a picture with all its captions."""
 
     source: str
     references: tuple[str, ...]
@@ -46,26 +46,26 @@ class SourceRows(Protocol):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(N,) positions of each."""
+        """(N,) the number of positions of each source: subwords, or regions of a picture."""
         ...
 
     def __len__(self) -> int: ...
 
-    def padded(self, rows: IntArray) -> SourceArray:
-        """(B, S, ...): what an encoder takes of these rows."""
+    def pad_rows(self, rows: IntArray) -> SourceArray:
+        """Returns (B, S, ...) the encoder input of these B rows, padded to the longest of them."""
         ...
 
 
 class Sentences(Ragged):
-    """Sources that are text."""
+    """The ids of N sources that are text."""
 
-    def padded(self, rows: IntArray) -> SourceArray:
-        return pad(self, rows, end=END)
+    def pad_rows(self, rows: IntArray) -> SourceArray:
+        return pad_ragged(self, rows, end=END)
 
 
 @dataclass(frozen=True)
 class EncodedSplit:
-    """Both sides, row for row the pairs of the split; ids are without start and end."""
+    """Both sides of a split, row by row in the order of its pairs; the ids have neither start nor end symbol."""
 
     source: SourceRows
     target: Ragged
@@ -73,20 +73,23 @@ class EncodedSplit:
 
 @dataclass(frozen=True)
 class PreparedCorpus:
-    """A prepared directory, checked. Text and ids are read when they are asked for."""
+    """A prepared directory whose files were checked. Text and ids are read on demand."""
 
     directory: Path
     manifest: Manifest
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """Raises NotFoundError when there is none, DamagedError naming the file that is not as it was written."""
+        """Loads and checks a prepared directory.
+
+        Raises NotFoundError if there is none, DamagedError naming a file that is missing or was changed.
+        """
         manifest = Manifest.read(directory)
         manifest.check(directory)
         return cls(directory, manifest)
 
     def verify(self) -> None:
-        """Compares every byte with the checksums. Raises DamagedError naming the file that differs."""
+        """Compares every byte with the checksums. Raises DamagedError naming the first file that differs."""
         self.manifest.check(self.directory, everything=True)
 
     @property
@@ -99,7 +102,7 @@ class PreparedCorpus:
 
     @property
     def fingerprint(self) -> str:
-        """Hexadecimal digest that identifies the data, whatever the directory's name."""
+        """The hexadecimal digest that identifies the data, whatever the name of the directory."""
         return self.manifest.fingerprint
 
     @property
@@ -107,39 +110,42 @@ class PreparedCorpus:
         return self.manifest.tokenizer
 
     @property
-    def joint(self) -> bool:
-        """Whether an id means the same on both sides."""
-        return self.manifest.joint
+    def has_joint_vocabulary(self) -> bool:
+        """Whether an id stands for the same subword on both sides."""
+        return self.manifest.has_joint_vocabulary
 
     @property
     def has_pictures(self) -> bool:
-        """Whether the sources are pictures, and not text."""
-        return isinstance(self.manifest.source, Features)
+        """Whether the sources are pictures rather than text."""
+        return isinstance(self.manifest.source, PictureStatistics)
 
     @property
     def tokenizer_files(self) -> dict[str, Path]:
-        """By role: "joint", to which "target" may be added, or "source" and "target"."""
+        """The subword models by role: "joint", perhaps with "target" beside it, or "source" and "target"."""
         sides = (self.manifest.source, self.manifest.target)
-        names = dict.fromkeys(side.file for side in sides if isinstance(side, Subwords))
+        names = dict.fromkeys(side.file for side in sides if isinstance(side, SubwordStatistics))
         return {Path(name).stem: self.directory / name for name in names}
 
     @property
     def tokenizers(self) -> dict[str, Tokenizer]:
-        """By the names of their files, the source's first. Loaded once: the directory may be replaced meanwhile."""
+        """The tokenizers by file name, that of the source first.
+
+        They are loaded once only, since the directory may be replaced meanwhile.
+        """
         names = [path.name for path in self.tokenizer_files.values()]
         first = self.target_tokenizer if self.has_pictures else self.source_tokenizer
         return {names[0]: first, names[-1]: self.target_tokenizer}
 
     @property
     def picture_weights(self) -> Path | None:
-        """What a model needs to read pictures; None where the sources are none."""
+        """The weights with which a model reads pictures; None where the sources are not pictures."""
         return self.directory / IMAGE_WEIGHTS if IMAGE_WEIGHTS in self.manifest.outputs else None
 
     @cached_property
     def source_tokenizer(self) -> Tokenizer:
-        """Raises OptionError where the sources are pictures."""
-        if not isinstance(self.manifest.source, Subwords):
-            raise OptionError(f"{self.directory}/ has pictures on its source side, and no words to look at")
+        """The tokenizer of the source. Raises OptionError where the sources are pictures."""
+        if not isinstance(self.manifest.source, SubwordStatistics):
+            raise OptionError(f"the sources in {self.directory}/ are pictures, which have no words")
         return Tokenizer.load(self.directory / self.manifest.source.file, self.tokenizer_settings)
 
     @cached_property
@@ -150,51 +156,52 @@ class PreparedCorpus:
 
     @cached_property
     def source(self) -> Source:
-        """The source side as a model trained on this corpus is to read it."""
-        if isinstance(self.manifest.source, Features):
+        """The source side, read as a model trained on this corpus must read it."""
+        if isinstance(self.manifest.source, PictureStatistics):
             kind = self.manifest.options["source_type"]
-            return GridSource(kind, self.manifest.source.depth, self.stored_pictures())
-        train = self.encoded("train")
-        length_factor = length_factor_of(train.source.lengths, train.target.lengths)
+            return GridSource(kind, self.manifest.source.depth, self.load_pictures())
+        train = self.load_encoded("train")
+        length_factor = measure_length_factor(train.source.lengths, train.target.lengths)
         return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), length_factor)
 
-    def stored_pictures(self) -> dict[str, FloatArray]:
-        """The grid of each picture by the name that the pairs have for it."""
-        found: dict[str, FloatArray] = {}
+    def load_pictures(self) -> dict[str, FloatArray]:
+        """Returns the feature grid (R, D) of each picture, by its name in the pairs."""
+        pictures: dict[str, FloatArray] = {}
         for split in SPLITS:
-            grids = self.encoded(split).source
+            grids = self.load_encoded(split).source
             if isinstance(grids, Grids):
-                numbers = zip(self.pairs(split), grids.pictures.tolist(), strict=True)
-                found |= {pair.source: grids.picture(number) for pair, number in numbers}
-        return found
+                numbers = zip(self.read_pairs(split), grids.pictures.tolist(), strict=True)
+                pictures |= {pair.source: grids.get_grid(number) for pair, number in numbers}
+        return pictures
 
-    def referenced(self, split: str) -> list[Referenced]:
-        """What is to be translated and scored: the pairs, or each picture once with all its captions.
+    def read_references(self, split: str) -> list[ReferencedSource]:
+        """Returns what is to be translated and scored: each pair, or each picture once with all its captions.
 
-        Pictures with fewer captions than others have theirs again in turn: metrics want as many for each.
+        Metrics need equally many references for every source, so the captions of a picture with fewer than the others
+        are repeated in turn.
         """
         if not self.has_pictures:
-            return [Referenced(pair.source, (pair.target,)) for pair in self.pairs(split)]
+            return [ReferencedSource(pair.source, (pair.target,)) for pair in self.read_pairs(split)]
         captions: dict[str, list[str]] = {}
-        for pair in self.pairs(split):
+        for pair in self.read_pairs(split):
             captions.setdefault(pair.source, []).append(pair.target)
         most = max(map(len, captions.values()), default=0)
-        return [Referenced(name, tuple(islice(cycle(own), most))) for name, own in captions.items()]
+        return [ReferencedSource(name, tuple(islice(cycle(texts), most))) for name, texts in captions.items()]
 
-    def pairs(self, split: str) -> list[Pair]:
-        """The sentence pairs of "train", "dev" or "test", in the order of `encoded`."""
+    def read_pairs(self, split: str) -> list[SentencePair]:
+        """Returns the sentence pairs of "train", "dev" or "test", in the order of `load_encoded`."""
         path = self.directory / f"{split}.tsv"
         try:
             with path.open(encoding="utf-8", newline="\n") as lines:
-                return [Pair(*line.rstrip("\n").split("\t")) for line in lines]
+                return [SentencePair(*line.rstrip("\n").split("\t")) for line in lines]
         except (OSError, UnicodeDecodeError, TypeError) as error:
-            raise damaged(path, "cannot be read") from error
+            raise describe_damage(path, "cannot be read") from error
 
-    def encoded(self, split: str) -> EncodedSplit:
-        """The ids of "train", "dev" or "test", mapped into memory."""
-        kind: type[Grids | Sentences] = Grids if self.has_pictures else Sentences
+    def load_encoded(self, split: str) -> EncodedSplit:
+        """Returns the ids of "train", "dev" or "test", mapped into memory."""
+        source_type: type[Grids | Sentences] = Grids if self.has_pictures else Sentences
         try:
-            source = kind.load(self.directory / f"{split}.source")
+            source = source_type.load(self.directory / f"{split}.source")
             return EncodedSplit(source, Ragged.load(self.directory / f"{split}.target"))
         except (OSError, ValueError) as error:
-            raise damaged(self.directory / f"{split}.*.npy", "cannot be read") from error
+            raise describe_damage(self.directory / f"{split}.*.npy", "cannot be read") from error

@@ -1,6 +1,6 @@
-"""`dataset.json`: what a prepared corpus is made of, from what, how, and the checksums of its files.
+"""`dataset.json`: the content of a prepared corpus, its inputs and options, and the checksums of its files.
 
-Holds no time, no machine and no path, so that the same input, options and seed give the same bytes.
+Holds no time, no machine and no path, so that equal input, options and seed give equal bytes.
 """
 
 from __future__ import annotations
@@ -17,25 +17,24 @@ from nmt_cli import files
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
-NAME = "dataset.json"
+MANIFEST_NAME = "dataset.json"
 FORMAT = 1
-JOINT = "joint.spm"  # subwords of both languages, those of the target first; `target.spm`, if any, has only these
-CUT = "source-length"  # the finding that tells which sources were cut
+JOINT_NAME = "joint.spm"  # the subwords of both languages, the target's first; `target.spm`, if any, has only these
+TRUNCATION = "source-length"  # the name of the finding that reports truncated sources
 SPLITS = ("train", "dev", "test")
 
-# Up to this size a file is checked by SHA-256 whenever the corpus is loaded, which takes at most some 10 ms a file;
-# larger ones by their size, which finds the cut-off copy, and by SHA-256 in `PreparedCorpus.verify`.
+# Files up to this size are checked by SHA-256 whenever the corpus is loaded, which takes about 10 ms per file at most.
+# Larger files are checked by their size, which detects an incomplete copy, and by SHA-256 in `PreparedCorpus.verify`.
 CHECKED_AT_LOAD = 16 * 2**20  # bytes
-
 
 Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
-    """A pair that a check found; `file` and `line` are those of the input.
+class FindingExample:
+    """A pair that a check found; `file` and `line` say where it stands in the input.
 
-    The text is normalised and mended; of a check that mends, as it was before, where that is known.
+    The text is normalised and repaired. For a check that repairs text it is the text before the repair, where known.
     """
 
     file: str
@@ -46,35 +45,35 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a check found: how many pairs, what was done with them, and three of them."""
+    """The result of a check: the number of pairs that it found, what was done with them, and up to three examples."""
 
     check: str
     problem: str
     count: int
     action: Action
     note: str
-    examples: tuple[Example, ...]
+    examples: tuple[FindingExample, ...]
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        return cls(**{**values, "examples": tuple(Example(**example) for example in values["examples"])})
+        return cls(**{**values, "examples": tuple(FindingExample(**example) for example in values["examples"])})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
-    """Pairs. `read` is `kept` and all of `dropped` together; `kept` and `repeated` are all of `splits` together."""
+class PairCounts:
+    """Numbers of pairs: `read` = `kept` + the sum of `dropped`, and the sum of `splits` = `kept` + `repeated`."""
 
     read: int
     kept: int
     dropped: dict[str, int]  # by reason
     splits: dict[str, int]
-    repeated: int  # times that pairs stand in train once more, because of the weight of their input
-    more_columns: int  # lines with a third column, which was ignored
+    repeated: int  # additional copies of pairs in train, from inputs with a weight of more than 1
+    more_columns: int  # lines with a third column, which is ignored
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeakReport:
-    """How many groups of connected sentences there are, and what a split by rows would have leaked (shares, 0 to 1)."""
+    """The groups of connected pairs, and the shares (0 to 1) of the test set that a random split would have leaked."""
 
     groups: int
     largest_group: int  # pairs
@@ -83,36 +82,38 @@ class LeakReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subwords:
-    """The subwords of one language."""
+class SubwordStatistics:
+    """The vocabulary of one language, and how well it fits the corpus."""
 
     file: str
     vocabulary: int
     pieces_per_word: float  # on train
     unknown_share: float  # of the pieces of dev and test, 0 to 1
-    coverage: float  # share of the characters of dev and test that are in pieces, 0 to 1; others become bytes
-    longest: int  # pieces of the longest sentence of train
-    longest_of_99_percent: int  # pieces; one sentence in a hundred of train is longer
+    coverage: float  # share, 0 to 1, of the characters of dev and test that pieces cover; the others become bytes
+    longest: int  # pieces of the longest training sentence
+    longest_of_99_percent: int  # pieces; 1 % of the training sentences are longer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Features:
-    """The pictures on the source side."""
+class PictureStatistics:
+    """The pictures of the source side, and the shape of their features."""
 
-    pictures: int  # different ones
-    regions: int  # of the picture with most
+    pictures: int  # distinct pictures
+    regions: int  # the most regions that a picture has
     fewest_regions: int
-    depth: int  # numbers of a region
+    depth: int  # features per region
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileRecord:
+    """The size and checksum of a file."""
+
     bytes: int
     sha256: str
 
     @classmethod
-    def of(cls, path: Path) -> Self:
-        return cls(bytes=path.stat().st_size, sha256=files.sha256(path))
+    def from_file(cls, path: Path) -> Self:
+        return cls(bytes=path.stat().st_size, sha256=files.hash_file(path))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,25 +124,25 @@ class Manifest:
     source_language: str
     target_language: str
     tokenizer: TokenizerSettings
-    counts: Counts
+    counts: PairCounts
     leak: LeakReport
     findings: tuple[Finding, ...]
-    source: Subwords | Features
-    target: Subwords
+    source: SubwordStatistics | PictureStatistics
+    target: SubwordStatistics
     options: dict[str, Any]
     inputs: dict[str, FileRecord]
     outputs: dict[str, FileRecord]
     tools: dict[str, str]
 
     @property
-    def joint(self) -> bool:
-        """Whether both languages share one vocabulary, the target perhaps its beginning alone."""
-        return isinstance(self.source, Subwords) and self.source.file == JOINT
+    def has_joint_vocabulary(self) -> bool:
+        """Whether both languages share one vocabulary, of which the target may use only the beginning."""
+        return isinstance(self.source, SubwordStatistics) and self.source.file == JOINT_NAME
 
     @classmethod
     def read(cls, directory: Path) -> Self:
-        """Raises NotFoundError if there is none in `directory`, DamagedError if it is not one of ours."""
-        path = directory / NAME
+        """Reads the manifest in `directory`. Raises NotFoundError if there is none, DamagedError if it is not valid."""
+        path = directory / MANIFEST_NAME
         if not path.is_file():
             raise NotFoundError(
                 f"there is no prepared corpus in {directory}/",
@@ -149,63 +150,65 @@ class Manifest:
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            written = values["format"]
-            if written == FORMAT:
+            version = values["format"]
+            if version == FORMAT:
                 return cls.from_mapping(values)
         except (ValueError, KeyError, TypeError, AttributeError, OptionError) as error:
             raise DamagedError(f"{path} is damaged: {error}", hint="run `nmt prepare` again with --force") from error
         raise DamagedError(
-            f"{path} has format {written}; this version of nmt reads format {FORMAT}",
+            f"{path} has format {version}; this version of nmt reads format {FORMAT}",
             hint="run `nmt prepare` again with --force",
         )
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """From parsed JSON. Raises KeyError, TypeError, ValueError or OptionError for any other shape."""
+        """Builds it from parsed JSON. Raises KeyError, TypeError, ValueError or OptionError for any other shape."""
         nested = {
             "tokenizer": TokenizerSettings(**values["tokenizer"]),
-            "counts": Counts(**values["counts"]),
+            "counts": PairCounts(**values["counts"]),
             "leak": LeakReport(**values["leak"]),
             "findings": tuple(Finding.from_mapping(finding) for finding in values["findings"]),
-            "source": (Features if "depth" in values["source"] else Subwords)(**values["source"]),
-            "target": Subwords(**values["target"]),
+            "source": (PictureStatistics if "depth" in values["source"] else SubwordStatistics)(**values["source"]),
+            "target": SubwordStatistics(**values["target"]),
             "inputs": {name: FileRecord(**record) for name, record in values["inputs"].items()},
             "outputs": {name: FileRecord(**record) for name, record in values["outputs"].items()},
         }
         manifest = cls(**{**values, **nested})
         for name in manifest.outputs:
             if Path(name).name != name:
-                raise ValueError(f"{name!r} is no file name")
+                raise ValueError(f"{name!r} is not a file name")
         return manifest
 
     def write(self, directory: Path) -> None:
-        files.write_json(directory / NAME, dataclasses.asdict(self))
+        """Writes dataset.json, atomically."""
+        files.write_json(directory / MANIFEST_NAME, dataclasses.asdict(self))
 
     @property
-    def cut(self) -> Finding | None:
-        """The sources that were cut at `--max-source-length`, if any."""
-        return next((finding for finding in self.findings if finding.check == CUT), None)
+    def truncation(self) -> Finding | None:
+        """The finding about sources that were truncated to `--max-source-length`, if there are any."""
+        return next((finding for finding in self.findings if finding.check == TRUNCATION), None)
 
     @property
     def fingerprint(self) -> str:
-        """Hexadecimal SHA-256 over the names and checksums of the outputs: identifies the data."""
+        """The hexadecimal SHA-256 of the names and checksums of the outputs, which identifies the data."""
         lines = (f"{record.sha256}  {name}\n" for name, record in sorted(self.outputs.items()))
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     def check(self, directory: Path, *, everything: bool = False) -> None:
-        """Raises DamagedError naming the first output that is missing or not as it was written.
+        """Raises DamagedError naming the first output that is missing or was changed.
 
-        Large files are compared by size only, unless `everything` is asked for.
+        Large files are compared by size only, unless `everything` is set.
         """
         for name, record in self.outputs.items():
             path = directory / name
             if not path.is_file():
-                raise damaged(path, "is missing")
+                raise describe_damage(path, "is missing")
             if path.stat().st_size != record.bytes:
-                raise damaged(path, f"has {path.stat().st_size:,} bytes instead of {record.bytes:,}")
-            if (everything or record.bytes <= CHECKED_AT_LOAD) and files.sha256(path) != record.sha256:
-                raise damaged(path, "was changed after it was written")
+                raise describe_damage(path, f"has {path.stat().st_size:,} bytes instead of {record.bytes:,}")
+            if (everything or record.bytes <= CHECKED_AT_LOAD) and files.hash_file(path) != record.sha256:
+                raise describe_damage(path, "was changed after it was written")
 
 
-def damaged(path: Path, how: str) -> DamagedError:
-    return DamagedError(f"{path} {how}", hint="run `nmt prepare` again with --force")
+def describe_damage(path: Path, problem: str) -> DamagedError:
+    """Returns the error about a damaged file of a prepared directory, for the caller to raise."""
+    return DamagedError(f"{path} {problem}", hint="run `nmt prepare` again with --force")

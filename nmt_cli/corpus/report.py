@@ -1,4 +1,4 @@
-"""The report of the checks as a file: a page to read, or JSON for programs. Knows findings and the manifest only."""
+"""Writes the report of the checks: an HTML page to read, or JSON for programs. Knows only findings and the manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from nmt_cli import files
-from nmt_cli.corpus.manifest import Features, Finding, Manifest
+from nmt_cli.corpus.manifest import Finding, Manifest, PictureStatistics
 from nmt_cli.errors import OptionError
 
 STYLE = """
@@ -20,19 +20,20 @@ td.place { white-space: nowrap; color: #666; } h2 { margin-bottom: 0; } p { marg
 
 
 def check_report_name(path: Path | None) -> None:
-    """Raises OptionError for a report of another kind."""
+    """Raises OptionError for a report that would be neither HTML nor JSON."""
     if path is not None and path.suffix.lower() not in (".html", ".json"):
         raise OptionError(f"--report {path}: the name of a report ends in .html or .json")
 
 
 def write_report(path: Path, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
-    """Writes the report, atomically. Without a manifest no corpus was prepared."""
-    text = as_json(findings, manifest) if path.suffix.lower() == ".json" else as_html(findings, manifest)
+    """Writes the report, atomically. The manifest is None where no corpus was prepared."""
+    text = format_json(findings, manifest) if path.suffix.lower() == ".json" else format_html(findings, manifest)
     with files.atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def as_json(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
+def format_json(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
+    """Returns the report as one JSON object."""
     values = {
         "findings": [dataclasses.asdict(finding) for finding in findings],
         "counts": dataclasses.asdict(manifest.counts) if manifest else None,
@@ -44,19 +45,19 @@ def as_json(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
     return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_html(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
-    """A page that stands alone: no script, and nothing that is loaded from elsewhere."""
+def format_html(findings: tuple[Finding, ...], manifest: Manifest | None) -> str:
+    """Returns the report as a self-contained page, without scripts or external resources."""
     parts = ["<!doctype html>", '<html lang="en"><meta charset="utf-8">', "<title>Corpus report</title>"]
-    parts += [f"<style>{STYLE}</style>", "<h1>Corpus report</h1>", *summary(manifest)]
+    parts += [f"<style>{STYLE}</style>", "<h1>Corpus report</h1>", *format_summary(manifest)]
     for finding in findings:
-        parts += section(finding)
+        parts += format_finding(finding)
     return "\n".join([*parts, "</html>", ""])
 
 
-def summary(manifest: Manifest | None) -> list[str]:
-    """What became of the pairs, as rows of a table."""
+def format_summary(manifest: Manifest | None) -> list[str]:
+    """Returns a table that says what became of the pairs."""
     if manifest is None:
-        return ["<p>Nothing was prepared: the checks found what --strict does not allow.</p>"]
+        return ["<p>Nothing was prepared: the checks found pairs that --strict does not accept.</p>"]
     counts, leak = manifest.counts, manifest.leak
     rows = {
         "inputs": ", ".join(manifest.inputs),
@@ -64,30 +65,38 @@ def summary(manifest: Manifest | None) -> list[str]:
         "kept": f"{counts.kept:,} pairs",
         **{f"dropped: {name}": f"{number:,}" for name, number in counts.dropped.items() if number},
         **{split: f"{number:,} pairs" for split, number in counts.splits.items()},
-        "a split by rows would have leaked": f"{leak.test_sources_by_rows:.1%} of the test sources, "
+        "a random split would have leaked": f"{leak.test_sources_by_rows:.1%} of the test sources, "
         f"{leak.test_targets_by_rows:.1%} of the test targets",
     }
     for side in ("source", "target"):
-        fit = getattr(manifest, side)
-        if isinstance(fit, Features):
-            rows["pictures"] = f"{fit.pictures:,}, of up to {fit.regions:,} regions with {fit.depth:,} features each"
+        statistics = getattr(manifest, side)
+        if isinstance(statistics, PictureStatistics):
+            rows["pictures"] = (
+                f"{statistics.pictures:,}, of up to {statistics.regions:,} regions "
+                f"with {statistics.depth:,} features each"
+            )
             continue
         rows[f"subwords, {side}"] = (
-            f"{fit.vocabulary:,}; {fit.pieces_per_word:.2f} per word; {fit.coverage:.2%} of characters covered; "
-            f"longest sentence {fit.longest:,}, 99 % up to {fit.longest_of_99_percent:,}"
+            f"{statistics.vocabulary:,}; {statistics.pieces_per_word:.2f} per word; "
+            f"{statistics.coverage:.2%} of characters covered; longest sentence {statistics.longest:,} subwords, "
+            f"99 % up to {statistics.longest_of_99_percent:,}"
         )
-    return table(list(rows.items()))
+    return format_table(list(rows.items()))
 
 
-def section(finding: Finding) -> list[str]:
-    """A check: what it found, how much, what was done, and its examples."""
+def format_finding(finding: Finding) -> list[str]:
+    """Returns the section of one check: how many pairs it found, what was done with them, and its examples."""
     note = f" ({html.escape(finding.note)})" if finding.note else ""
     heading = f"<h2>{html.escape(finding.check)}: {finding.count:,} {finding.action}</h2>"
-    rows = [(f"{each.file}, line {each.line:,}", f"{each.source}\n{each.target}") for each in finding.examples]
-    return [heading, f"<p>{html.escape(finding.problem)}{note}</p>", *table(rows)]
+    rows = [
+        (f"{example.file}, line {example.line:,}", f"{example.source}\n{example.target}")
+        for example in finding.examples
+    ]
+    return [heading, f"<p>{html.escape(finding.problem)}{note}</p>", *format_table(rows)]
 
 
-def table(rows: list[tuple[str, str]]) -> list[str]:
+def format_table(rows: list[tuple[str, str]]) -> list[str]:
+    """Returns a table of two columns, its cells escaped; line breaks of a cell are kept."""
     cells = (
         f'<tr><td class="place">{html.escape(name)}</td><td>{html.escape(value).replace(chr(10), "<br>")}</td></tr>'
         for name, value in rows

@@ -1,4 +1,4 @@
-"""Lengths and frequencies of a prepared corpus. Must not know how they are drawn."""
+"""Measures the lengths and frequencies in a prepared corpus. Must not know how they are plotted."""
 
 from __future__ import annotations
 
@@ -15,62 +15,70 @@ from nmt_cli.text.words import words_of
 
 
 @dataclass(frozen=True)
-class Side:
-    """One language of the training split, and its words in the test split."""
+class LanguageStatistics:
+    """The words and subwords of one language in the training split, and its words that are new in the test split."""
 
     language: str
-    words: NDArray[np.integer]  # (N,) of each sentence
-    pieces: NDArray[np.integer]  # (N,) subwords of each sentence
-    frequencies: NDArray[np.integer]  # of each distinct word, greatest first
-    commonest: tuple[tuple[str, int], ...]
-    unseen_share: float  # of the words of the test split, 0-1: in no training sentence
+    words: NDArray[np.integer]  # (N,) words per sentence
+    pieces: NDArray[np.integer]  # (N,) subwords per sentence
+    frequencies: NDArray[np.integer]  # of each distinct word, in descending order
+    commonest: tuple[tuple[str, int], ...]  # words with their frequencies
+    unseen_share: float  # of the words of the test split, 0 to 1: those that no training sentence has
 
     @property
     def once_share(self) -> float:
-        """Share of the distinct words that occur a single time, 0-1."""
+        """The share, 0 to 1, of the distinct words that occur only once."""
         return float((self.frequencies == 1).mean()) if self.frequencies.size else 0.0
 
 
 @dataclass(frozen=True)
 class CorpusStatistics:
+    """The sizes of the splits, and the statistics of both languages."""
+
     splits: dict[str, int]  # sentence pairs
-    source: Side
-    target: Side
+    source: LanguageStatistics
+    target: LanguageStatistics
 
 
-def statistics(corpus: PreparedCorpus) -> CorpusStatistics:
-    """Raises OptionError where the sources are pictures."""
+def measure_corpus(corpus: PreparedCorpus) -> CorpusStatistics:
+    """Measures both languages of a corpus. Raises OptionError where the sources are pictures."""
     if corpus.has_pictures:
         raise OptionError(
-            f"{corpus.directory}/ has pictures on its source side, and no two texts to compare",
-            hint="`nmt prepare -v` tells how many pictures there are, and how long their captions",
+            f"the sources in {corpus.directory}/ are pictures, which cannot be compared with texts",
+            hint="`nmt prepare -v` shows the number of pictures and the lengths of their captions",
         )
-    train, test = corpus.pairs("train"), corpus.pairs("test")
-    encoded = corpus.encoded("train")
-    splits = {split: len(corpus.encoded(split).source) for split in ("train", "dev", "test")}
-    source = side(
+    train, test = corpus.read_pairs("train"), corpus.read_pairs("test")
+    encoded = corpus.load_encoded("train")
+    splits = {split: len(corpus.load_encoded(split).source) for split in ("train", "dev", "test")}
+    source = measure_language(
         corpus.source_language, [pair.source for pair in train], [pair.source for pair in test], encoded.source.lengths
     )
-    target = side(
+    target = measure_language(
         corpus.target_language, [pair.target for pair in train], [pair.target for pair in test], encoded.target.lengths
     )
     return CorpusStatistics(splits, source, target)
 
 
-def side(language: str, train: Sequence[str], test: Sequence[str], pieces: NDArray[np.integer]) -> Side:
+def measure_language(
+    language: str, train: Sequence[str], test: Sequence[str], pieces: NDArray[np.integer]
+) -> LanguageStatistics:
+    """Measures the training sentences of one language; `pieces` (N,) are their lengths in subwords.
+
+    The test sentences only serve to find words that the training sentences lack.
+    """
     counts: Counter[str] = Counter()
     lengths = []
     for sentence in train:
         words = words_of(sentence)
         counts.update(words)
         lengths.append(len(words))
-    tested = [word for sentence in test for word in words_of(sentence)]
-    unseen = sum(word not in counts for word in tested)
-    return Side(
+    test_words = [word for sentence in test for word in words_of(sentence)]
+    unseen = sum(word not in counts for word in test_words)
+    return LanguageStatistics(
         language=language,
         words=np.array(lengths),
         pieces=np.asarray(pieces),
         frequencies=np.array(sorted(counts.values(), reverse=True)),
         commonest=tuple(counts.most_common(12)),
-        unseen_share=unseen / max(1, len(tested)),
+        unseen_share=unseen / max(1, len(test_words)),
     )

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.document import Document, Source
+from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.errors import OptionError
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ SUFFIXES = {
 }
 
 
-def format_of(path: Path | None, given: str | None) -> str:
+def find_format(path: Path | None, requested: str | None) -> str:
     """The name of the format: the one that is given, else the one that the ending of the file tells, else text."""
-    if given is not None:
-        return given
+    if requested is not None:
+        return requested
     return SUFFIXES.get(path.suffix.lower(), "text") if path is not None else "text"
 
 
-def open_document(name: str, source: Source, line: Callable[[Translation], str] | None = None) -> Document:
+def open_document(name: str, source: DocumentSource, line: Callable[[Translation], str] | None = None) -> Document:
     """The document of a format. `line` writes a translation in plain text, the one format that can hold more of it."""
     module, kind = FORMATS[name]
     document: type[Document] = getattr(import_module(f"{PACKAGE}.{module}"), kind)

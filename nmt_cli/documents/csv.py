@@ -12,21 +12,21 @@ from itertools import chain
 
 from nmt_cli.documents.columns import (
     SHORT_ROW,
-    cell,
-    column_index,
+    find_column_index,
+    format_cell,
     has_header,
     missing,
-    new_name,
-    parted,
-    required_column,
+    name_new_column,
+    require_column,
+    split_line_end,
 )
-from nmt_cli.documents.document import Document, TranslationUnit, verbatim
+from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 
 BYTE_ORDER_MARK = "\ufeff"
 OPEN_QUOTE = "a quote that is opened here is perhaps never closed"
 
 
-def width(line: str, delimiter: str) -> int:
+def count_fields(line: str, delimiter: str) -> int:
     """Fields of a first line; none of what is no CSV, which is told when it is read."""
     try:
         return len(next(csv.reader([line.removeprefix(BYTE_ORDER_MARK)], delimiter=delimiter), []))
@@ -42,51 +42,51 @@ class Record:
     raw: str  # all its lines with their ends
     fields: list[str]
 
-    def with_field(self, text: str, delimiter: str, *, empty: int = 0) -> str:
+    def add_field(self, text: str, delimiter: str, *, empty: int = 0) -> str:
         """The record with one more field, behind so many `empty` ones."""
-        body, end = parted(self.raw)
+        body, end = split_line_end(self.raw)
         quote = any(mark in text for mark in f'{delimiter}"')
         field = '"{}"'.format(text.replace('"', '""')) if quote else text
         return f"{body}{delimiter * (1 + empty)}{field}{end}"
 
 
 class CsvDocument(Document):
-    def units(self) -> Iterator[TranslationUnit]:
-        required_column(self.source)
-        lines = self.source.text_lines(ends=True)
+    def read_units(self) -> Iterator[TranslationUnit]:
+        require_column(self.source)
+        lines = self.source.decode_lines(ends=True)
         first = next(lines, "")  # no more: a pipe may wait for the translation of a line before it gives the next
-        self.delimiter = max(",;\t", key=lambda one: width(first, one))
+        self.delimiter = max(",;\t", key=lambda delimiter: count_fields(first, delimiter))
         column = None
-        for record in self.records(chain([first] if first else [], lines)):
+        for record in self.read_records(chain([first] if first else [], lines)):
             if column is None:
-                column, self.width = column_index(self.source, record.fields), len(record.fields)
+                column, self.width = find_column_index(self.source, record.fields), len(record.fields)
                 if has_header(self.source):
-                    yield verbatim(record.with_field(new_name(self.source, record.fields), self.delimiter))
+                    yield keep_verbatim(record.add_field(name_new_column(self.source, record.fields), self.delimiter))
                     continue
-            yield self.row(record, column)
+            yield self.make_unit(record, column)
 
-    def row(self, record: Record, column: int) -> TranslationUnit:
+    def make_unit(self, record: Record, column: int) -> TranslationUnit:
         if not any(map(str.strip, record.fields)):
-            return verbatim(record.raw)
+            return keep_verbatim(record.raw)
         if len(record.fields) <= column:
             count = len(record.fields)
             self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated", SHORT_ROW)
-        text = cell(record.fields[column])
+        text = format_cell(record.fields[column])
         empty = missing(record.fields, self.width, self.notes)
         return TranslationUnit(
-            (text,), lambda translations: record.with_field(translations[0].text, self.delimiter, empty=empty)
+            (text,), lambda translations: record.add_field(translations[0].text, self.delimiter, empty=empty)
         )
 
-    def records(self, lines: Iterator[str]) -> Iterator[Record]:
+    def read_records(self, lines: Iterator[str]) -> Iterator[Record]:
         """Raises DataError for what is no CSV, naming the line where the record begins."""
-        taken: list[str] = []
+        consumed: list[str] = []
 
-        def noted() -> Iterator[str]:
+        def note_lines() -> Iterator[str]:
             for line in lines:
-                taken.append(line)
+                consumed.append(line)
                 yield line.removeprefix(BYTE_ORDER_MARK)
 
-        reader = csv.reader(noted(), delimiter=self.delimiter, strict=True)
+        reader = csv.reader(note_lines(), delimiter=self.delimiter, strict=True)
         number = 1
         while True:
             try:
@@ -97,6 +97,6 @@ class CsvDocument(Document):
                 returns = "new-line character" in str(error)  # the reader takes a carriage return alone for one
                 hint = "its lines end in carriage returns alone; convert it: tr '\\r' '\\n'" if returns else OPEN_QUOTE
                 self.source.refuse(number, str(error), hint)
-            yield Record(number, "".join(taken), fields)
-            number += len(taken)
-            taken.clear()
+            yield Record(number, "".join(consumed), fields)
+            number += len(consumed)
+            consumed.clear()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import DataError, MissingExtraError
-from nmt_cli.text.stream import decoded
+from nmt_cli.text.stream import decode_lines
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -29,7 +29,7 @@ class TranslationUnit(NamedTuple):
     written: Callable[[Sequence[Translation]], str]
 
 
-class Source(NamedTuple):
+class DocumentSource(NamedTuple):
     """Where a document comes from: its lines as bytes, what messages call it, and how it is to be read."""
 
     lines: Iterable[bytes]
@@ -38,10 +38,10 @@ class Source(NamedTuple):
     target_language: str
     split_sentences: bool = True  # of running text; else a paragraph, cue or message is a text
 
-    def text_lines(self, *, ends: bool = False) -> Iterator[str]:
+    def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """The lines as text, with their ends if `ends`. Raises DataError for what is not UTF-8."""
         way_on = ", or go on with --errors replace"
-        return decoded(self.lines, self.name, errors=self.config.errors, ends=ends, way_on=way_on)
+        return decode_lines(self.lines, self.name, errors=self.config.errors, ends=ends, way_on=way_on)
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError that names the line, counted from 1."""
@@ -51,21 +51,21 @@ class Source(NamedTuple):
 class Document(ABC):
     """A document to be read once. `notes` counts what could not be done as it should, by what is told of it."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: DocumentSource) -> None:
         self.source = source
         self.notes: Counter[str] = Counter()
 
     @abstractmethod
-    def units(self) -> Iterator[TranslationUnit]:
+    def read_units(self) -> Iterator[TranslationUnit]:
         """The units in the order in which they are written. Raises DataError naming the line that will not do."""
 
 
-def verbatim(text: str) -> TranslationUnit:
+def keep_verbatim(text: str) -> TranslationUnit:
     """A unit in which nothing is translated."""
     return TranslationUnit((), lambda _: text)
 
 
-def library(module: str, package: str, needed_for: str) -> Any:
+def import_library(module: str, package: str, needed_for: str) -> Any:
     """A module of the extra `formats`. Raises MissingExtraError that says how to install it."""
     try:
         return import_module(module)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from nmt_cli.documents.markup import Mark, MarkedText
-from nmt_cli.documents.sentences import sentences
+from nmt_cli.documents.sentences import split_marked
 
 NOTED = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
@@ -25,7 +25,7 @@ TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 
 
 @dataclass(frozen=True)
-class Segment:
+class InlineSegment:
     """What stands between two hard line breaks, by sentences, and the break behind it as it is written."""
 
     sentences: Sequence[MarkedText]
@@ -33,7 +33,7 @@ class Segment:
 
 
 @cache
-def inline_parser() -> Any:
+def make_inline_parser() -> Any:
     """A parser of CommonMark, tables, strikethrough, footnotes and front matter whose tokens say what they consumed."""
     from markdown_it import MarkdownIt  # of the extra `formats`, and slow to load
     from mdit_py_plugins.footnote import footnote_plugin
@@ -43,14 +43,14 @@ def inline_parser() -> Any:
     parser.use(front_matter_plugin).use(footnote_plugin)
     rules = dict(zip(parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules(""), strict=True))
     for name in NOTED:
-        parser.inline.ruler.at(name, noting(rules[name]))
+        parser.inline.ruler.at(name, note_consumed(rules[name]))
     return parser
 
 
-def noting(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
+def note_consumed(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
     """The rule, which also notes in its tokens what it consumed, and where in that the label of a link ended."""
 
-    def noted(state: Any, silent: bool) -> bool:
+    def run_rule(state: Any, silent: bool) -> bool:
         start, before = state.pos, len(state.tokens)
         label_end = state.md.helpers.parseLinkLabel(state, start, True) if state.src[start] == "[" else -1
         matched = rule(state, silent)
@@ -60,27 +60,27 @@ def noting(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
                 token.meta.setdefault(LABEL_END, label_end - start)
         return matched
 
-    return noted
+    return run_rule
 
 
-def segments(token: Any, *, apart: bool) -> list[Segment]:
+def split_segments(token: Any, *, apart: bool) -> list[InlineSegment]:
     """The segments of an inline token, their sentences `apart` or in one."""
-    found: list[Segment] = []
+    segments: list[InlineSegment] = []
     builder = Builder()
     for child in token.children:
-        if child.type == "hardbreak" and not builder.opened:
-            found.append(Segment(sentences(builder.finished(), apart=apart), written_break(child)))
+        if child.type == "hardbreak" and not builder.open_marks:
+            segments.append(InlineSegment(split_marked(builder.finish(), apart=apart), format_break(child)))
             builder = Builder()
-        elif child.type == "softbreak" and not found and ALERT.fullmatch(builder.text) and not builder.marks:
-            found.append(Segment([MarkedText("", (Mark(0, 0, fixed=builder.text),))], ""))
+        elif child.type == "softbreak" and not segments and ALERT.fullmatch(builder.text) and not builder.marks:
+            segments.append(InlineSegment([MarkedText("", (Mark(0, 0, fixed=builder.text),))], ""))
             builder = Builder()
         else:
             builder.add(child)
-    return [*found, Segment(sentences(builder.finished(), apart=apart), "")]
+    return [*segments, InlineSegment(split_marked(builder.finish(), apart=apart), "")]
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenMark:
     """What was opened and waits for its end: its place among the marks, where it began, and its token."""
 
     slot: int
@@ -94,7 +94,7 @@ class Builder:
 
     text: str = ""
     marks: list[Mark | None] = field(default_factory=list)  # None until it is known where a mark ends
-    opened: list[Opened] = field(default_factory=list)
+    open_marks: list[OpenMark] = field(default_factory=list)
 
     def add(self, token: Any) -> None:
         if token.type == "text":
@@ -102,7 +102,7 @@ class Builder:
         elif token.type == "softbreak":
             self.text += " "
         elif token.type == "hardbreak":
-            self.add_fixed("", written_break(token) + "\n")
+            self.add_fixed("", format_break(token) + "\n")
             self.text += " "
         elif token.type == "html_inline":
             self.add_tag(token)
@@ -126,21 +126,27 @@ class Builder:
         """Code; where it shares a word with the code before it (`a`/`b`), both are one."""
         last = self.marks[-1] if self.marks else None
         between = self.text[last.end :] if last else ""
-        if last and last.fixed and not last.is_point and last.depth == len(self.opened) and SHARED.fullmatch(between):
+        if (
+            last
+            and last.fixed
+            and not last.is_point
+            and last.depth == len(self.open_marks)
+            and SHARED.fullmatch(between)
+        ):
             self.marks[-1] = replace(last, end=len(self.text) + len(text), fixed=f"{last.fixed}{between}{raw}")
             self.text += text
         else:
             self.add_fixed(text, raw)
 
     def add_fixed(self, text: str, raw: str) -> None:
-        self.marks.append(Mark(len(self.text), len(self.text) + len(text), fixed=raw, depth=len(self.opened)))
+        self.marks.append(Mark(len(self.text), len(self.text) + len(text), fixed=raw, depth=len(self.open_marks)))
         self.text += text
 
     def add_tag(self, token: Any) -> None:
         """HTML: a pair of tags is a mark on what stands between; any other stays where it is."""
         tag = TAG.match(token.content)
-        if tag and tag[1] and self.opened and self.opened[-1].token.content.startswith(f"<{tag[2]}"):
-            opening = self.opened.pop()
+        if tag and tag[1] and self.open_marks and self.open_marks[-1].token.content.startswith(f"<{tag[2]}"):
+            opening = self.open_marks.pop()
             self.fill(opening, Mark(opening.start, len(self.text), opening.token.content, token.content))
         elif tag and not tag[1] and tag[2].lower() not in VOID and not token.content.endswith("/>"):
             self.open(token)
@@ -149,39 +155,39 @@ class Builder:
             self.text += " " if tag and tag[2].lower() == "br" else ""
 
     def open(self, token: Any) -> None:
-        self.opened.append(Opened(len(self.marks), len(self.text), token))
+        self.open_marks.append(OpenMark(len(self.marks), len(self.text), token))
         self.marks.append(None)
 
     def close(self, token: Any) -> None:
-        while self.opened[-1].token.type == "html_inline":
-            self.give_up()
-        opening = self.opened.pop()
+        while self.open_marks[-1].token.type == "html_inline":
+            self.leave_open()
+        opening = self.open_marks.pop()
         if token.type == "link_close":
             self.fill(opening, link(opening.start, len(self.text), opening.token))
         else:
             self.fill(opening, Mark(opening.start, len(self.text), opening.token.markup, token.markup))
 
-    def fill(self, opening: Opened, mark: Mark) -> None:
+    def fill(self, opening: OpenMark, mark: Mark) -> None:
         """Puts a mark in its place; one without a character of text becomes one with what is inside it."""
         if mark.is_point and mark.fixed is None:
-            inside = "".join(one.fixed or "" for one in self.marks[opening.slot + 1 :] if one)
+            inside = "".join(mark.fixed or "" for mark in self.marks[opening.slot + 1 :] if mark)
             mark = Mark(mark.start, mark.end, fixed=mark.before + inside + mark.after)
         if mark.fixed is not None:
             del self.marks[opening.slot + 1 :]
-        self.marks[opening.slot] = replace(mark, depth=len(self.opened))
+        self.marks[opening.slot] = replace(mark, depth=len(self.open_marks))
 
-    def give_up(self) -> None:
+    def leave_open(self) -> None:
         """The tag opened last has no partner: it stays where it is."""
-        opening = self.opened.pop()
+        opening = self.open_marks.pop()
         self.marks[opening.slot] = Mark(opening.start, opening.start, fixed=opening.token.content)
 
-    def finished(self) -> MarkedText:
-        while self.opened:
-            self.give_up()
+    def finish(self) -> MarkedText:
+        while self.open_marks:
+            self.leave_open()
         return MarkedText(self.text, tuple(mark for mark in self.marks if mark is not None))
 
 
-def written_break(token: Any) -> str:
+def format_break(token: Any) -> str:
     """A hard line break in the one of two ways in which it was written, without the end of the line."""
     return "\\" if token.meta.get(RAW, "").startswith("\\") else "  "
 

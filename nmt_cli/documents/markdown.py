@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.documents.document import Document, TranslationUnit, library, verbatim
-from nmt_cli.documents.inline import Segment, inline_parser, segments
-from nmt_cli.documents.markup import MarkedText, with_marks
-from nmt_cli.documents.sentences import joined
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.inline import InlineSegment, make_inline_parser, split_segments
+from nmt_cli.documents.markup import MarkedText, translate_marks
+from nmt_cli.documents.sentences import join_sentences
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -41,90 +41,90 @@ class Stretch:
     start: int
     end: int
     prefix: str
-    segments: Sequence[Segment]
+    segments: Sequence[InlineSegment]
     in_table: bool
 
 
 class MarkdownDocument(Document):
-    def units(self) -> Iterator[TranslationUnit]:
-        whole = "".join(self.source.text_lines(ends=True))
+    def read_units(self) -> Iterator[TranslationUnit]:
+        whole = "".join(self.source.decode_lines(ends=True))
         kept = re.match(KEPT, whole)
         text = whole[kept.end() :] if kept else whole
-        yield verbatim(kept[0] if kept else "")
+        yield keep_verbatim(kept[0] if kept else "")
         written = 0
-        for stretch in stretches(text, self.notes, apart=self.source.split_sentences):
-            yield verbatim(text[written : stretch.start])
-            yield self.unit(stretch, "\r\n" if "\r\n" in text else "\n")
+        for stretch in find_stretches(text, self.notes, apart=self.source.split_sentences):
+            yield keep_verbatim(text[written : stretch.start])
+            yield self.make_unit(stretch, "\r\n" if "\r\n" in text else "\n")
             written = stretch.end
-        yield verbatim(text[written:])
+        yield keep_verbatim(text[written:])
 
-    def unit(self, stretch: Stretch, line_end: str) -> TranslationUnit:
+    def make_unit(self, stretch: Stretch, line_end: str) -> TranslationUnit:
         sentences = [sentence for segment in stretch.segments for sentence in segment.sentences]
 
-        def written(translations: Sequence[Translation]) -> str:
+        def write_unit(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
-            lines = [self.line(segment, remaining, stretch) for segment in stretch.segments]
+            lines = [self.write_sentence(segment, remaining, stretch) for segment in stretch.segments]
             breaks = [segment.hard_break for segment in stretch.segments[:-1]]
             before = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
             return ("".join(before) + lines[-1]).replace("\n", line_end + stretch.prefix)
 
-        return TranslationUnit(tuple(sentence.text for sentence in sentences), written)
+        return TranslationUnit(tuple(sentence.text for sentence in sentences), write_unit)
 
-    def line(self, segment: Segment, translations: Iterator[Translation], stretch: Stretch) -> str:
+    def write_sentence(self, segment: InlineSegment, translations: Iterator[Translation], stretch: Stretch) -> str:
         parts = []
         for sentence in segment.sentences:
-            placed = with_marks(sentence, next(translations), escaped)
+            placed = translate_marks(sentence, next(translations), escape_text)
             self.notes += Counter({GUESSED: placed.guessed})
             parts.append(placed.text)
-        text = joined(parts)
+        text = join_sentences(parts)
         if stretch.in_table:
             return text.replace("|", "\\|")
         first, *others = HARD_BREAK.split(text)  # one inside a mark, which did not part the sentences
-        return at_line_start(first) + "".join(
-            mark + at_line_start(line) for mark, line in zip(others[::2], others[1::2], strict=True)
+        return escape_line_start(first) + "".join(
+            mark + escape_line_start(line) for mark, line in zip(others[::2], others[1::2], strict=True)
         )
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """Plain text, so written that Markdown reads nothing into it but addresses."""
     patterns = cycle((ESCAPED, ESCAPED_IN_ADDRESSES))
     parts = zip(ADDRESS.split(text), patterns, strict=False)
-    return "".join(pattern.sub(lambda found: "\\" + found[0], part) for part, pattern in parts)
+    return "".join(pattern.sub(lambda match: "\\" + match[0], part) for part, pattern in parts)
 
 
-def at_line_start(line: str) -> str:
+def escape_line_start(line: str) -> str:
     """A line of running text, so written that it begins no list, heading or fence."""
-    found = BLOCK_START.match(line)
-    if not found:
+    match = BLOCK_START.match(line)
+    if not match:
         return line
-    place = found.end(2) if found[2] else found.start()
-    return f"{line[:place]}\\{line[place:]}"
+    position = match.end(2) if match[2] else match.start()
+    return f"{line[:position]}\\{line[position:]}"
 
 
-def stretches(text: str, notes: Counter[str], *, apart: bool) -> Iterator[Stretch]:
+def find_stretches(text: str, notes: Counter[str], *, apart: bool) -> Iterator[Stretch]:
     """The running text of a document, in order of its place."""
-    lines = Lines(text)
+    lines = SourceLines(text)
     cursor = 0
-    for token, in_table in sorted(inline_tokens(text), key=lambda one: one[0].map[0]):
-        parts = segments(token, apart=apart)
+    for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
+        parts = split_segments(token, apart=apart)
         is_wanted = any(has_words(sentence) for part in parts for sentence in part.sentences)
         if not (is_wanted or in_table):  # of a table all cells are found, one behind the other
             continue
-        found = lines.cell(token, cursor) if in_table else lines.paragraph(token)
-        if found is not None:
-            start, cursor, prefix = found
-        if found is not None and is_wanted:
+        stretch = lines.find_cell(token, cursor) if in_table else lines.find_paragraph(token)
+        if stretch is not None:
+            start, cursor, prefix = stretch
+        if stretch is not None and is_wanted:
             yield Stretch(start, cursor, prefix, parts, in_table)
         elif is_wanted:
             notes[NOT_FOUND] += 1
 
 
-def inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
+def list_inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
     """The parser's tokens of running text, each with whether it stands in a table."""
-    library("markdown_it", "markdown-it-py", "Markdown files")
-    library("mdit_py_plugins", "mdit-py-plugins", "Markdown files")
+    import_library("markdown_it", "markdown-it-py", "Markdown files")
+    import_library("mdit_py_plugins", "mdit-py-plugins", "Markdown files")
     in_table = False
-    for token in inline_parser().parse(text.replace("\0", "\ufffd")):  # as the parser does, which we look up below
+    for token in make_inline_parser().parse(text.replace("\0", "\ufffd")):  # as the parser does, which we look up below
         if token.type in ("table_open", "table_close"):
             in_table = token.type == "table_open"
         if token.type == "inline" and token.map:
@@ -134,42 +134,44 @@ def inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
 def has_words(sentence: MarkedText) -> bool:
     """Whether there is anything to translate: a letter that is no code and no address."""
     fixed = [range(mark.start, mark.end) for mark in sentence.marks if mark.fixed is not None]
-    return any(c.isalpha() and not any(place in one for one in fixed) for place, c in enumerate(sentence.text))
+    return any(c.isalpha() and not any(index in span for span in fixed) for index, c in enumerate(sentence.text))
 
 
-class Lines:
+class SourceLines:
     """A document by lines, in which the contents of tokens are found again."""
 
     def __init__(self, text: str) -> None:
-        self.starts = [0, *(found.end() for found in LINE_END.finditer(text))]
+        self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         ends = [*self.starts[1:], len(text)]
         self.lines = [text[start:end].replace("\0", "\ufffd") for start, end in zip(self.starts, ends, strict=True)]
 
-    def paragraph(self, token: Any) -> Found | None:
+    def find_paragraph(self, token: Any) -> SourceRange | None:
         """Content of one or more lines, each without what stands before it on its line."""
         places: list[int] = []
         contents = token.content.split("\n")
         for number, content in enumerate(contents, start=token.map[0]):
-            place = self.lines[number].rfind(content) if number < len(self.lines) else -1
-            if place < 0:
+            column = self.lines[number].rfind(content) if number < len(self.lines) else -1
+            if column < 0:
                 return None
-            places.append(place)
+            places.append(column)
         last = token.map[0] + len(contents) - 1
         prefix = self.lines[token.map[0] + 1][: places[1]] if len(places) > 1 else ""
-        return Found(self.starts[token.map[0]] + places[0], self.starts[last] + places[-1] + len(contents[-1]), prefix)
+        return SourceRange(
+            self.starts[token.map[0]] + places[0], self.starts[last] + places[-1] + len(contents[-1]), prefix
+        )
 
-    def cell(self, token: Any, cursor: int) -> Found | None:
+    def find_cell(self, token: Any, cursor: int) -> SourceRange | None:
         """Content of a cell, on its line and behind `cursor`; a `|` in it is written with a backslash."""
         number = token.map[0]
         content = token.content.replace("|", "\\|")
-        place = self.lines[number].find(content, max(0, cursor - self.starts[number]))
-        if place < 0:
+        column = self.lines[number].find(content, max(0, cursor - self.starts[number]))
+        if column < 0:
             return None
-        start = self.starts[number] + place
-        return Found(start, start + len(content), "")
+        start = self.starts[number] + column
+        return SourceRange(start, start + len(content), "")
 
 
-class Found(NamedTuple):
+class SourceRange(NamedTuple):
     """Characters [start, end) of a document, and what stands before its second line."""
 
     start: int

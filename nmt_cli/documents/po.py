@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.documents.document import Document, TranslationUnit, library, verbatim
-from nmt_cli.documents.sentences import has_letters, sentence_starts
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.sentences import find_sentence_starts, has_letters
 from nmt_cli.translation.segments import wants_blank
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ class Message:
     parts: tuple[str, ...]  # sentences at odd places, what stands between them at even ones
 
     @classmethod
-    def of(cls, text: str, *, apart: bool) -> Message:
+    def from_entry(cls, text: str, *, apart: bool) -> Message:
         parts = [""]
         for line in re.split(r"(\s*\n\s*)", text):
-            starts = sentence_starts(line, apart=apart)
+            starts = find_sentence_starts(line, apart=apart)
             for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
                 sentence = line[start:end]
                 bare = sentence.strip() if has_letters(PLACEHOLDER.sub("", sentence)) else ""
@@ -52,9 +52,9 @@ class Message:
     def sentences(self) -> tuple[str, ...]:
         return self.parts[1::2]
 
-    def filled(self, translations: Iterator[Translation]) -> str:
+    def fill_sentences(self, translations: Iterator[Translation]) -> str:
         """The message with the next translations in the place of its sentences, joined as their script wants."""
-        texts = [one.text for one in islice(translations, len(self.sentences))]
+        texts = [translation.text for translation in islice(translations, len(self.sentences))]
         whole = self.parts[0]
         for text, following, between in zip(texts, [*texts[1:], ""], self.parts[2::2], strict=True):
             if text and following and not between.strip(" "):
@@ -64,90 +64,92 @@ class Message:
 
 
 class CatalogueDocument(Document):
-    def units(self) -> Iterator[TranslationUnit]:
-        self.polib = library("polib", "polib", "Catalogues of gettext")
-        text = "".join(self.source.text_lines(ends=True))
+    def read_units(self) -> Iterator[TranslationUnit]:
+        self.polib = import_library("polib", "polib", "Catalogues of gettext")
+        text = "".join(self.source.decode_lines(ends=True))
         self.line_end = "\r\n" if "\r\n" in text else "\n"
         lines = split_lines(text)
-        catalogue = self.parsed("".join(lines))
-        self.forms = plural_forms(catalogue.metadata)
+        catalogue = self.parse_catalogue("".join(lines))
+        self.forms = count_plural_forms(catalogue.metadata)
         entries = [entry for entry in catalogue if not entry.obsolete]
-        blocks = entry_blocks(lines)
+        blocks = split_entries(lines)
         if len(blocks) == len(entries) + 1:
             del blocks[0]  # the header
         if len(blocks) != len(entries):
             self.source.refuse(1, "entries that are no gettext", "check the file with `msgfmt --check`")
-        yield from self.replaced(lines, blocks, entries)
+        yield from self.replace_entries(lines, blocks, entries)
 
-    def replaced(self, lines: list[str], blocks: list[Block], entries: list[Any]) -> Iterator[TranslationUnit]:
+    def replace_entries(
+        self, lines: list[str], blocks: list[EntryBlock], entries: list[Any]
+    ) -> Iterator[TranslationUnit]:
         written = 0
         for block, entry in zip(blocks, entries, strict=True):
             if self.is_wanted(entry):
-                yield verbatim(self.joined(lines[written : block.start]))
-                yield self.entry(lines[block.start : block.end], block.message - block.start, entry)
+                yield keep_verbatim(self.join_lines(lines[written : block.start]))
+                yield self.make_unit(lines[block.start : block.end], block.message - block.start, entry)
                 written = block.end
-        yield verbatim(self.joined(lines[written:]))
+        yield keep_verbatim(self.join_lines(lines[written:]))
 
-    def joined(self, lines: Sequence[str]) -> str:
+    def join_lines(self, lines: Sequence[str]) -> str:
         return "".join(lines).replace("\n", self.line_end)
 
-    def parsed(self, text: str) -> Any:
+    def parse_catalogue(self, text: str) -> Any:
         try:
             return self.polib.pofile(text)
         except OSError as error:
-            found = re.search(r"line (\d+)", str(error))
-            self.source.refuse(int(found[1]) if found else 1, "no gettext", "check the file with `msgfmt --check`")
+            match = re.search(r"line (\d+)", str(error))
+            self.source.refuse(int(match[1]) if match else 1, "no gettext", "check the file with `msgfmt --check`")
 
     def is_wanted(self, entry: Any) -> bool:
         if self.source.config.retranslate:
             return True
-        found = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
-        if entry.fuzzy and any(found):
+        existing = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+        if entry.fuzzy and any(existing):
             self.notes[KEPT] += 1
             return False
-        return not all(found)
+        return not all(existing)
 
-    def entry(self, lines: list[str], message: int, entry: Any) -> TranslationUnit:
-        """`lines` are those of the entry, of which number `message` is the first of its `msgstr`."""
+    def make_unit(self, lines: list[str], first: int, entry: Any) -> TranslationUnit:
+        """Makes the unit of an entry with these `lines`, of which number `first` begins its `msgstr`."""
         sources = [entry.msgid]
         if entry.msgid_plural:
             count = self.forms or len(entry.msgstr_plural) or 2
             sources = [entry.msgid, *[entry.msgid_plural] * (count - 1)] if count > 1 else [entry.msgid_plural]
         apart = self.source.split_sentences
-        distinct = {text: Message.of(text, apart=apart) for text in dict.fromkeys(sources)}
+        distinct = {text: Message.from_entry(text, apart=apart) for text in dict.fromkeys(sources)}
 
-        def written(translations: Sequence[Translation]) -> str:
+        def write_entry(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
-            by_source = {text: one.filled(remaining) for text, one in distinct.items()}
-            found = [by_source[text] for text in sources]
+            by_source = {text: form.fill_sentences(remaining) for text, form in distinct.items()}
+            forms = [by_source[text] for text in sources]
             if not self.source.config.retranslate:
-                found = [entry.msgstr_plural.get(form) or text for form, text in enumerate(found)]
-            fuzzy = self.needs_eye(entry, sources, found)
-            head = with_flags(lines[:message], [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
-            return self.joined([*head, self.message(entry, found)])
+                forms = [entry.msgstr_plural.get(form) or text for form, text in enumerate(forms)]
+            fuzzy = self.needs_review(entry, sources, forms)
+            head = set_flags(lines[:first], [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
+            return self.join_lines([*head, self.format_message(entry, forms)])
 
-        return TranslationUnit(tuple(text for one in distinct.values() for text in one.sentences), written)
+        return TranslationUnit(tuple(text for form in distinct.values() for text in form.sentences), write_entry)
 
-    def needs_eye(self, entry: Any, sources: Sequence[str], found: Sequence[str]) -> bool:
+    def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str]) -> bool:
         """Whether the translations must not be used unseen; counts why."""
         formats = [flag for flag in entry.flags if flag.endswith("-format")]
         plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
-        lost = not plain and any(map(differs, sources, found))
-        several = len(found) > 2
+        lost = not plain and any(map(is_changed, sources, forms))
+        several = len(forms) > 2
         self.notes += Counter({LOST: int(lost), FORMS: int(several and not lost)})
         return lost or several
 
-    def message(self, entry: Any, found: Sequence[str]) -> str:
+    def format_message(self, entry: Any, forms: Sequence[str]) -> str:
         """The lines of `msgstr`, wrapped and escaped as polib does it."""
-        values: dict[str, Any] = {"msgid": "", "msgstr": found[0]}
+        values: dict[str, Any] = {"msgid": "", "msgstr": forms[0]}
         if entry.msgid_plural:
-            values = {"msgid": "", "msgid_plural": "", "msgstr_plural": dict(enumerate(found))}
+            values = {"msgid": "", "msgid_plural": "", "msgstr_plural": dict(enumerate(forms))}
         text: str = self.polib.POEntry(**values).__unicode__()
         return text[text.index("msgstr") :].rstrip("\n") + "\n"
 
 
 @dataclass(frozen=True)
-class Block:
+class EntryBlock:
     """The lines [start, end) of an entry; `message` is the first of its `msgstr`."""
 
     start: int
@@ -155,14 +157,14 @@ class Block:
     end: int
 
 
-def entry_blocks(lines: Sequence[str]) -> list[Block]:
+def split_entries(lines: Sequence[str]) -> list[EntryBlock]:
     """The entries that are not obsolete, in order, with the comments before them."""
-    blocks: list[Block] = []
+    blocks: list[EntryBlock] = []
     start, message = 0, None
     for number, line in enumerate(line.lstrip(" \t") for line in (*lines, "")):  # polib looks at no indentation
         continues = line.startswith(('"', "msgstr"))
         if message is not None and not continues:
-            blocks.append(Block(start, message, number))
+            blocks.append(EntryBlock(start, message, number))
             start, message = number, None
         if line.startswith("msgstr") and message is None:
             message = number
@@ -175,20 +177,20 @@ def split_lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text.replace("\r\n", "\n"))
 
 
-def with_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
+def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
     """The lines before `msgstr` with these flags; without those of a translation before, which is replaced."""
     kept = [line for line in lines if not line.lstrip(" \t").startswith(("#,", "#|"))]
     if not (flags or fuzzy):
         return kept
-    place = next((number for number, line in enumerate(kept) if not line.lstrip(" \t").startswith("#")), len(kept))
-    return [*kept[:place], f"#, {', '.join(['fuzzy'] * fuzzy + flags)}\n", *kept[place:]]
+    index = next((number for number, line in enumerate(kept) if not line.lstrip(" \t").startswith("#")), len(kept))
+    return [*kept[:index], f"#, {', '.join(['fuzzy'] * fuzzy + flags)}\n", *kept[index:]]
 
 
-def differs(source: str, translation: str) -> bool:
+def is_changed(source: str, translation: str) -> bool:
     return Counter(PLACEHOLDER.findall(source)) != Counter(PLACEHOLDER.findall(translation))
 
 
-def plural_forms(metadata: dict[str, str]) -> int | None:
+def count_plural_forms(metadata: dict[str, str]) -> int | None:
     """How many plural forms the header says that there are."""
-    found = PLURAL_FORMS.search(metadata.get("Plural-Forms", ""))
-    return int(found[1]) if found else None
+    match = PLURAL_FORMS.search(metadata.get("Plural-Forms", ""))
+    return int(match[1]) if match else None

@@ -10,9 +10,9 @@ from nmt_cli.text.spans import find_spans
 from nmt_cli.translation import segments
 
 
-def sentence_starts(text: str, *, apart: bool) -> list[int]:
+def find_sentence_starts(text: str, *, apart: bool) -> list[int]:
     """The places at which the sentences of `text` begin, if they are wanted `apart`; the first is 0."""
-    return segments.sentence_starts(text, find_spans(text)) if apart else [0]
+    return segments.find_sentence_starts(text, find_spans(text)) if apart else [0]
 
 
 def has_letters(text: str) -> bool:
@@ -20,20 +20,20 @@ def has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-def sentences(whole: MarkedText, *, apart: bool) -> list[MarkedText]:
+def split_marked(whole: MarkedText, *, apart: bool) -> list[MarkedText]:
     """The sentences of a text with their marks, none of which ends inside a mark; one, if not wanted `apart`."""
     text = whole.text.rstrip()
     inside = [range(mark.start + 1, mark.end) for mark in whole.marks]
-    starts = [start for start in sentence_starts(text, apart=apart) if not any(start in one for one in inside)]
+    starts = [start for start in find_sentence_starts(text, apart=apart) if not any(start in mark for mark in inside)]
     ends = [*starts[1:], len(text) + 1]
-    found = []
+    sentences = []
     for start, end in zip(starts, ends, strict=True):
         marks = [mark for mark in whole.marks if start <= min(mark.start, len(text)) < end]
-        found.append(part(text[start:end].rstrip(), start, marks))
-    return found
+        sentences.append(cut_marked(text[start:end].rstrip(), start, marks))
+    return sentences
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_sentences(texts: Iterable[str]) -> str:
     """The translations of sentences as one text, with blanks where their script has any."""
     whole = ""
     for text in filter(None, texts):
@@ -41,17 +41,17 @@ def joined(texts: Iterable[str]) -> str:
     return whole
 
 
-def part(text: str, start: int, marks: Sequence[Mark]) -> MarkedText:
+def cut_marked(text: str, start: int, marks: Sequence[Mark]) -> MarkedText:
     """A sentence that began at `start`, with its marks counted from there and without blanks before it."""
     blanks = len(text) - len(text.lstrip())
 
     def place(position: int) -> int:
         return min(max(position - start - blanks, 0), len(text) - blanks)
 
-    def moved(mark: Mark) -> Mark:
+    def move_mark(mark: Mark) -> Mark:
         fixed = mark.fixed
         if mark.is_point and fixed is not None:  # the blanks between it and the words were cut off
             fixed = " " * (mark.start > start + len(text)) + fixed + " " * (mark.start < start + blanks)
         return replace(mark, start=place(mark.start), end=place(mark.end), fixed=fixed)
 
-    return MarkedText(text[blanks:], tuple(map(moved, marks)))
+    return MarkedText(text[blanks:], tuple(map(move_mark, marks)))

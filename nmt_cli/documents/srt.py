@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.document import Document, Source, TranslationUnit, library, verbatim
-from nmt_cli.documents.markup import Mark, MarkedText, with_marks
-from nmt_cli.documents.sentences import has_letters, joined, sentences
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.markup import Mark, MarkedText, translate_marks
+from nmt_cli.documents.sentences import has_letters, join_sentences, split_marked
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -30,7 +30,7 @@ NOT_FOUND = "cues that were left as they are, since the parser reads them differ
 
 
 @dataclass(frozen=True)
-class Line:
+class CueLine:
     """A text of a cue by sentences, and what stands before it: the dash of a speaker, or nothing."""
 
     before: str
@@ -38,43 +38,47 @@ class Line:
 
 
 class SubtitleDocument(Document):
-    def units(self) -> Iterator[TranslationUnit]:
-        text = "".join(self.source.text_lines(ends=True))
+    def read_units(self) -> Iterator[TranslationUnit]:
+        text = "".join(self.source.decode_lines(ends=True))
         line_end = "\r\n" if "\r\n" in text else "\n"
         text = text.replace("\r\n", "\n")
         written = 0
-        for start, end in cues(text, self.source, self.notes):
-            yield verbatim(text[written:start].replace("\n", line_end))
+        for start, end in find_cues(text, self.source, self.notes):
+            yield keep_verbatim(text[written:start].replace("\n", line_end))
             cue = text[start:end]
-            yield self.cue(cue, line_end) if has_letters(TAG.sub("", cue)) else verbatim(cue.replace("\n", line_end))
+            yield (
+                self.make_unit(cue, line_end)
+                if has_letters(TAG.sub("", cue))
+                else keep_verbatim(cue.replace("\n", line_end))
+            )
             written = end
-        yield verbatim(text[written:].replace("\n", line_end))
+        yield keep_verbatim(text[written:].replace("\n", line_end))
 
-    def cue(self, text: str, line_end: str) -> TranslationUnit:
+    def make_unit(self, text: str, line_end: str) -> TranslationUnit:
         lines, apart = text.split("\n"), self.source.split_sentences
         spoken = [SPEAKER.match(TAG.sub("", line)) for line in lines]
         if len(lines) > 1 and all(spoken):
-            parts = [without_tags(line) for line in lines]
-            split = [speaker(part, apart=apart) for part in parts]
+            parts = [extract_tags(line) for line in lines]
+            split = [split_speaker(part, apart=apart) for part in parts]
         else:
-            split = [Line("", sentences(without_tags(joined(lines)), apart=apart))]
+            split = [CueLine("", split_marked(extract_tags(join_sentences(lines)), apart=apart))]
 
-        def written(translations: Sequence[Translation]) -> str:
+        def write_cue(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
-            found = [self.line(line, remaining) for line in split]
-            return line_end.join(wrapped(found[0], len(lines)) if len(found) == 1 else found)
+            written = [self.write_line(line, remaining) for line in split]
+            return line_end.join(wrap_text(written[0], len(lines)) if len(written) == 1 else written)
 
-        return TranslationUnit(tuple(one.text for line in split for one in line.sentences), written)
+        return TranslationUnit(tuple(sentence.text for line in split for sentence in line.sentences), write_cue)
 
-    def line(self, line: Line, translations: Iterator[Translation]) -> str:
-        placed = [with_marks(one, next(translations), str) for one in line.sentences]
-        self.notes += Counter({GUESSED: sum(one.guessed for one in placed)})
-        return line.before + joined(one.text for one in placed)
+    def write_line(self, line: CueLine, translations: Iterator[Translation]) -> str:
+        placed = [translate_marks(part, next(translations), str) for part in line.sentences]
+        self.notes += Counter({GUESSED: sum(part.guessed for part in placed)})
+        return line.before + join_sentences(part.text for part in placed)
 
 
-def cues(text: str, source: Source, notes: Counter[str]) -> Iterator[tuple[int, int]]:
+def find_cues(text: str, source: DocumentSource, notes: Counter[str]) -> Iterator[tuple[int, int]]:
     """Where the texts of the cues stand, in the order of the file. Raises DataError for what holds no cue at all."""
-    pysubs2 = library("pysubs2", "pysubs2", "Subtitles")
+    pysubs2 = import_library("pysubs2", "pysubs2", "Subtitles")
     if not text.strip():
         return
     stamp = pysubs2.time.TIMESTAMP
@@ -88,50 +92,50 @@ def cues(text: str, source: Source, notes: Counter[str]) -> Iterator[tuple[int, 
     for event, line, end in zip(events, times, ends, strict=True):
         # So the parser writes the end of a line; and a line of blanks behind the cue, which belongs to none.
         content = event.text.replace("\\N", "\n").rstrip()
-        place = text.find(content, line.end(), end)
-        if place < 0:
+        position = text.find(content, line.end(), end)
+        if position < 0:
             notes[NOT_FOUND] += 1
         elif content:
-            yield place, place + len(content)
+            yield position, position + len(content)
 
 
-def without_tags(text: str) -> MarkedText:
+def extract_tags(text: str) -> MarkedText:
     """The text with a mark for each pair of tags, and for each tag without a partner."""
-    plain, place = "", 0
+    plain, position = "", 0
     marks: list[Mark] = []
-    opened: list[int] = []  # places in `marks` of tags that wait for their partners
+    open_tags: list[int] = []  # places in `marks` of tags that wait for their partners
     for tag in TAG.finditer(text):
-        plain += text[place : tag.start()]
-        place = tag.end()
-        if opened and closes(tag[0], marks[opened[-1]].fixed or ""):
-            own = opened.pop()
-            start, opening = marks[own].start, marks[own].fixed or ""
+        plain += text[position : tag.start()]
+        position = tag.end()
+        if open_tags and is_closed_by(tag[0], marks[open_tags[-1]].fixed or ""):
+            index = open_tags.pop()
+            start, opening = marks[index].start, marks[index].fixed or ""
             if start < len(plain):
-                marks[own] = Mark(start, len(plain), opening, tag[0], depth=len(opened))
+                marks[index] = Mark(start, len(plain), opening, tag[0], depth=len(open_tags))
                 continue
         elif OPENING.match(tag[0]):
-            opened.append(len(marks))
-        marks.append(Mark(len(plain), len(plain), fixed=tag[0], depth=len(opened)))
-    return MarkedText(plain + text[place:], tuple(marks))
+            open_tags.append(len(marks))
+        marks.append(Mark(len(plain), len(plain), fixed=tag[0], depth=len(open_tags)))
+    return MarkedText(plain + text[position:], tuple(marks))
 
 
-def closes(tag: str, opening: str) -> bool:
+def is_closed_by(tag: str, opening: str) -> bool:
     """Whether `tag` is the end of `opening`, as `</font>` is that of `<font color="red">`."""
     name = OPENING.match(opening)
     return name is not None and tag == f"</{name[1]}>"
 
 
-def speaker(marked: MarkedText, *, apart: bool) -> Line:
+def split_speaker(marked: MarkedText, *, apart: bool) -> CueLine:
     """The text without the dash before it."""
-    found = SPEAKER.match(marked.text)
-    length = found.end() if found else 0
+    match = SPEAKER.match(marked.text)
+    length = match.end() if match else 0
     moved = tuple(
         replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
     )
-    return Line(marked.text[:length], sentences(MarkedText(marked.text[length:], moved), apart=apart))
+    return CueLine(marked.text[:length], split_marked(MarkedText(marked.text[length:], moved), apart=apart))
 
 
-def wrapped(text: str, count: int) -> list[str]:
+def wrap_text(text: str, count: int) -> list[str]:
     """`text` in `count` lines at most, broken at blanks so that the longest is as short as can be.
 
     No line ends inside a tag, and a tag takes no room.
@@ -140,11 +144,11 @@ def wrapped(text: str, count: int) -> list[str]:
     words = [(word.replace("\0", " "), len(TAG.sub("", word))) for word in closed.split(" ")]
     lengths = [length for _, length in words]
     widths = range(max(lengths), sum(lengths) + len(words))
-    narrowest = bisect_left(widths, True, key=lambda width: len(filled(words, width)) <= count)
-    return filled(words, widths[narrowest])
+    narrowest = bisect_left(widths, True, key=lambda width: len(fill_lines(words, width)) <= count)
+    return fill_lines(words, widths[narrowest])
 
 
-def filled(words: Sequence[tuple[str, int]], width: int) -> list[str]:
+def fill_lines(words: Sequence[tuple[str, int]], width: int) -> list[str]:
     """Lines of at most `width` characters, each as long as can be; the words are given with their lengths."""
     lines, used = [""], 0
     for word, length in words:

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.document import Document, Source, TranslationUnit
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-def text_line(translation: Translation) -> str:
+def decode_line(translation: Translation) -> str:
     return translation.text + "\n"
 
 
 class TextDocument(Document):
     """Lines end at LF or CR LF on the way in, and at LF on the way out; `line` writes a translation with that end."""
 
-    def __init__(self, source: Source, line: Callable[[Translation], str] = text_line) -> None:
+    def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = decode_line) -> None:
         super().__init__(source)
         self.line = line
 
-    def units(self) -> Iterator[TranslationUnit]:
-        for text in self.source.text_lines():
-            yield TranslationUnit((text,), self.written)
+    def read_units(self) -> Iterator[TranslationUnit]:
+        for text in self.source.decode_lines():
+            yield TranslationUnit((text,), self.write_line)
 
-    def written(self, translations: Sequence[Translation]) -> str:
+    def write_line(self, translations: Sequence[Translation]) -> str:
         return self.line(translations[0])

@@ -7,28 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nmt_cli.documents.columns import SHORT_ROW, column_index, has_header, missing, new_name, parted, required_column
-from nmt_cli.documents.document import Document, TranslationUnit, verbatim
+from nmt_cli.documents.columns import (
+    SHORT_ROW,
+    find_column_index,
+    has_header,
+    missing,
+    name_new_column,
+    require_column,
+    split_line_end,
+)
+from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 
 
 class TsvDocument(Document):
-    def units(self) -> Iterator[TranslationUnit]:
-        required_column(self.source)
+    def read_units(self) -> Iterator[TranslationUnit]:
+        require_column(self.source)
         column = None
-        for number, line in enumerate(self.source.text_lines(ends=True), start=1):
-            body, end = parted(line)
+        for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
+            body, end = split_line_end(line)
             fields = body.split("\t")
             if column is None:
                 names = [name.removeprefix("\ufeff") for name in fields]
-                column, self.width = column_index(self.source, names), len(fields)
+                column, self.width = find_column_index(self.source, names), len(fields)
                 if has_header(self.source):
-                    yield verbatim(f"{body}\t{new_name(self.source, names)}{end}")
+                    yield keep_verbatim(f"{body}\t{name_new_column(self.source, names)}{end}")
                     continue
-            yield self.row(number, body, end, column)
+            yield self.make_unit(number, body, end, column)
 
-    def row(self, number: int, body: str, end: str, column: int) -> TranslationUnit:
+    def make_unit(self, number: int, body: str, end: str, column: int) -> TranslationUnit:
         if not body.strip():
-            return verbatim(body + end)
+            return keep_verbatim(body + end)
         fields = body.split("\t")
         if len(fields) <= column:
             self.source.refuse(number, f"{len(fields)} columns; column {column + 1} is to be translated", SHORT_ROW)

@@ -10,21 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.evaluation.analysis.warnings import doubts
+from nmt_cli.evaluation.analysis.warnings import list_warnings
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import FORCED, measure_all
 from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.truncation import SourceCuts, limits_told
+from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile
     from nmt_cli.evaluation.analysis.significance import Comparison, Interval
     from nmt_cli.translation.translator import Translator
 
-Progress = Callable[[int], None]
+TranslationReporter = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Report:
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by the metric's name
     profile: Profile | None = None
 
-    def warned(self, *lines: str) -> Report:
+    def add_warnings(self, *lines: str) -> Report:
         """The report with these warnings before its own."""
         return dataclasses.replace(self, warnings=(*lines, *self.warnings))
 
@@ -60,16 +60,16 @@ class Translated:
     def doubts(self) -> list[str]:
         """Why its scores might mislead."""
         number = "1 translation was" if self.cut == 1 else f"{self.cut:,} translations were"
-        limit = f"{number} cut before the end, at {limits_told(self.search.max_length)}"
+        limit = f"{number} cut before the end, at {describe_limits(self.search.max_length)}"
         return [*filter(None, (self.long, limit if self.cut else ""))]
 
 
-def translated(
+def translate_text(
     names: Sequence[str],
     text: ParallelText,
     translator: Translator,
     search: SearchConfig,
-    progress: Progress | None = None,
+    progress: TranslationReporter | None = None,
 ) -> Translated:
     """Translates the lines of `text`, each freely from its source alone; asks for the references' probabilities too
     where one of the metrics `names` needs them. `progress` is told the number of lines that are translated.
@@ -80,49 +80,58 @@ def translated(
     if FORCED & set(names):
         from nmt_cli.translation.forced import force_lines  # numpy, which `nmt --help` does not need
 
-        first = [own[0] for own in text.references]
+        first = [alternatives[0] for alternatives in text.references]
         forced = force_lines(translator, text.lines, first, limit=search.max_source_length)
-    hypotheses = [one.text for one in translations]
+    hypotheses = [translation.text for translation in translations]
     subwords = translator.target.fingerprint if forced else ""
     material = Material(hypotheses, text.references, text.lines, forced, subwords)
-    return Translated(material, one_best, sum(one.cut for one in translations), SourceCuts.of(translations).told)
+    return Translated(
+        material,
+        one_best,
+        sum(translation.cut for translation in translations),
+        SourceCuts.count_cuts(translations).summary,
+    )
 
 
-def report_of_translations(
+def score_translations(
     names: Sequence[str],
     text: ParallelText,
     translator: Translator,
     search: SearchConfig,
-    progress: Progress | None = None,
+    progress: TranslationReporter | None = None,
     config: ScoreConfig = DEFAULT,
 ) -> Report:
     """Translates the lines of `text` and scores the best hypothesis of each.
 
     `names` are keys of METRICS or DEMANDING; `progress` is told the number of lines that are finished.
     """
-    done = translated(names, text, translator, search, progress)
-    report = report_of_material(names, done.material, config)
-    return dataclasses.replace(report, search=done.search).warned(*done.doubts)
+    done = translate_text(names, text, translator, search, progress)
+    report = score_material(names, done.material, config)
+    return dataclasses.replace(report, search=done.search).add_warnings(*done.doubts)
 
 
-def report_of_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
+def score_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
     """Scores the hypotheses of `material`, with intervals. `names` are keys of METRICS or DEMANDING."""
-    from nmt_cli.evaluation.analysis.significance import bootstrap  # numpy, which `nmt --help` does not need
+    from nmt_cli.evaluation.analysis.significance import bootstrap_interval  # numpy, which `nmt --help` does not need
 
     scores = measure_all(names, material, config)
-    found = {name: bootstrap(score.statistics, config.resamples) for name, score in scores.items() if score.statistics}
+    intervals = {
+        name: bootstrap_interval(score.statistics, config.resamples)
+        for name, score in scores.items()
+        if score.statistics
+    }
     return Report(
         scores=scores,
         sentences=len(material.hypotheses),
         references_per_sentence=len(material.references[0]),
         search=None,
-        warnings=tuple(doubts(names, material.hypotheses, material.references, config)),
+        warnings=tuple(list_warnings(names, material.hypotheses, material.references, config)),
         material=material,
-        intervals={name: interval for name, interval in found.items() if interval is not None},
+        intervals={name: interval for name, interval in intervals.items() if interval is not None},
     )
 
 
-def against(report: Report, rival: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
+def compare_report(report: Report, rival: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
     """The report with each score tested against that of other hypotheses for the same sentences.
 
     A score that was counted otherwise, of other subwords, does not compare: a warning takes its place.
@@ -132,14 +141,14 @@ def against(report: Report, rival: str, material: Material, config: ScoreConfig 
     names = [name for name in report.scores if material.forced or name not in FORCED]
     others = measure_all(names, material, config)
     alike = [name for name in names if others[name].signature == report.scores[name].signature]
-    found = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in alike}
-    comparisons = {name: comparison for name, comparison in found.items() if comparison is not None}
+    compared = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in alike}
+    comparisons = {name: comparison for name, comparison in compared.items() if comparison is not None}
     unlike = " and ".join(name for name in names if name not in alike)
-    told = [f"{unlike} of {rival} cannot be compared: its subwords are others"] if unlike else []
-    return dataclasses.replace(report, rival=rival, comparisons=comparisons).warned(*told)
+    warnings = [f"{unlike} of {rival} cannot be compared: its subwords are others"] if unlike else []
+    return dataclasses.replace(report, rival=rival, comparisons=comparisons).add_warnings(*warnings)
 
 
-def as_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
+def map_report(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
     """The report as one JSON object; `scored` says what the sentences were and which model translated them."""
     return {
         "scored": dict(scored),
@@ -168,7 +177,7 @@ def score_json(report: Report, name: str) -> dict[str, Any]:
     }
 
 
-def report_lines(report: Report) -> list[str]:
+def format_report(report: Report) -> list[str]:
     """One aligned line a score: name, value ± half the 95 % interval, signature; below it the other system's."""
     width = max((len(score.name) for score in report.scores.values()), default=0)
     lines = []
@@ -179,21 +188,21 @@ def report_lines(report: Report) -> list[str]:
         lower = "lower is better  " if score.lower_is_better else ""
         lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{lower}{score.signature}")
         if name in report.comparisons:
-            lines.append(" " * (width + 2) + comparison_line(report.comparisons[name], report.rival))
+            lines.append(" " * (width + 2) + format_comparison(report.comparisons[name], report.rival))
     return lines
 
 
-def comparison_line(comparison: Comparison, rival: str) -> str:
+def format_comparison(comparison: Comparison, rival: str) -> str:
     spread = f" ± {comparison.interval.half:.2f}" if comparison.interval else ""
     return f"{comparison.other:6.2f}{spread}  {rival}: difference {comparison.difference:+.2f}, {comparison.p_values}"
 
 
-def sentence_rows(report: Report) -> list[list[str]]:
+def make_sentence_rows(report: Report) -> list[list[str]]:
     """A header and a row a sentence: its number, texts, and the value of every score; tab-separated once written."""
     material = report.material
     several = len(material.references[0]) > 1
     header = ["number", *(["source"] if material.sources else [])]
-    header += [f"reference{place + 1}" if several else "reference" for place in range(len(material.references[0]))]
+    header += [f"reference{index + 1}" if several else "reference" for index in range(len(material.references[0]))]
     header += ["hypothesis", *report.scores]
     rows = [header]
     for row, hypothesis in enumerate(material.hypotheses):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.text.stream import decoded
+from nmt_cli.text.stream import decode_lines
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -33,7 +33,7 @@ def read_sentences(path: Path) -> list[str]:
     would shift all lines after it. Raises NotFoundError, and DataError with the line that is not UTF-8.
     """
     with require_file(path).open("rb") as file:
-        lines = list(decoded(file, str(path)))
+        lines = list(decode_lines(file, str(path)))
     return [line.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}") for line in lines[:1]] + lines[1:]  # byte order mark
 
 
@@ -55,40 +55,42 @@ def read_references(path: Path) -> list[list[str]]:
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
 
 
-def text_of_files(lines: Path, references: Sequence[Path]) -> ParallelText:
+def read_files(lines: Path, references: Sequence[Path]) -> ParallelText:
     """The file's lines with those of each reference file, line for line.
 
     Raises DataError, naming both counts, when the files differ in length, and when they are empty.
     """
-    own = read_sentences(lines)
+    sentences = read_sentences(lines)
     columns: list[list[str]] = []
     for path in references:
-        found = read_references(path)
-        check_count(lines, len(own), path, len(found[0]))
-        columns += found
-    if not own:
+        alternatives = read_references(path)
+        check_count(lines, len(sentences), path, len(alternatives[0]))
+        columns += alternatives
+    if not sentences:
         raise DataError(f"{lines} is empty: there is no sentence to score")
-    return ParallelText(tuple(own), tuple(zip(*columns, strict=True)))
+    return ParallelText(tuple(sentences), tuple(zip(*columns, strict=True)))
 
 
-def check_count(one: Path | str, lines: int, other: Path | str, count: int) -> None:
+def check_count(name: Path | str, lines: int, other: Path | str, count: int) -> None:
     """Raises DataError, naming both counts, unless the two files have as many lines."""
     if lines != count:
         raise DataError(
-            f"{one}: {lines:,} lines, {other}: {count:,}",
+            f"{name}: {lines:,} lines, {other}: {count:,}",
             hint="the files must hold one sentence a line, in the same order",
         )
 
 
-def text_of_split(corpus: PreparedCorpus, split: str) -> ParallelText:
+def read_split(corpus: PreparedCorpus, split: str) -> ParallelText:
     """The "dev" or "test" split: its sources, one reference each; each picture once, with all its captions.
 
     Raises DataError when it is empty.
     """
-    sentences = corpus.referenced(split)
+    sentences = corpus.read_references(split)
     if not sentences:
         raise DataError(
             f"the {split} split is empty: there is no sentence to score",
             hint=f"prepare the corpus with a {split} split, or name files with --source and --reference",
         )
-    return ParallelText(tuple(each.source for each in sentences), tuple(each.references for each in sentences))
+    return ParallelText(
+        tuple(sentence.source for sentence in sentences), tuple(sentence.references for sentence in sentences)
+    )

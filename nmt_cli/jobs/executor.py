@@ -29,7 +29,7 @@ class ExecutorConfig(Settings):
 
 
 @contextmanager
-def assembled(job: Job, config: ExecutorConfig) -> Iterator[Executor]:
+def open_executor(job: Job, config: ExecutorConfig) -> Iterator[Executor]:
     """The executor for a job, as long as the block runs. Raises what loading a model raises, and MissingExtraError."""
     if config.ray is not None:
         from nmt_cli.jobs.ray_executor import RayExecutor  # Ray is an extra, and takes a second to load

@@ -40,7 +40,7 @@ class Opener(Protocol):
     ) -> Translator: ...
 
 
-def opened(
+def open_text_translator(
     model: Path,
     ensemble: Sequence[Path] = (),
     lines: LineConfig | None = None,
@@ -69,36 +69,38 @@ class Job:
     lines: LineConfig | None = None
     precision: str | None = None  # that of the weights; None: what the model's card prefers
     score: bool = False
-    opener: Opener = opened
+    opener: Opener = open_text_translator
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
         """Loads the model. Raises NotFoundError, DamagedError and OptionError as `Translator.load` does."""
         translator = self.opener(self.model, self.ensemble, self.lines, precision=self.precision, threads=threads)
         if self.score:
-            return lambda block: scored(translator, block, self.search.max_source_length)
+            return lambda block: score_given(translator, block, self.search.max_source_length)
         return lambda block: translator.translate(block.texts, self.search, repair=self.repair, first_line=block.first)
 
 
-def scored(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:
+def score_given(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:
     """The given translations as the model sees them, of sources of `limit` tokens at most.
 
     Raises DataError for a line that is no pair.
     """
-    from nmt_cli.translation.forced import forced_translations
+    from nmt_cli.translation.forced import force_translations
 
-    pairs = [pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
+    pairs = [split_pair(line, number) for number, line in enumerate(block.texts, start=block.first + 1)]
     targets = [target for _, target in pairs]
-    forced = forced_translations(translator, [source for source, _ in pairs], targets, limit=limit)
-    return [as_given(one, target) for one, target in zip(forced, targets, strict=True)]
+    forced = force_translations(translator, [source for source, _ in pairs], targets, limit=limit)
+    return [restore_text(translation, target) for translation, target in zip(forced, targets, strict=True)]
 
 
-def as_given(translation: Translation, target: str) -> Translation:
+def restore_text(translation: Translation, target: str) -> Translation:
     """The translation with the text that was scored, where its tokens spell unknown words otherwise."""
     text = " ".join(target.split())
-    return translation._replace(hypotheses=tuple(one._replace(text=text) for one in translation.hypotheses))
+    return translation._replace(
+        hypotheses=tuple(hypothesis._replace(text=text) for hypothesis in translation.hypotheses)
+    )
 
 
-def pair(line: str, number: int) -> tuple[str, str]:
+def split_pair(line: str, number: int) -> tuple[str, str]:
     """Source and target; both empty on a blank line."""
     source, tab, target = line.partition("\t")
     if line.strip() and not (tab and source.strip()):
@@ -117,7 +119,7 @@ class Executor(Protocol):
         """Processes that died on the way and were replaced."""
         ...
 
-    def translations(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
+    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         """Those of each block, in the order of the blocks; of a block whose time comes, before another one must come.
 
         What the blocks raise is raised here after the translations of those before it.
@@ -131,5 +133,5 @@ class InProcess(NamedTuple):
     translate: TranslateBlock
     replaced: int = 0
 
-    def translations(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
+    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         return map(self.translate, blocks)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-def delivered(
+def translate_units(
     batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Callable[[Translation], None]
 ) -> Iterator[str]:
     """What each batch of units reads once it is translated, in order; `observe` is shown every translation."""
     waiting: deque[list[TranslationUnit]] = deque()
 
-    def blocks() -> Iterator[Block]:
+    def make_blocks() -> Iterator[Block]:
         first = 0
         for batch in batches:
             texts = tuple(text for unit in batch for text in unit.texts)
@@ -28,13 +28,13 @@ def delivered(
             yield Block(first, texts)
             first += len(texts)
 
-    for translations in executor.translations(blocks()):
+    for translations in executor.translate_blocks(make_blocks()):
         for translation in translations:
             observe(translation)
-        yield "".join(written(waiting.popleft(), translations))
+        yield "".join(write_units(waiting.popleft(), translations))
 
 
-def written(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[str]:
+def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[str]:
     """The units, each with its share of the translations."""
     remaining = iter(translations)
     for unit in batch:

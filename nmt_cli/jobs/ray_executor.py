@@ -19,7 +19,7 @@ from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError
 from nmt_cli.files import require_file
 from nmt_cli.jobs.job import Block, Job
-from nmt_cli.jobs.workers import answering
+from nmt_cli.jobs.workers import serve_blocks
 from nmt_cli.runtime.compatibility import require_same_sides
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory
 from nmt_cli.sources.images import IMAGE_WEIGHTS
@@ -40,21 +40,21 @@ class Shipment:
     glossary: bytes | None
 
     @classmethod
-    def of(cls, job: Job) -> Shipment:
+    def pack(cls, job: Job) -> Shipment:
         """Raises what loading the models and the glossary does: here their paths mean something to the user."""
-        first, *others = bundles = [ModelDirectory.load(place, job.precision) for place in (job.model, *job.ensemble)]
+        first, *others = bundles = [ModelDirectory.load(path, job.precision) for path in (job.model, *job.ensemble)]
         for other in others:
             require_same_sides(first, other)
-        return cls(job, tuple(map(files_of, bundles)), glossary_of(job))
+        return cls(job, tuple(map(read_model_files, bundles)), read_glossary(job))
 
-    def unpacked(self, directory: Path) -> Job:
+    def unpack(self, directory: Path) -> Job:
         """The job, with its models and its glossary in `directory`."""
-        places = [directory / str(number) for number, _ in enumerate(self.models)]
-        for place, files in zip(places, self.models, strict=True):
-            place.mkdir()
+        models = [directory / str(number) for number, _ in enumerate(self.models)]
+        for model, files in zip(models, self.models, strict=True):
+            model.mkdir()
             for name, content in files.items():
-                (place / name).write_bytes(content)
-        job = replace(self.job, model=places[0], ensemble=tuple(places[1:]))
+                (model / name).write_bytes(content)
+        job = replace(self.job, model=models[0], ensemble=tuple(models[1:]))
         if self.glossary is None or job.lines is None:
             return job
         terms = directory / "glossary.tsv"
@@ -62,13 +62,13 @@ class Shipment:
         return replace(job, lines=replace(job.lines, glossary=str(terms)))
 
 
-def files_of(model: ModelDirectory) -> dict[str, bytes]:
-    """Of those of a model what translates, and what reads pictures where there is such."""
+def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
+    """Returns the files of a model that translation needs, and the weights that read pictures if there are any."""
     names = (CARD, *model.files, *({IMAGE_WEIGHTS} & model.card.checksums.keys()))
     return {name: (model.directory / name).read_bytes() for name in names}
 
 
-def glossary_of(job: Job) -> bytes | None:
+def read_glossary(job: Job) -> bytes | None:
     """Its file, if there is one. Raises what a glossary does that cannot be read."""
     if job.lines is None or job.lines.glossary is None:
         return None
@@ -84,7 +84,7 @@ class Actor:
         import ray
 
         self.directory = TemporaryDirectory(prefix="nmt.")  # as long as the actor: some files are read when needed
-        self.answer = answering(ray.get(shipment).unpacked(Path(self.directory.name)), threads=1)
+        self.answer = serve_blocks(ray.get(shipment).unpacked(Path(self.directory.name)), threads=1)
 
     def __call__(self, table: Any) -> dict[str, list[Any]]:
         """A table of pickled blocks to one of pickled answers, with the same numbers.
@@ -108,23 +108,23 @@ class RayExecutor:
         self.address = address
 
     def __enter__(self) -> RayExecutor:
-        ray = imported()
-        shipment = Shipment.of(self.job)
+        ray = import_ray()
+        shipment = Shipment.pack(self.job)
         self.joined = ray.is_initialized()  # by who uses this as a library
         if not self.joined:
-            connect(ray, self.address)
+            connect_ray(ray, self.address)
         prepare(ray)
         self.shipment = ray.put(shipment)
         return self
 
     def __exit__(self, *_: object) -> None:
         if not self.joined:
-            imported().shutdown()
+            import_ray().shutdown()
 
-    def translations(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
+    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         """See `Executor`; but all blocks are read, into Ray's object store, before the first is translated."""
-        tables, end = stored(blocks)
-        for number, row in enumerate(self.rows(tables)):
+        tables, end = store_blocks(blocks)
+        for number, row in enumerate(self.translate_tables(tables)):
             if row["number"] != number:
                 raise WorkerError(f"Ray gave block {row['number']:,} where block {number:,} was due")
             answer: list[Translation] | Exception = pickle.loads(row["answer"])
@@ -134,7 +134,7 @@ class RayExecutor:
         if end is not None:
             raise end
 
-    def rows(self, tables: list[Any]) -> Iterator[dict[str, Any]]:
+    def translate_tables(self, tables: list[Any]) -> Iterator[dict[str, Any]]:
         """The results for the tables, in their order."""
         import ray
         from ray.data import ActorPoolStrategy
@@ -154,11 +154,12 @@ class RayExecutor:
             yield from translated.iter_rows()
         except ray.exceptions.RayError as error:
             raise WorkerError(
-                f"Ray gave up: {last_line(error)}", hint="each machine of the cluster needs nmt-cli and free memory"
+                f"Ray gave up: {find_last_line(error)}",
+                hint="each machine of the cluster needs nmt-cli and free memory",
             ) from error
 
 
-def imported() -> Any:
+def import_ray() -> Any:
     """Raises MissingExtraError where Ray is not installed."""
     try:
         import ray.data
@@ -169,7 +170,7 @@ def imported() -> Any:
     return ray
 
 
-def connect(ray: Any, address: str) -> None:
+def connect_ray(ray: Any, address: str) -> None:
     """Joins the cluster, quietly, or starts one without a dashboard. Raises NotFoundError where there is none."""
     where = None if address == AUTO else address
     try:
@@ -182,7 +183,8 @@ def connect(ray: Any, address: str) -> None:
         )
     except (ConnectionError, ValueError) as error:
         raise NotFoundError(
-            f"--ray {address}: {last_line(error)}", hint="start a cluster with `ray start --head`, or give --ray auto"
+            f"--ray {address}: {find_last_line(error)}",
+            hint="start a cluster with `ray start --head`, or give --ray auto",
         ) from error
 
 
@@ -195,7 +197,7 @@ def prepare(ray: Any) -> None:
     context.execution_options.preserve_order = True
 
 
-def stored(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
+def store_blocks(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
     """Each block, numbered, as a table in Ray's object store, which moves to the disk what it has no memory for.
 
     And what was wrong with the input behind the last of them, if anything was.
@@ -212,5 +214,5 @@ def stored(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
     return tables, None
 
 
-def last_line(error: Exception) -> str:
+def find_last_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()

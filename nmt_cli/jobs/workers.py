@@ -52,16 +52,16 @@ class Workers:
             worker.stop()
         self.executor.shutdown(cancel_futures=True)
 
-    def translations(self, blocks: Iterable[Block]) -> Iterator[Translations]:
+    def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[Translations]:
         """See `Executor`. At most two blocks a worker are under way or wait to be taken."""
         under_way: queue.Queue[Future[Translations] | End] = queue.Queue(maxsize=2 * self.count)
-        threading.Thread(target=self.hand_out, args=(blocks, under_way), daemon=True).start()
+        threading.Thread(target=self.feed_workers, args=(blocks, under_way), daemon=True).start()
         while not isinstance(item := under_way.get(), End):
             yield item.result()
         if item.error is not None:
             raise item.error
 
-    def hand_out(self, blocks: Iterable[Block], under_way: queue.Queue[Future[Translations] | End]) -> None:
+    def feed_workers(self, blocks: Iterable[Block], under_way: queue.Queue[Future[Translations] | End]) -> None:
         """Runs in a thread of its own, since to wait for a next block must not keep the answers waiting."""
         try:
             for block in blocks:
@@ -80,12 +80,12 @@ class Workers:
                 except (EOFError, ConnectionError):
                     if self.closed:
                         raise
-                    worker = self.successor(worker)
-            raise lost(block)
+                    worker = self.replace_worker(worker)
+            raise report_lost(block)
         finally:
             self.idle.put(worker)
 
-    def successor(self, dead: Worker) -> Worker:
+    def replace_worker(self, dead: Worker) -> Worker:
         """Another worker in the place of one that died."""
         dead.stop()
         worker = Worker(self.job, self.threads)
@@ -100,7 +100,7 @@ class Worker:
     def __init__(self, job: Job, threads: int) -> None:
         self.connection, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=serve, args=(theirs, job, threads), daemon=True)
-        with interrupts_blocked():
+        with block_interrupts():
             self.process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
 
@@ -120,7 +120,7 @@ class Worker:
 def serve(connection: Connection, job: Job, threads: int) -> None:
     """The work of a worker: answers each block with its translations or with what went wrong, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the first process's to answer
-    answer = answering(job, threads)
+    answer = serve_blocks(job, threads)
     while True:
         try:
             connection.send(answer(connection.recv()))
@@ -128,24 +128,24 @@ def serve(connection: Connection, job: Job, threads: int) -> None:
             return
 
 
-def answering(job: Job, threads: int) -> Callable[[Block], Any]:
+def serve_blocks(job: Job, threads: int) -> Callable[[Block], Any]:
     try:
         translate = job.start(threads=threads)
     except Exception as error:
         problem = error  # told with the first block: until then nobody listens
         return lambda _: problem
 
-    def answer(block: Block) -> Translations | Exception:
+    def send_answer(block: Block) -> Translations | Exception:
         try:
             return translate(block)
         except Exception as error:
             return error
 
-    return answer
+    return send_answer
 
 
 @contextmanager
-def interrupts_blocked() -> Iterator[None]:
+def block_interrupts() -> Iterator[None]:
     """A process that is started inside inherits it, and so is not stopped by Ctrl-C while it starts."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -157,7 +157,7 @@ def interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def lost(block: Block) -> WorkerError:
+def report_lost(block: Block) -> WorkerError:
     lines = f"{block.first + 1:,} to {block.first + len(block.texts):,}"
     return WorkerError(
         f"{ATTEMPTS} workers died one after the other while translating texts {lines}",

@@ -1,29 +1,30 @@
 """The recurrent cells, which are Keras' own, and how they are run over time.
 
-A step of search is always the cell's own, and so is an encoder's whole sequence; where an encoder is trained, or a
-decoder forced, the steps and their gradient are those written out in `recurrence.py`.
+A step of search is always the cell's own, and so is the whole sequence of an encoder in inference. Training an encoder
+and teacher forcing a decoder take the steps and the hand-written gradients of `fast/recurrence.py`.
 Letters: B sentences, T steps, N rows, I width of the input, U units, G gates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import keras
 from keras import ops
 
+from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.fast.gates import Gates, GruGates, LstmGates
-from nmt_cli.model.fast.recurrence import states_over_time
-
-Tensor = Any
+from nmt_cli.model.fast.recurrence import run_recurrence
 
 CELLS = {"gru": keras.layers.GRUCell, "lstm": keras.layers.LSTMCell}
-STATES = {"gru": GruGates.states, "lstm": LstmGates.states}  # of a layer, in Keras' order
+STATE_NAMES = {"gru": GruGates.states, "lstm": LstmGates.states}  # the states of a layer, in Keras' order
 
 
-class WrittenOut:
-    """A recurrent layer of Keras; in training with the gradient written out. Gives sequences and the last states."""
+class FastRecurrentLayer:
+    """A recurrent layer of Keras that trains with hand-written gradients. It returns sequences and the last states.
+
+    `test_padding_leaves_the_state_alone_as_keras_does` in `tests/unit/model/fast` holds it equal to Keras' own.
+    """
 
     cell: keras.layers.Layer
     units: int
@@ -33,37 +34,41 @@ class WrittenOut:
     def call(
         self, sequences: Tensor, initial_state: Tensor = None, mask: Tensor = None, training: bool = False
     ) -> tuple[Tensor, ...]:
-        """States (B, T, U) of `sequences` (B, T, I), in the order in which they were made, and the last ones (B, U)."""
+        """Returns the states (B, T, U) of `sequences` (B, T, I), in the order of computation, and the last ones (B, U).
+
+        Only training with a mask takes the hand-written gradients.
+        """
         if not training or mask is None:
             return super().call(sequences, initial_state=initial_state, mask=mask, training=training)  # type: ignore[misc,no-any-return]
         inputs = ops.transpose(sequences, (1, 0, 2))
         valid = ops.cast(ops.transpose(mask), "float32")
-        starts = [ops.zeros((ops.shape(sequences)[0], self.units)) for _ in gates_of(self.cell).states]
+        starts = [ops.zeros((ops.shape(sequences)[0], self.units)) for _ in select_gates(self.cell).states]
         states = run_cell(self.cell, inputs, starts, valid, reverse=self.go_backwards)
-        hidden, *others = (ops.flip(one, axis=0) if self.go_backwards else one for one in states)
-        made = [ops.transpose(hidden, (1, 0, 2)), *(one[-1] for one in (hidden, *others))]
-        return tuple(ops.cast(one, self.compute_dtype) for one in made)
+        hidden, *others = (ops.flip(state, axis=0) if self.go_backwards else state for state in states)
+        outputs = [ops.transpose(hidden, (1, 0, 2)), *(state[-1] for state in (hidden, *others))]
+        return tuple(ops.cast(output, self.compute_dtype) for output in outputs)
 
 
 @keras.saving.register_keras_serializable(package="nmt_cli")
-class GRU(WrittenOut, keras.layers.GRU):
-    """Of one direction."""
+class GRU(FastRecurrentLayer, keras.layers.GRU):
+    """A GRU in one direction."""
 
 
 @keras.saving.register_keras_serializable(package="nmt_cli")
-class LSTM(WrittenOut, keras.layers.LSTM):
-    """Of one direction."""
+class LSTM(FastRecurrentLayer, keras.layers.LSTM):
+    """An LSTM in one direction."""
 
 
 LAYERS = {"gru": GRU, "lstm": LSTM}
 
 
-def gates_of(cell: keras.layers.Layer) -> Gates:
+def select_gates(cell: keras.layers.Layer) -> Gates:
+    """Returns the equations of a cell of Keras."""
     return GruGates() if isinstance(cell, keras.layers.GRUCell) else LstmGates()
 
 
-def biases(cell: keras.layers.Layer) -> tuple[Tensor, Tensor]:
-    """(G U,) of the input and of the recurrence. Keras' LSTM has one alone."""
+def split_biases(cell: keras.layers.Layer) -> tuple[Tensor, Tensor]:
+    """Returns the biases of the input and of the recurrence, (G U,) each. Keras' LSTM has only the first."""
     bias = ops.cast(cell.bias, "float32")
     return tuple(ops.unstack(bias, 2)) if isinstance(cell, keras.layers.GRUCell) else (bias, ops.zeros_like(bias))
 
@@ -76,11 +81,15 @@ def run_cell(
     *,
     reverse: bool = False,
 ) -> tuple[Tensor, ...]:
-    """States (T, N, U) of `cell` over `inputs` (T, N, I), all given beforehand; as in `recurrence.states_over_time`."""
-    input_bias, recurrent_bias = biases(cell)
-    return states_over_time(
-        gates_of(cell),
-        projected(inputs, cell.kernel) + input_bias,
+    """Returns the states (T, N, U) of `cell` over `inputs` (T, N, I), which are all known beforehand.
+
+    `starts` are the first states, (N, U) each. Where `valid` (T, N) is 0, the states stay as they are; `reverse` runs
+    from the last step to the first.
+    """
+    input_bias, recurrent_bias = split_biases(cell)
+    return run_recurrence(
+        select_gates(cell),
+        project_inputs(inputs, cell.kernel) + input_bias,
         [ops.cast(start, "float32") for start in starts],
         ops.cast(cell.recurrent_kernel, "float32"),
         recurrent_bias,
@@ -90,6 +99,9 @@ def run_cell(
     )
 
 
-def projected(inputs: Tensor, kernel: Tensor) -> Tensor:
-    """`inputs` (T, N, I) of all steps times `kernel` (I, G U): made in the type of the inputs, given in float32."""
+def project_inputs(inputs: Tensor, kernel: Tensor) -> Tensor:
+    """Multiplies `inputs` (T, N, I) of all steps with `kernel` (I, G U), in the type of the inputs.
+
+    The result is float32.
+    """
     return ops.cast(ops.matmul(inputs, ops.cast(kernel, inputs.dtype)), "float32")

@@ -1,6 +1,7 @@
-"""One decoding step: previous token and state in, next state and what the output layer reads out.
+"""The recurrent decoders: previous token and state in, next state and readout out.
 
-Letters: T target positions, N rows, E embedding width, U units, M width of the context, R width of the readout.
+Letters: T target positions, N rows, S source positions, E embedding width, U units, M width of the context, R width of
+the readout, G gates.
 """
 
 from __future__ import annotations
@@ -11,269 +12,286 @@ from typing import Any
 import keras
 from keras import ops
 
+from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.attention import (
     AdditiveAttention,
     Attention,
+    DecoderState,
     DotAttention,
     GeneralAttention,
     NoAttention,
     ScaledDotAttention,
-    State,
 )
-from nmt_cli.model.cells import CELLS, STATES, biases, gates_of, projected, run_cell
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.cells import CELLS, STATE_NAMES, project_inputs, run_cell, select_gates, split_biases
+from nmt_cli.model.config import RnnConfig
 from nmt_cli.model.dropout import Dropout
-from nmt_cli.model.encoders import Encoded
-from nmt_cli.model.fast.deferred import Affine, states_with_maps
-from nmt_cli.model.fast.recurrence import Attended, attentive_states_over_time
-
-Tensor = Any
+from nmt_cli.model.encoders import EncoderOutput
+from nmt_cli.model.fast.deferred import Affine, run_with_deferred_kernels
+from nmt_cli.model.fast.recurrence import AttentionTensors, run_attentive_recurrence
 
 
 @dataclass(frozen=True)
-class Advance:
-    """What one step gives."""
+class DecoderStep:
+    """The result of one step of a decoder."""
 
-    changed: State  # the entries of the state that changed
-    read: Tensor  # (N, R): what the output layer sees
+    changed: DecoderState  # the entries of the state that changed
+    readout: Tensor  # (N, R): what the output layer sees
     weights: Tensor  # (N, S)
 
 
 class RecurrentDecoder(keras.layers.Layer):
-    """Stacked cells, from the second on with a residual, started from the encoder's last states.
+    """Stacked cells, with residual connections from the second on, that start from the encoder's last states.
 
-    What is the same for all decoders with attention; when they ask, and what the context feeds, is theirs.
+    This class has what all decoders with attention share. Subclasses say when they attend, and what the context feeds.
     """
 
-    def __init__(self, config: ModelConfig, attention: Attention, **kwargs: Any) -> None:
+    def __init__(self, config: RnnConfig, attention: Attention, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.config = config
         self.attention = attention
-        self.names = [[f"{kind}_{index}" for kind in STATES[config.cell]] for index in range(config.layers)]
+        self.state_names = [[f"{kind}_{index}" for kind in STATE_NAMES[config.cell]] for index in range(config.layers)]
         self.bridges = [
-            [keras.layers.Dense(config.units, activation="tanh", name=f"bridge_{name}") for name in of_layer]
-            for of_layer in self.names
+            [keras.layers.Dense(config.units, activation="tanh", name=f"bridge_{name}") for name in names]
+            for names in self.state_names
         ]
         self.cells = [CELLS[config.cell](config.units, name=f"cell_{index}") for index in range(config.layers)]
         self.readout = keras.layers.Dense(config.readout_width, activation=config.readout_activation, name="readout")
         self.dropout = Dropout(config.dropout)
 
-    def build_parts(self, memory_width: int, *, input_width: int, read_width: int) -> None:
+    def build_parts(self, memory_width: int, *, input_width: int, readout_input_width: int) -> None:
+        """Builds all layers; `input_width` is that of what the first cell sees."""
         units = self.config.units
         self.attention.build((None, units), (None, None, memory_width))
         for index, (bridges, cell) in enumerate(zip(self.bridges, self.cells, strict=True)):
             for bridge in bridges:
                 bridge.build((None, self.config.encoder_width))
             cell.build((None, units if index else input_width))
-        self.readout.build((None, read_width))
+        self.readout.build((None, readout_input_width))
         self.built = True
 
-    def start(self, encoded: Encoded, bias: Tensor) -> State:
-        """The state before the first token; `bias` (N, S) is 0 on tokens and MASKED on padding."""
-        return {**self.attention.remember(encoded, bias), **self.initial(encoded)}
+    def init_state(self, encoded: EncoderOutput, bias: Tensor) -> DecoderState:
+        """Returns the state before the first token; `bias` (N, S) is 0 on tokens and MASKED on padding."""
+        return {**self.attention.init_state(encoded, bias), **self.init_layer_states(encoded)}
 
-    def initial(self, encoded: Encoded) -> State:
-        """The first state of each layer, each kind from the same kind of the encoder's last state of that layer."""
+    def init_layer_states(self, encoded: EncoderOutput) -> DecoderState:
+        """Returns the first states of all layers, each made from the same state of the same layer of the encoder."""
         return {
             name: bridge(state)
-            for names, bridges, states in zip(self.names, self.bridges, encoded.final, strict=True)
+            for names, bridges, states in zip(self.state_names, self.bridges, encoded.final_states, strict=True)
             for name, bridge, state in zip(names, bridges, states, strict=True)
         }
 
     @property
-    def top(self) -> str:
-        """Name of the state that attention is asked with."""
-        return self.names[-1][0]
+    def query_name(self) -> str:
+        """The name of the state that is the query of attention: the hidden state of the top layer."""
+        return self.state_names[-1][0]
 
-    def recur(self, value: Tensor, state: State) -> State:
-        """One step of all layers on the input `value`."""
-        changed: State = {}
-        for index, (cell, names) in enumerate(zip(self.cells, self.names, strict=True)):
+    def recur(self, value: Tensor, state: DecoderState) -> DecoderState:
+        """Runs one step of all layers on the input `value` (N, ...); returns their new states."""
+        changed: DecoderState = {}
+        for index, (cell, names) in enumerate(zip(self.cells, self.state_names, strict=True)):
             output, states = cell(value, [state[name] for name in names])
             states = states if isinstance(states, list | tuple) else [states]
             changed |= dict(zip(names, states, strict=True))
             value = value + output if index else output
         return changed
 
-    def recur_over_time(self, values: Tensor, state: State) -> State:
-        """States (T, N, U), by their names, of all layers on the inputs `values` (T, N, ...), given beforehand."""
-        states: State = {}
-        for index, (cell, names) in enumerate(zip(self.cells, self.names, strict=True)):
-            own = run_cell(cell, values, [state[name] for name in names])
-            states |= dict(zip(names, own, strict=True))
-            output = ops.cast(own[0], values.dtype)
+    def recur_over_time(self, values: Tensor, state: DecoderState) -> DecoderState:
+        """Runs all steps of all layers on the inputs `values` (T, N, ...); returns their states (T, N, U) by name."""
+        states: DecoderState = {}
+        for index, (cell, names) in enumerate(zip(self.cells, self.state_names, strict=True)):
+            layer_states = run_cell(cell, values, [state[name] for name in names])
+            states |= dict(zip(names, layer_states, strict=True))
+            output = ops.cast(layer_states[0], values.dtype)
             values = values + output if index else output
         return states
 
-    def maps(self, embedded: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
-        """Kernel and bias of all that `recur_mapped` applies, by its names.
+    def collect_maps(self, embedded: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
+        """Returns the kernels and biases that `recur_with_maps` applies, by name.
 
-        What the first layer makes of tokens is made beforehand: here are the rows for what it sees beside them.
+        The first layer sees tokens and, concatenated with them, something else. Tokens are projected before the loop
+        (`project_tokens`), so `input_0` has the other rows of its kernel.
         """
         maps = {}
         for index, cell in enumerate(self.cells):
-            input_bias, recurrent_bias = biases(cell)
+            input_bias, recurrent_bias = split_biases(cell)
             maps[f"input_{index}"] = (cell.kernel, input_bias)
             maps[f"recurrent_{index}"] = (cell.recurrent_kernel, recurrent_bias)
-        return {**maps, "input_0": (self.split_kernel(embedded)[1], biases(self.cells[0])[0])}
+        return {**maps, "input_0": (self.split_kernel(embedded)[1], split_biases(self.cells[0])[0])}
 
-    def project(self, embedded: Tensor) -> Tensor:
-        """What the first layer makes of the tokens (T, N, E) alone (T, N, G U)."""
-        return projected(embedded, self.split_kernel(embedded)[0])
+    def project_tokens(self, embedded: Tensor) -> Tensor:
+        """Returns the share (T, N, G U) of the tokens `embedded` (T, N, E) in the gates of the first layer."""
+        return project_inputs(embedded, self.split_kernel(embedded)[0])
 
     def split_kernel(self, embedded: Tensor) -> tuple[Tensor, Tensor]:
-        """Of the first layer: the rows for tokens, and those for what it sees beside them."""
-        token, beside = ops.split(self.cells[0].kernel, [embedded.shape[-1]], axis=0)
-        return token, beside
+        """Splits the first layer's kernel into the rows for tokens and the rows for what is concatenated with them."""
+        for_token, for_concat = ops.split(self.cells[0].kernel, [embedded.shape[-1]], axis=0)
+        return for_token, for_concat
 
-    def recur_mapped(self, affine: Affine, token: Tensor, beside: Tensor, state: State) -> State:
-        """`recur` for teacher forcing: on a token projected already, and on what the first layer sees beside it."""
-        changed: State = {}
-        value = beside
-        for index, (cell, names) in enumerate(zip(self.cells, self.names, strict=True)):
-            gates = gates_of(cell)
+    def recur_with_maps(self, affine: Affine, token: Tensor, concat: Tensor, state: DecoderState) -> DecoderState:
+        """Runs `recur` for teacher forcing.
+
+        `token` (N, G U) is projected already; `concat` (N, ...) is what the first layer sees concatenated with it.
+        """
+        changed: DecoderState = {}
+        value = concat
+        for index, (cell, names) in enumerate(zip(self.cells, self.state_names, strict=True)):
+            gates = select_gates(cell)
             from_input = affine(f"input_{index}", value)
             from_hidden = affine(f"recurrent_{index}", state[names[0]])
-            before = {kind: state[name] for kind, name in zip(gates.states, names, strict=True)}
-            notes = gates.step(from_input if index else from_input + token, from_hidden, before)
-            changed |= {name: notes[kind] for kind, name in zip(gates.states, names, strict=True)}
-            value = value + notes["hidden"] if index else notes["hidden"]
+            previous = {kind: state[name] for kind, name in zip(gates.states, names, strict=True)}
+            cache = gates.step(from_input if index else from_input + token, from_hidden, previous)
+            changed |= {name: cache[kind] for kind, name in zip(gates.states, names, strict=True)}
+            value = value + cache["hidden"] if index else cache["hidden"]
         return changed
 
-    def own_entries(self, state: State) -> State:
-        """The decoder's own entries of `state` alone."""
-        return {name: ops.cast(state[name], "float32") for names in self.names for name in names}
+    def select_layer_states(self, state: DecoderState) -> DecoderState:
+        """Returns the states of the layers alone, in float32."""
+        return {name: ops.cast(state[name], "float32") for names in self.state_names for name in names}
 
-    def advance(self, embedded: Tensor, state: State) -> Advance:
-        """One step; `embedded` (N, E) is the previous token, `state` has the source's entries and the decoder's."""
+    def step(self, embedded: Tensor, state: DecoderState) -> DecoderStep:
+        """Runs one step on the previous token `embedded` (N, E).
+
+        `state` has the entries of the source as well as those of the decoder.
+        """
         raise NotImplementedError
 
-    def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
-        """What the output layer sees (T, N, R) of all steps, given all previous tokens (T, N, E)."""
+    def teacher_force(self, embedded: Tensor, state: DecoderState, training: bool) -> Tensor:
+        """Returns the readouts (T, N, R) of all steps, given all previous tokens (T, N, E)."""
         raise NotImplementedError
 
 
 class BahdanauDecoder(RecurrentDecoder):
-    """The previous state asks, the context feeds the recurrence; the readout sees state, context and token.
+    """The previous state is the query, and the context feeds the recurrence; the readout sees state, context and token.
 
     Source: Bahdanau, Cho, Bengio (2015), equations 4 to 6.
     """
 
     def build(self, memory_shape: tuple[int | None, ...]) -> None:
         memory, embedding = memory_shape[-1] or 0, self.config.embedding
-        read = self.config.units + memory + embedding
-        self.build_parts(memory, input_width=embedding + memory, read_width=read)
+        readout_input_width = self.config.units + memory + embedding
+        self.build_parts(memory, input_width=embedding + memory, readout_input_width=readout_input_width)
 
-    def advance(self, embedded: Tensor, state: State) -> Advance:
-        context, weights = self.attention.ask(state[self.top], state)
+    def step(self, embedded: Tensor, state: DecoderState) -> DecoderStep:
+        context, weights = self.attention.attend(state[self.query_name], state)
         changed = self.recur(ops.concatenate([embedded, context], axis=-1), state)
-        return Advance(changed, self.read(changed[self.top], context, embedded), weights)
+        return DecoderStep(changed, self.compute_readout(changed[self.query_name], context, embedded), weights)
 
-    def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
-        attended = self.attention.written_out(state)
-        if attended is not None and self.config.layers == 1:
-            hidden, context = self.run_attentive(embedded, state, attended)
-        elif not self.attention.asks:
-            context = swapped(self.attention(swapped(embedded), state)[0])  # (T, N, M), all steps alike
-            hidden = self.recur_over_time(ops.concatenate([embedded, context], axis=-1), state)[self.top]
+    def teacher_force(self, embedded: Tensor, state: DecoderState, training: bool) -> Tensor:
+        tensors = self.attention.collect_tensors(state)
+        if tensors is not None and self.config.layers == 1:
+            hidden, context = self.run_attentive(embedded, state, tensors)
+        elif not self.attention.uses_query:
+            contexts = self.attention(swap_rows_and_time(embedded), state)[0]  # (N, T, M), all steps alike
+            context = swap_rows_and_time(contexts)
+            inputs = ops.concatenate([embedded, context], axis=-1)
+            hidden = self.recur_over_time(inputs, state)[self.query_name]
         else:
             hidden, context = self.run_steps(embedded, state)
-        read = self.read(ops.cast(hidden, embedded.dtype), ops.cast(context, embedded.dtype), embedded)
-        return self.dropout(read, training=training)
+        readouts = self.compute_readout(ops.cast(hidden, embedded.dtype), ops.cast(context, embedded.dtype), embedded)
+        return self.dropout(readouts, training=training)
 
-    def run_steps(self, embedded: Tensor, state: State) -> tuple[Tensor, Tensor]:
-        """States (T, N, U) of the top layer and contexts (T, N, M), step after step."""
+    def run_steps(self, embedded: Tensor, state: DecoderState) -> tuple[Tensor, Tensor]:
+        """Returns the states (T, N, U) of the top layer and the contexts (T, N, M), computed step by step."""
 
-        def step(affine: Affine, carry: State, token: Tensor) -> State:
-            context = ops.cast(self.attention.ask(carry[self.top], state)[0], "float32")
-            return {**self.recur_mapped(affine, token, context, carry), "context": context}
+        def step(affine: Affine, carry: DecoderState, token: Tensor) -> DecoderState:
+            context = ops.cast(self.attention.attend(carry[self.query_name], state)[0], "float32")
+            return {**self.recur_with_maps(affine, token, context, carry), "context": context}
 
-        # Keras' scan gives back what it carries, no more: so the context is carried, though nothing reads it.
-        start = self.own_entries(state)
-        start["context"] = ops.zeros_like(self.attention.ask(start[self.top], state)[0], dtype="float32")
-        states = states_with_maps(step, start, self.project(embedded), self.maps(embedded), dtype=self.compute_dtype)
-        return states[self.top], states["context"]
+        # Keras' scan returns what it carries and nothing else: so the context is carried, though no step reads it.
+        start = self.select_layer_states(state)
+        first_context = self.attention.attend(start[self.query_name], state)[0]
+        start["context"] = ops.zeros_like(first_context, dtype="float32")
+        tokens, maps = self.project_tokens(embedded), self.collect_maps(embedded)
+        states = run_with_deferred_kernels(step, start, tokens, maps, dtype=self.compute_dtype)
+        return states[self.query_name], states["context"]
 
-    def run_attentive(self, embedded: Tensor, state: State, attended: Attended) -> tuple[Tensor, Tensor]:
-        """The same, of one layer with additive attention, with the gradient written out: several times as fast."""
-        (cell,), (names,) = self.cells, self.names
-        input_bias, recurrent_bias = biases(cell)
+    def run_attentive(self, embedded: Tensor, state: DecoderState, tensors: AttentionTensors) -> tuple[Tensor, Tensor]:
+        """Does what `run_steps` does, for one layer with additive attention, several times as fast.
+
+        Its gradients are hand-written (`fast/recurrence.py`).
+        """
+        (cell,), (names,) = self.cells, self.state_names
+        input_bias, recurrent_bias = split_biases(cell)
         from_token, from_context = self.split_kernel(embedded)
-        return attentive_states_over_time(
-            gates_of(cell),
-            projected(embedded, from_token) + input_bias,
+        return run_attentive_recurrence(
+            select_gates(cell),
+            project_inputs(embedded, from_token) + input_bias,
             [ops.cast(state[name], "float32") for name in names],
             ops.cast(cell.recurrent_kernel, "float32"),
             recurrent_bias,
             ops.cast(from_context, "float32"),
-            attended,
+            tensors,
             dtype=self.compute_dtype,
         )
 
-    def read(self, hidden: Tensor, context: Tensor, embedded: Tensor) -> Tensor:
+    def compute_readout(self, hidden: Tensor, context: Tensor, embedded: Tensor) -> Tensor:
         return self.readout(ops.concatenate([hidden, context, embedded], axis=-1))
 
 
 class LuongDecoder(RecurrentDecoder):
-    """The current state asks; the readout is Luong's attentional vector tanh(W [context; state]).
+    """The current state is the query; the readout is Luong's attentional vector tanh(W [context; state]).
 
-    With input feeding the next step sees it beside the token. Without, no step needs the attention of another, and
-    teacher forcing asks for all steps at once. Source: Luong, Pham, Manning (2015), section 3.
+    With input feeding the next step sees the readout concatenated with the token (`fed` in the state). Without it no
+    step depends on the attention of another, and teacher forcing attends for all steps at once.
+    Source: Luong, Pham, Manning (2015), section 3.
     """
 
     def build(self, memory_shape: tuple[int | None, ...]) -> None:
         memory, embedding = memory_shape[-1] or 0, self.config.embedding
-        fed = self.config.readout_width if self.config.input_feeding else 0
-        self.build_parts(memory, input_width=embedding + fed, read_width=self.config.units + memory)
+        fed_width = self.config.readout_width if self.config.input_feeding else 0
+        self.build_parts(memory, input_width=embedding + fed_width, readout_input_width=self.config.units + memory)
 
-    def initial(self, encoded: Encoded) -> State:
-        state = super().initial(encoded)
+    def init_layer_states(self, encoded: EncoderOutput) -> DecoderState:
+        state = super().init_layer_states(encoded)
         if self.config.input_feeding:
-            nothing = ops.zeros_like(state[self.top][:, :1])
-            state["fed"] = ops.repeat(nothing, self.config.readout_width, axis=1)
+            zeros = ops.zeros_like(state[self.query_name][:, :1])
+            state["fed"] = ops.repeat(zeros, self.config.readout_width, axis=1)
         return state
 
-    def advance(self, embedded: Tensor, state: State) -> Advance:
+    def step(self, embedded: Tensor, state: DecoderState) -> DecoderStep:
         value = ops.concatenate([embedded, state["fed"]], axis=-1) if "fed" in state else embedded
         changed = self.recur(value, state)
-        context, weights = self.attention.ask(changed[self.top], state)
-        read = self.read(changed[self.top], context)
+        context, weights = self.attention.attend(changed[self.query_name], state)
+        readout = self.compute_readout(changed[self.query_name], context)
         if "fed" in state:
-            changed["fed"] = read
-        return Advance(changed, read, weights)
+            changed["fed"] = readout
+        return DecoderStep(changed, readout, weights)
 
-    def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
+    def teacher_force(self, embedded: Tensor, state: DecoderState, training: bool) -> Tensor:
         if "fed" in state:
-            read = self.run_fed(embedded, state)
+            readouts = self.run_with_input_feeding(embedded, state)
         else:
-            hidden = ops.cast(self.recur_over_time(embedded, state)[self.top], embedded.dtype)
-            read = self.read(hidden, swapped(self.attention(swapped(hidden), state)[0]))
-        return self.dropout(read, training=training)
+            hidden = ops.cast(self.recur_over_time(embedded, state)[self.query_name], embedded.dtype)
+            contexts = self.attention(swap_rows_and_time(hidden), state)[0]  # (N, T, M)
+            readouts = self.compute_readout(hidden, swap_rows_and_time(contexts))
+        return self.dropout(readouts, training=training)
 
-    def run_fed(self, embedded: Tensor, state: State) -> Tensor:
-        """What is read out (T, N, R), step after step, since each step sees what the one before read."""
+    def run_with_input_feeding(self, embedded: Tensor, state: DecoderState) -> Tensor:
+        """Returns the readouts (T, N, R), computed step by step, since each step sees the readout before it."""
 
-        def step(affine: Affine, carry: State, token: Tensor) -> State:
-            changed = self.recur_mapped(affine, token, carry["fed"], carry)
-            context = ops.cast(self.attention.ask(changed[self.top], state)[0], "float32")
-            read = affine("readout", ops.concatenate([context, changed[self.top]], axis=-1))
-            return {**changed, "fed": self.readout.activation(read)}
+        def step(affine: Affine, carry: DecoderState, token: Tensor) -> DecoderState:
+            changed = self.recur_with_maps(affine, token, carry["fed"], carry)
+            context = ops.cast(self.attention.attend(changed[self.query_name], state)[0], "float32")
+            readout = affine("readout", ops.concatenate([context, changed[self.query_name]], axis=-1))
+            return {**changed, "fed": self.readout.activation(readout)}
 
-        start = {**self.own_entries(state), "fed": ops.cast(state["fed"], "float32")}
-        maps = {**self.maps(embedded), "readout": (self.readout.kernel, self.readout.bias)}
-        states = states_with_maps(step, start, self.project(embedded), maps, dtype=self.compute_dtype)
+        start = {**self.select_layer_states(state), "fed": ops.cast(state["fed"], "float32")}
+        maps = {**self.collect_maps(embedded), "readout": (self.readout.kernel, self.readout.bias)}
+        tokens = self.project_tokens(embedded)
+        states = run_with_deferred_kernels(step, start, tokens, maps, dtype=self.compute_dtype)
         return ops.cast(states["fed"], embedded.dtype)
 
-    def read(self, hidden: Tensor, context: Tensor) -> Tensor:
+    def compute_readout(self, hidden: Tensor, context: Tensor) -> Tensor:
         return self.readout(ops.concatenate([context, ops.cast(hidden, context.dtype)], axis=-1))
 
 
-def swapped(values: Tensor) -> Tensor:
-    """The first two axes in each other's place: steps of rows are rows of steps, which attention takes."""
+def swap_rows_and_time(values: Tensor) -> Tensor:
+    """Transposes the first two axes: recurrences put time first, attention puts rows first."""
     return ops.transpose(values, (1, 0, 2))
 
 
-# Every attention of the textbooks: what is compared, and when it is asked.
+# The attention of each name: what is compared, and when the decoder attends.
 SYSTEMS: dict[str, tuple[type[Attention], type[RecurrentDecoder]]] = {
     "none": (NoAttention, BahdanauDecoder),
     "additive": (AdditiveAttention, BahdanauDecoder),
@@ -284,7 +302,7 @@ SYSTEMS: dict[str, tuple[type[Attention], type[RecurrentDecoder]]] = {
 }
 
 
-def decoder_of(config: ModelConfig, name: str) -> RecurrentDecoder:
-    """The decoder with the attention that the settings name."""
+def make_recurrent_decoder(config: RnnConfig, name: str) -> RecurrentDecoder:
+    """Returns the decoder with the attention that the settings name."""
     attention, decoder = SYSTEMS[config.attention]
     return decoder(config, attention(config.attention_units, config.heads, name="attention"), name=name)

@@ -1,38 +1,40 @@
-"""Dropout from a byte for each value."""
+"""Dropout that draws one random byte for each value."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import keras
 from keras import ops
 
-Tensor = Any
+from nmt_cli.arrays.types import Tensor
 
-LEVELS = 256  # of a byte
-WORD = 4  # bytes
+BYTE_LEVELS = 256
+BYTES_PER_WORD = 4
 
 
 class Dropout(keras.layers.Dropout):
-    """Keras' dropout in less than half its time, which is mostly that of drawing 32 random bits for each value.
+    """Keras' dropout in less than half its time, most of which goes into drawing 32 random bits for each value.
 
-    Here 8 are drawn, so `rate` is rounded to 256ths; what is kept is scaled by the share that is. Keras' own, in
-    bfloat16, compares numbers of 8 bits and scales as if they had more: by 0.15 it drops 0.156.
-    Source: Srivastava et al. (2014), "Dropout", section 10 (scaled while training).
+    This layer draws 8 bits, so `rate` is rounded to a multiple of 1/256; the values kept are scaled by the rounded
+    rate. Keras' own layer, in bfloat16, compares numbers of 8 bits and scales as if they had more: at a rate of 0.15
+    it drops 0.156. Source: Srivastava et al. (2014), "Dropout", section 10 (scaled during training).
     """
 
     def call(self, inputs: Tensor, training: bool = False) -> Tensor:
-        dropped = round(self.rate * LEVELS)
-        if not training or dropped == 0:
+        dropped_levels = round(self.rate * BYTE_LEVELS)
+        if not training or dropped_levels == 0:
             return inputs
-        kept = ops.cast(self.bytes_like(inputs) >= ops.cast(dropped, "uint8"), inputs.dtype)
-        return inputs * (kept * ops.cast(LEVELS / (LEVELS - dropped), inputs.dtype))
+        is_kept = ops.cast(self.draw_bytes(inputs) >= ops.cast(dropped_levels, "uint8"), inputs.dtype)
+        return inputs * (is_kept * ops.cast(BYTE_LEVELS / (BYTE_LEVELS - dropped_levels), inputs.dtype))
 
-    def bytes_like(self, inputs: Tensor) -> Tensor:
-        """A random byte for each of `inputs`."""
+    def draw_bytes(self, inputs: Tensor) -> Tensor:
+        """Returns a random byte for each value of `inputs`, in their shape."""
         count = ops.prod(ops.shape(inputs))
         words = keras.random.randint(
-            ((count + WORD - 1) // WORD, 1), -(2**31), 2**31 - 1, dtype="int32", seed=self.seed_generator
+            ((count + BYTES_PER_WORD - 1) // BYTES_PER_WORD, 1),
+            -(2**31),
+            2**31 - 1,
+            dtype="int32",
+            seed=self.seed_generator,
         )
-        drawn = ops.reshape(ops.view(words, "uint8"), (-1,))
-        return ops.reshape(drawn[:count], ops.shape(inputs))
+        random_bytes = ops.reshape(ops.view(words, "uint8"), (-1,))
+        return ops.reshape(random_bytes[:count], ops.shape(inputs))

@@ -1,4 +1,4 @@
-"""From the features of a picture's regions to what attention reads and the states that the decoder starts from.
+"""The encoder of pictures: the features of regions to the memory of attention and the first states of the decoder.
 
 Letters: B pictures, R regions, D depth of their features, U units.
 Source: Xu et al. (2015), "Show, Attend and Tell", sections 3.1.1 and 3.1.2.
@@ -11,18 +11,17 @@ from typing import Any
 import keras
 from keras import ops
 
-from nmt_cli.model.cells import STATES
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.arrays.types import Tensor
+from nmt_cli.model.cells import STATE_NAMES
+from nmt_cli.model.config import RnnConfig
 from nmt_cli.model.dropout import Dropout
-from nmt_cli.model.encoders import Encoded
-
-Tensor = Any
+from nmt_cli.model.encoders import EncoderOutput
 
 
 class GridEncoder(keras.layers.Layer):
-    """Each region for itself through a dense layer with ReLU; the decoder starts from the mean of the regions."""
+    """Passes each region through a dense layer with ReLU; the decoder starts from the mean of the regions."""
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    def __init__(self, config: RnnConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.config = config
         self.dense = keras.layers.Dense(config.encoder_width, activation="relu", name="dense")
@@ -33,10 +32,10 @@ class GridEncoder(keras.layers.Layer):
         self.dense.build(features_shape)
         self.built = True
 
-    def call(self, features: Tensor, mask: Tensor, training: bool = False) -> Encoded:
-        """`features` (B, R, D); `mask` (B, R) is true where the picture has a region."""
+    def call(self, features: Tensor, mask: Tensor, training: bool = False) -> EncoderOutput:
+        """Encodes `features` (B, R, D); `mask` (B, R) is true where the picture has a region."""
         memory = self.dropout(self.dense(features), training=training)  # (B, R, U)
-        true = ops.expand_dims(ops.cast(mask, memory.dtype), -1)
-        mean = ops.sum(memory * true, axis=1) / ops.maximum(ops.sum(true, axis=1), 1)
-        states = (mean,) * len(STATES[self.config.cell])
-        return Encoded(memory=memory, final=(states,) * self.config.layers)
+        is_region = ops.expand_dims(ops.cast(mask, memory.dtype), -1)
+        mean = ops.sum(memory * is_region, axis=1) / ops.maximum(ops.sum(is_region, axis=1), 1)
+        states = (mean,) * len(STATE_NAMES[self.config.cell])
+        return EncoderOutput(memory=memory, final_states=(states,) * self.config.layers)

@@ -1,22 +1,21 @@
-"""What the network is given as its source: ids or features, as vectors and a mask.
+"""The input of the network: ids or features of the source, as vectors and a mask.
 
 Letters: B sentences or pictures, S positions (tokens or regions), D depth of features.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import keras
 from keras import ops
 
+from nmt_cli.arrays.types import Tensor
 from nmt_cli.model.dropout import Dropout
-
-Tensor = Any
 
 
 class SourceInput(Protocol):
-    """The array that `encode` takes, under the name that it has in the export."""
+    """The array that `encode` takes. `name` is that of the graph input in the export."""
 
     name: str
     dtype: str
@@ -24,22 +23,22 @@ class SourceInput(Protocol):
 
     @property
     def width(self) -> int:
-        """Of the vectors."""
+        """Width of the vectors."""
         ...
 
     def build(self) -> None: ...
 
-    def vectors(self, source: Tensor, training: bool) -> Tensor:
-        """(B, S, width): what the encoder reads."""
+    def embed(self, source: Tensor, training: bool) -> Tensor:
+        """Returns the vectors (B, S, width) that the encoder reads."""
         ...
 
     def mask(self, source: Tensor) -> Tensor:
-        """(B, S): true where there is something."""
+        """Returns (B, S): true on tokens or regions, false on padding."""
         ...
 
 
 class TokenInput:
-    """Sources that are ids: looked up in an embedding."""
+    """Ids of tokens, which are looked up in an embedding."""
 
     name = "source_ids"
     dtype = "int32"
@@ -53,7 +52,7 @@ class TokenInput:
     def build(self) -> None:
         self.embedding.build()
 
-    def vectors(self, source: Tensor, training: bool) -> Tensor:
+    def embed(self, source: Tensor, training: bool) -> Tensor:
         return self.dropout(self.embedding(source), training=training)
 
     def mask(self, source: Tensor) -> Tensor:
@@ -61,9 +60,9 @@ class TokenInput:
 
 
 class GridInput:
-    """Sources that are features, taken as they are.
+    """Features of regions, which are taken as they are.
 
-    Regions that a picture does not have are NaN (`corpus.grids.padded_grids`).
+    The padding of a picture with fewer regions is NaN (`sources.images.pad_grids`).
     """
 
     name = "source_features"
@@ -76,7 +75,7 @@ class GridInput:
     def build(self) -> None:
         """Nothing is learned before the encoder."""
 
-    def vectors(self, source: Tensor, training: bool) -> Tensor:
+    def embed(self, source: Tensor, training: bool) -> Tensor:
         return ops.where(ops.isnan(source), ops.zeros_like(source), source)
 
     def mask(self, source: Tensor) -> Tensor:

@@ -1,10 +1,10 @@
-"""The Transformer of Vaswani et al. (2017), with the norm before each part: an encoder and a decoder for `Seq2Seq`.
+"""The Transformer of Vaswani et al. (2017) with layer normalisation before each sublayer: encoder and decoder.
 
-A part is wrapped as x + dropout(part(norm(x))), with one norm more at the end of each stack: Xiong et al. (2020), "On
-Layer Normalization in the Transformer Architecture".
+A sublayer computes x + dropout(sublayer(norm(x))), and each stack ends with one more norm. Source: Xiong et al.
+(2020), "On Layer Normalization in the Transformer Architecture".
 
-The decoder has one computation: T new positions that look at what was cached and at themselves. Teacher forcing asks
-it for all positions behind an empty cache, a step for one position behind those before.
+The decoder has one computation: T new positions attend to the cached ones and to themselves. Teacher forcing runs it
+on all positions with an empty cache, a step of search on one position with those before it in the cache.
 
 Letters: N rows, T new target positions, P cached ones, S source positions, L positions of either side, E width,
 H heads, D width of a head (E / H).
@@ -18,26 +18,25 @@ import keras
 import numpy as np
 from keras import ops
 
-from nmt_cli.model.attention import MASKED, State
-from nmt_cli.model.config import ModelConfig
-from nmt_cli.model.decoders import Advance
+from nmt_cli.arrays.types import Tensor
+from nmt_cli.model.attention import MASKED, DecoderState
+from nmt_cli.model.config import TransformerConfig
+from nmt_cli.model.decoders import DecoderStep
 from nmt_cli.model.dropout import Dropout
-from nmt_cli.model.encoders import Encoded
-
-Tensor = Any
+from nmt_cli.model.encoders import EncoderOutput
 
 EPSILON = 1e-6  # of the norms
 
 
 class HeadedAttention(keras.layers.MultiHeadAttention):
-    """Keras' multi-head attention whose keys and values may have been made before, with weights in float32.
+    """Keras' multi-head attention for keys and values that were computed before, with weights in float32.
 
-    As in the paper (section 3.2.2) the projections have no bias. Keras' own softmax computes in the layer's dtype, and
-    rows of bfloat16 do not sum to 1.
+    As in the paper (section 3.2.2) the projections have no bias. Keras' own softmax computes in the layer's dtype; in
+    bfloat16 the weights of a row do not sum to 1.
     """
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
-        # Glorot's range of an E x E matrix. Keras takes the kernel (E, H, D) for a convolution: a range far too small.
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
+        # Glorot's range for an E x E matrix. Keras takes the kernel (E, H, D) for a convolution's: a far smaller range.
         limit = (3 / config.embedding) ** 0.5
         super().__init__(
             num_heads=config.heads,
@@ -48,16 +47,19 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
         )
         self.dropout_of_weights = Dropout(config.dropout)
 
-    def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values (N, L, H, D) of `memory` (N, L, E)."""
+    def project_memory(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the keys and values (N, L, H, D) of `memory` (N, L, E)."""
         return self.key_dense(memory), self.value_dense(memory)
 
     def attend(
-        self, asking: Tensor, keys: Tensor, values: Tensor, mask: Tensor, training: bool
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, training: bool
     ) -> tuple[Tensor, Tensor]:
-        """What `asking` (N, T, E) finds, (N, T, E), and how it weighs, (N, H, T, L); `mask` is as in a call."""
-        found, weights = self._compute_attention(self.query_dense(asking), keys, values, mask, training)
-        return self.output_dense(found), weights
+        """Returns the output (N, T, E) for `queries` (N, T, E) and the weights (N, H, T, L).
+
+        `mask` (N or 1, T or 1, L) is true where a query may attend to a position.
+        """
+        contexts, weights = self._compute_attention(self.query_dense(queries), keys, values, mask, training)
+        return self.output_dense(contexts), weights
 
     def _compute_attention(
         self,
@@ -68,23 +70,26 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
         training: bool | None = None,
         return_attention_scores: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Equation 1 on projected (N, T, H, D) and (N, L, H, D); Keras offers this method to be replaced."""
+        """Computes equation 1 on projected queries (N, T, H, D), keys and values (N, L, H, D).
+
+        Keras calls this method and documents that it may be overridden.
+        """
         energies = ops.einsum("nlhd,nthd->nhtl", key, query * self.key_dim**-0.5)
-        # Not ops.softmax, which warns of a single position: the first step has no other.
-        weights = ops.exp(ops.log_softmax(masked(ops.cast(energies, "float32"), attention_mask), axis=-1))
-        kept = ops.cast(self.dropout_of_weights(weights, training=training), value.dtype)
-        return ops.einsum("nhtl,nlhd->nthd", kept, value), weights
+        # Not ops.softmax: it warns about a single position, which is all that the first step has.
+        weights = ops.exp(ops.log_softmax(mask_energies(ops.cast(energies, "float32"), attention_mask), axis=-1))
+        dropped_out = ops.cast(self.dropout_of_weights(weights, training=training), value.dtype)
+        return ops.einsum("nhtl,nlhd->nthd", dropped_out, value), weights
 
 
-def masked(energies: Tensor, mask: Tensor | None) -> Tensor:
-    """`energies` (N, H, T, L) with MASKED where `mask` (N or 1, T or 1, L) is false."""
+def mask_energies(energies: Tensor, mask: Tensor | None) -> Tensor:
+    """Returns `energies` (N, H, T, L) with MASKED where `mask` (N or 1, T or 1, L) is false."""
     return energies if mask is None else ops.where(ops.expand_dims(mask, 1), energies, MASKED)
 
 
 class FeedForward(keras.layers.Layer):
-    """max(0, x W1 + b1) W2 + b2 at each position. Source: Vaswani et al. (2017), equation 2."""
+    """Computes max(0, x W1 + b1) W2 + b2 at each position. Source: Vaswani et al. (2017), equation 2."""
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.inner = keras.layers.Dense(config.feed_forward, activation="relu", name="inner")
         self.outer = keras.layers.Dense(config.embedding, name="outer")
@@ -100,23 +105,26 @@ class FeedForward(keras.layers.Layer):
 
 
 class Sinusoids(keras.layers.Layer):
-    """Position p as sin and cos of p / 10000^(2i/E), in turn. Source: Vaswani et al. (2017), section 3.5."""
+    """Encodes position p as sin and cos of p / 10000^(2i/E), alternating.
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    Source: Vaswani et al. (2017), section 3.5.
+    """
+
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(autocast=False, **kwargs)
         self.width = config.embedding
         self.rates = np.power(10_000.0, -np.arange(0, config.embedding, 2) / config.embedding).astype(np.float32)
 
     def call(self, positions: Tensor) -> Tensor:
-        """(L, E) in float32, of `positions` (L,)."""
+        """Returns the encodings (L, E) of `positions` (L,), in float32."""
         angles = ops.cast(ops.expand_dims(positions, -1), "float32") * self.rates
         return ops.reshape(ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1), (-1, self.width))
 
 
 class LearnedPositions(keras.layers.Layer):
-    """A vector for each position. Those from `max_positions` on share the last one, which training need never see."""
+    """Learns a vector for each position; positions from `max_positions` on share the last one."""
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.last = config.max_positions - 1
         deviation = keras.initializers.RandomNormal(stddev=config.embedding**-0.5)
@@ -127,7 +135,7 @@ class LearnedPositions(keras.layers.Layer):
         self.built = True
 
     def call(self, positions: Tensor) -> Tensor:
-        """(L, E), of `positions` (L,)."""
+        """Returns the vectors (L, E) of `positions` (L,)."""
         return self.table(ops.minimum(positions, self.last))
 
 
@@ -135,13 +143,13 @@ POSITIONS: dict[str, type[keras.layers.Layer]] = {"sinusoidal": Sinusoids, "lear
 
 
 class Stack(keras.layers.Layer):
-    """What encoder and decoder share: positions at the start, layers, a norm at the end."""
+    """What encoder and decoder share: positions at the start, a stack of layers, a norm at the end."""
 
-    def __init__(self, config: ModelConfig, kind: type[TransformerLayer], **kwargs: Any) -> None:
+    def __init__(self, config: TransformerConfig, layer_class: type[TransformerLayer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.config = config
         self.positions = POSITIONS[config.positions](config, name="positions")
-        self.layers = [kind(config, name=f"layer_{index}") for index in range(config.layers)]
+        self.layers = [layer_class(config, name=f"layer_{index}") for index in range(config.layers)]
         self.norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="norm")
         self.supports_masking = True
 
@@ -151,16 +159,16 @@ class Stack(keras.layers.Layer):
             layer.build((None, None, self.config.embedding))
         self.built = True
 
-    def placed(self, embedded: Tensor, positions: Tensor) -> Tensor:
-        """Embeddings (N, L, E), scaled to variance 1 as in the paper (section 3.4), plus their positions (L,)."""
+    def add_positions(self, embedded: Tensor, positions: Tensor) -> Tensor:
+        """Adds the `positions` (L,) to embeddings (N, L, E), scaled to variance 1 as in the paper (section 3.4)."""
         scaled = embedded * self.config.embedding**0.5
         return scaled + ops.cast(self.positions(positions), scaled.dtype)
 
 
 class TransformerLayer(keras.layers.Layer):
-    """Self-attention and a feed-forward network, each between a norm and a residual."""
+    """Self-attention and a feed-forward network, each with a norm before it and a residual connection around it."""
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.self_attention = HeadedAttention(config, name="self_attention")
         self.feed_forward = FeedForward(config, name="feed_forward")
@@ -174,25 +182,29 @@ class TransformerLayer(keras.layers.Layer):
             layer.build(input_shape)
         self.built = True
 
-    def add(self, value: Tensor, found: Tensor, training: bool) -> Tensor:
-        return value + self.dropout(found, training=training)
+    def add_residual(self, value: Tensor, output: Tensor, training: bool) -> Tensor:
+        """Adds the output of a sublayer, with its dropout, to the sublayer's input `value`."""
+        return value + self.dropout(output, training=training)
 
-    def fed_forward(self, value: Tensor, training: bool) -> Tensor:
-        return self.add(value, self.feed_forward(self.feed_forward_norm(value), training=training), training)
+    def run_feed_forward(self, value: Tensor, training: bool) -> Tensor:
+        """Runs the sublayer with the feed-forward network on `value` (N, L, E)."""
+        return self.add_residual(value, self.feed_forward(self.feed_forward_norm(value), training=training), training)
 
 
 class EncoderLayer(TransformerLayer):
+    """A layer of the encoder: both of its sublayers see the whole sentence."""
+
     def call(self, value: Tensor, mask: Tensor, training: bool = False) -> Tensor:
-        """`value` (N, S, E); `mask` (N, 1, S) is true where there is a token."""
+        """Runs the layer on `value` (N, S, E); `mask` (N, 1, S) is true on tokens."""
         normed = self.self_norm(value)
-        found = self.self_attention(normed, normed, attention_mask=mask, training=training)
-        return self.fed_forward(self.add(value, found, training), training)
+        output = self.self_attention(normed, normed, attention_mask=mask, training=training)
+        return self.run_feed_forward(self.add_residual(value, output, training), training)
 
 
 class DecoderLayer(TransformerLayer):
-    """Between the two parts of an encoder layer, attention to the source."""
+    """A layer of the decoder: it attends to the source between the two sublayers of an encoder layer."""
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(config, **kwargs)
         self.source_attention = HeadedAttention(config, name="source_attention")
         self.source_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="source_norm")
@@ -202,84 +214,102 @@ class DecoderLayer(TransformerLayer):
         self.source_attention.build(input_shape, input_shape)
         self.source_norm.build(input_shape)
 
-    def look_back(
+    def attend_to_target(
         self, value: Tensor, cache: tuple[Tensor, Tensor], mask: Tensor, training: bool
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """`value` (N, T, E) after self-attention, and the cache (N, P, H, D) with the T new positions behind it."""
-        normed = self.self_norm(value)
-        new = self.self_attention.remember(normed)
-        keys, values = (ops.concatenate(both, axis=1) for both in zip(cache, new, strict=True))
-        found, _ = self.self_attention.attend(normed, keys, values, mask, training)
-        return self.add(value, found, training), (keys, values)
+        """Runs self-attention on `value` (N, T, E).
 
-    def look_at_source(
+        Returns the sublayer's output, and the cache: keys and values (N, P, H, D), with the T new positions appended.
+        """
+        normed = self.self_norm(value)
+        new = self.self_attention.project_memory(normed)
+        keys, values = (ops.concatenate(tensors, axis=1) for tensors in zip(cache, new, strict=True))
+        output, _ = self.self_attention.attend(normed, keys, values, mask, training)
+        return self.add_residual(value, output, training), (keys, values)
+
+    def attend_to_source(
         self, value: Tensor, source: tuple[Tensor, Tensor], mask: Tensor, training: bool
     ) -> tuple[Tensor, Tensor]:
-        """`value` (N, T, E) after attention to the source's keys and values, and its weights (N, H, T, S)."""
-        found, weights = self.source_attention.attend(self.source_norm(value), *source, mask, training)
-        return self.add(value, found, training), weights
+        """Runs attention from `value` (N, T, E) to the keys and values of the source.
+
+        Returns the sublayer's output and the weights (N, H, T, S).
+        """
+        output, weights = self.source_attention.attend(self.source_norm(value), *source, mask, training)
+        return self.add_residual(value, output, training), weights
 
 
 class TransformerEncoder(Stack):
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    """The encoder: it returns a memory, and no final states."""
+
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(config, EncoderLayer, **kwargs)
 
-    def call(self, embedded: Tensor, mask: Tensor, training: bool = False) -> Encoded:
-        """`embedded` (N, S, E); `mask` (N, S) is true where there is a token."""
-        value = self.placed(embedded, ops.arange(ops.shape(embedded)[1]))
+    def call(self, embedded: Tensor, mask: Tensor, training: bool = False) -> EncoderOutput:
+        """Encodes `embedded` (N, S, E); `mask` (N, S) is true on tokens."""
+        value = self.add_positions(embedded, ops.arange(ops.shape(embedded)[1]))
         for layer in self.layers:
             value = layer(value, ops.expand_dims(mask, 1), training=training)
-        return Encoded(memory=self.norm(value), final=())
+        return EncoderOutput(memory=self.norm(value), final_states=())
 
 
 class TransformerDecoder(Stack):
-    """Its state: of every layer the keys and values of the source, which no step changes, and those of the target.
+    """The decoder. Its state has the keys and values of every layer, those of the source and those of the target.
 
-    `keys_I` and `values_I` (N, P, H, D) of layer I begin with P = 0 and grow by one position a step.
+    No step changes those of the source. Those of the target, `keys_I` and `values_I` (N, P, H, D) of layer I, start
+    with P = 0 and grow by one position at each step.
     """
 
-    def __init__(self, config: ModelConfig, **kwargs: Any) -> None:
+    def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:
         super().__init__(config, DecoderLayer, **kwargs)
 
-    def start(self, encoded: Encoded, bias: Tensor) -> State:
-        """The state before the first token. `memory` is for whoever wants the encoder's output; no step reads it."""
-        state: State = {"memory": encoded.memory, "bias": bias}
+    def init_state(self, encoded: EncoderOutput, bias: Tensor) -> DecoderState:
+        """Returns the state before the first token.
+
+        No step reads `memory`: it is there for callers that want the output of the encoder.
+        """
+        state: DecoderState = {"memory": encoded.memory, "bias": bias}
         for index, layer in enumerate(self.layers):
-            keys, values = layer.source_attention.remember(encoded.memory)
-            nothing = ops.zeros_like(keys[:, :0])
+            keys, values = layer.source_attention.project_memory(encoded.memory)
+            empty = ops.zeros_like(keys[:, :0])
             state |= {f"source_keys_{index}": keys, f"source_values_{index}": values}
-            state |= {f"keys_{index}": nothing, f"values_{index}": nothing}
+            state |= {f"keys_{index}": empty, f"values_{index}": empty}
         return state
 
-    def advance(self, embedded: Tensor, state: State) -> Advance:
-        """One step: `embedded` (N, E) is the previous token. Weights are the last layer's, the mean of its heads."""
-        read, changed, weights = self.run(ops.expand_dims(embedded, 1), state, training=False)
-        return Advance(changed, read[:, 0], ops.mean(weights[:, :, 0], axis=1))
+    def step(self, embedded: Tensor, state: DecoderState) -> DecoderStep:
+        """Runs one step on the previous token `embedded` (N, E).
 
-    def force(self, embedded: Tensor, state: State, training: bool) -> Tensor:
-        """What the output layer sees (T, N, E) of all steps at once, given all previous tokens (T, N, E)."""
-        read, _, _ = self.run(ops.transpose(embedded, (1, 0, 2)), state, training)
-        return ops.transpose(read, (1, 0, 2))
+        The weights are those of the last layer, averaged over its heads.
+        """
+        readout, changed, weights = self.run(ops.expand_dims(embedded, 1), state, training=False)
+        return DecoderStep(changed, readout[:, 0], ops.mean(weights[:, :, 0], axis=1))
 
-    def run(self, embedded: Tensor, state: State, training: bool) -> tuple[Tensor, State, Tensor]:
-        """T positions (N, T, E) behind the cached ones: what is read out of them, the new cache, and the last layer's
-        weights (N, H, T, S) on the source."""
+    def teacher_force(self, embedded: Tensor, state: DecoderState, training: bool) -> Tensor:
+        """Returns the readouts (T, N, E) of all steps at once, given all previous tokens (T, N, E)."""
+        readouts, _, _ = self.run(ops.transpose(embedded, (1, 0, 2)), state, training)
+        return ops.transpose(readouts, (1, 0, 2))
+
+    def run(self, embedded: Tensor, state: DecoderState, training: bool) -> tuple[Tensor, DecoderState, Tensor]:
+        """Runs T new positions (N, T, E) after the cached ones.
+
+        Returns the readouts (N, T, E), the new cache, and the weights (N, H, T, S) of the last layer on the source.
+        """
         cached, new = ops.shape(state["keys_0"])[1], ops.shape(embedded)[1]
         positions = ops.arange(cached + new)
-        past = ops.expand_dims(positions[cached:], -1) >= positions  # (T, P + T): none looks at a later one
-        true = ops.expand_dims(ops.equal(state["bias"], 0), 1)  # (N, 1, S)
-        value = self.placed(embedded, positions[cached:])
-        changed: State = {}
+        # A position attends to itself and to those before it, and to all tokens of the source.
+        is_past = ops.expand_dims(ops.expand_dims(positions[cached:], -1) >= positions, 0)  # (1, T, P + T)
+        is_token = ops.expand_dims(ops.equal(state["bias"], 0), 1)  # (N, 1, S)
+        value = self.add_positions(embedded, positions[cached:])
+        changed: DecoderState = {}
         weights = None
         for index, layer in enumerate(self.layers):
-            cache, source = entries(state, "", index), entries(state, "source_", index)
-            value, grown = layer.look_back(value, cache, ops.expand_dims(past, 0), training)
-            value, weights = layer.look_at_source(value, source, true, training)
-            value = layer.fed_forward(value, training)
-            changed |= {f"keys_{index}": grown[0], f"values_{index}": grown[1]}
+            cache, source = select_keys_and_values(state, "", index), select_keys_and_values(state, "source_", index)
+            value, cache = layer.attend_to_target(value, cache, is_past, training)
+            value, weights = layer.attend_to_source(value, source, is_token, training)
+            value = layer.run_feed_forward(value, training)
+            changed |= {f"keys_{index}": cache[0], f"values_{index}": cache[1]}
         return self.norm(value), changed, weights
 
 
-def entries(state: State, kind: str, index: int) -> tuple[Tensor, Tensor]:
-    """Keys and values of layer `index` in the state."""
+def select_keys_and_values(state: DecoderState, kind: str, index: int) -> tuple[Tensor, Tensor]:
+    """Returns the keys and values of layer `index` in the state; `kind` is "source_", or "" for the target."""
     return state[f"{kind}keys_{index}"], state[f"{kind}values_{index}"]

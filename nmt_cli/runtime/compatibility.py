@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.runtime.model_directory import ModelDirectory, ModelCard
+from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
 
 
 def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
     """Raises OptionError unless both models read the same rows and write the same ids."""
-    for side, kind in (("source", source_kind), ("target", target_subwords)):
+    for side, kind in (("source", describe_source), ("target", describe_target)):
         if kind(first.card) != kind(other.card):
             raise OptionError(
                 f"{other.directory}/ cannot join {first.directory}/: its subwords of the {side} are others",
@@ -18,12 +18,12 @@ def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
             )
 
 
-def source_kind(card: ModelCard) -> Any:
+def describe_source(card: ModelCard) -> Any:
     """What two models that read the same rows have in common: bytes of the subwords, or the kind of picture."""
     if card.source.get("type", "text") != "text":
         return card.source
     return card.tokenizer, card.checksums[card.source_tokenizer]
 
 
-def target_subwords(card: ModelCard) -> Any:
+def describe_target(card: ModelCard) -> Any:
     return card.tokenizer, card.checksums[card.target_tokenizer]

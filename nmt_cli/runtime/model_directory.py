@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.files import sha256, write_json
+from nmt_cli.files import hash_file, write_json
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 
@@ -83,36 +83,36 @@ class ModelDirectory(NamedTuple):
     @property
     def files(self) -> tuple[str, ...]:
         """Names of what text is translated with, beside the card."""
-        graphs = graph_files(self.precision)
-        weights = [name for name in map(weight_file, graphs) if name in self.card.checksums]
+        graphs = name_graphs(self.precision)
+        weights = [name for name in map(name_weights, graphs) if name in self.card.checksums]
         return tuple(dict.fromkeys((*graphs, *weights, self.card.source_tokenizer, self.card.target_tokenizer)))
 
-    def source(self) -> Source:
+    def load_source(self) -> Source:
         """The source side as it was in training."""
         values = dict(self.card.source)
         kind = values.pop("type", "text")
         try:
             if kind == "text":
-                return TextSource(self.tokenizer(self.card.source_tokenizer), **values)
+                return TextSource(self.load_tokenizer(self.card.source_tokenizer), **values)
             from nmt_cli.sources.images import GridSource  # which text needs nothing of
 
             return GridSource(kind, **values)
         except TypeError as error:
-            raise damaged(self.directory / CARD, f"does not describe a source ({error})") from error
+            raise report_damage(self.directory / CARD, f"does not describe a source ({error})") from error
 
-    def target_tokenizer(self) -> Tokenizer:
-        return self.tokenizer(self.card.target_tokenizer)
+    def load_target_tokenizer(self) -> Tokenizer:
+        return self.load_tokenizer(self.card.target_tokenizer)
 
-    def tokenizer(self, name: str) -> Tokenizer:
+    def load_tokenizer(self, name: str) -> Tokenizer:
         return Tokenizer.load(self.directory / name, TokenizerSettings(**self.card.tokenizer))
 
 
-def graph_files(precision: str) -> tuple[str, str]:
+def name_graphs(precision: str) -> tuple[str, str]:
     """Names of the graphs of the encoder and of the decoder."""
     return (ENCODER, DECODER) if precision == FLOAT else (f"encoder.{precision}.onnx", f"decoder.{precision}.onnx")
 
 
-def weight_file(graph: str) -> str:
+def name_weights(graph: str) -> str:
     """Name of the file with the weights of a graph, where they are too large to stand in the graph."""
     return f"{graph}.data"
 
@@ -127,14 +127,14 @@ def read_card(directory: Path) -> ModelCard:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise damaged(path, f"is not valid JSON ({error})") from error
+        raise report_damage(path, f"is not valid JSON ({error})") from error
     written = values.get("format") if isinstance(values, dict) else None
     if isinstance(written, int) and written != FORMAT:
         raise DamagedError(
             f"{path} has format {written}; this nmt reads format {FORMAT}", hint="train it anew with this nmt"
         )
     if not is_card(values):
-        raise damaged(path, "does not have the entries of a model card")
+        raise report_damage(path, "does not have the entries of a model card")
     return ModelCard(**values)
 
 
@@ -148,19 +148,19 @@ def is_card(values: Any) -> bool:
 
 def check_file(path: Path, checksum: str) -> None:
     if not path.is_file():
-        raise damaged(path, "is missing")
-    if sha256(path) != checksum:
-        raise damaged(path, "is damaged: its checksum is not the one in model.json")
+        raise report_damage(path, "is missing")
+    if hash_file(path) != checksum:
+        raise report_damage(path, "is damaged: its checksum is not the one in model.json")
 
 
-def damaged(path: Path, what: str) -> DamagedError:
+def report_damage(path: Path, what: str) -> DamagedError:
     return DamagedError(
         f"{path} {what}", hint="copy the whole directory again, or make it anew with `nmt train --force`"
     )
 
 
 @contextmanager
-def publishing(directory: Path) -> Iterator[Path]:
+def publish_directory(directory: Path) -> Iterator[Path]:
     """A staging directory inside `directory`; its files take their places when the block ends well.
 
     The card goes last, so that a process killed before it leaves either the old model or one that is told damaged.
@@ -181,5 +181,5 @@ def publishing(directory: Path) -> Iterator[Path]:
 
 def write_card(directory: Path, card: ModelCard) -> None:
     """Writes `card` with the checksums of all files that stand in `directory`."""
-    checksums = {path.name: sha256(path) for path in sorted(directory.iterdir()) if path.name != CARD}
+    checksums = {path.name: hash_file(path) for path in sorted(directory.iterdir()) if path.name != CARD}
     write_json(directory / CARD, card._replace(checksums=checksums)._asdict())

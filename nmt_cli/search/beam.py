@@ -21,10 +21,10 @@ from nmt_cli.search.constraints import NEVER, Rows
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.ranking import Ranking
 from nmt_cli.search.step_model import StateT, Step, StepModel
-from nmt_cli.sources.source import ADDED
+from nmt_cli.sources.source import LENGTH_MARGIN
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """A hypothesis in ids; its last token is END where the network ended it (`finished`)."""
 
     tokens: tuple[int, ...]  # T
@@ -47,7 +47,7 @@ class Extension(NamedTuple):
 class Observer:
     """Is told what search does and cannot change it. This one pays no heed; `beam_trace.BeamTrace` draws a tree."""
 
-    def extended(self, extension: Extension) -> None:
+    def watch_step(self, extension: Extension) -> None:
         """After each step."""
 
 
@@ -57,7 +57,7 @@ def search(
     config: SearchConfig,
     observer: Observer | None = None,
     guide: Guide | None = None,
-) -> list[list[Found]]:
+) -> list[list[SearchResult]]:
     """At most `n_best` hypotheses of each sentence, best first; `source` (B, S, ...) is what `corpus.source` batches.
 
     `guide` is what constrains them; without one it is what `config` asks for, less what needs text. Samples need one:
@@ -68,10 +68,10 @@ def search(
     sentence is searched until the best that its open rows can become is worse than what it has
     (`penalties.Ranking.reachable`). A sentence's result does not depend on the others of its batch.
     """
-    return BeamSearch(model, source, config, observer or Observer(), guide or Guide.of(config)).run()
+    return BeamSearch(model, source, config, observer or Observer(), guide or Guide.from_config(config)).run()
 
 
-def length_limits(source: SourceArray, config: SearchConfig, forced: int = 0) -> NDArray[np.int64]:
+def limit_lengths(source: SourceArray, config: SearchConfig, forced: int = 0) -> NDArray[np.int64]:
     """(B,): how many tokens each sentence may have, `forced` of them given.
 
     Follows from its own length, never from its neighbours'.
@@ -79,16 +79,16 @@ def length_limits(source: SourceArray, config: SearchConfig, forced: int = 0) ->
     if config.length_factor is None:
         return np.full(len(source), config.max_length, dtype=np.int64)
     lengths = np.count_nonzero(source, axis=1)
-    most = np.ceil(config.length_factor * lengths) + ADDED + forced
+    most = np.ceil(config.length_factor * lengths) + LENGTH_MARGIN + forced
     return np.asarray(np.minimum(config.max_length, most), dtype=np.int64)
 
 
-def true_positions(source: SourceArray) -> NDArray[np.bool_]:
+def find_true_positions(source: SourceArray) -> NDArray[np.bool_]:
     """(B, S): what is no padding, which is 0 among ids and NaN among features."""
     return np.asarray(source != 0 if source.ndim == 2 else ~np.isnan(source[:, :, 0]))
 
 
-def filled(is_open: NDArray[np.bool_]) -> IntArray:
+def order_compactly(is_open: NDArray[np.bool_]) -> IntArray:
     """The places of what is open, in such an order that the last ones fill the holes, and nothing else moves."""
     count = int(np.count_nonzero(is_open))
     places = np.arange(count)
@@ -96,9 +96,9 @@ def filled(is_open: NDArray[np.bool_]) -> IntArray:
     return places
 
 
-# An ended hypothesis: what it is ranked by, its log-probability and that of END alone, its length (END counted), and
-# the row, of the step before the last, that END followed.
-ENDED = np.dtype(
+# A finished hypothesis: the score it is ranked by, its log-probability and that of END alone, its length (END counted),
+# and the row of the step before, which END followed.
+FINISHED = np.dtype(
     [
         ("score", np.float64),
         ("log_probability", np.float64),
@@ -110,50 +110,50 @@ ENDED = np.dtype(
 
 
 class Steps(NamedTuple):
-    """What R rows were made of: the T steps to each, and behind the last of them END, 0, and the row itself."""
+    """The T steps that led to each of R rows; after the last one END, 0 and the row itself."""
 
     tokens: IntArray  # (R, T)
-    log_probabilities: FloatArray  # (R, T), of each token
-    parents: IntArray  # (R, T), the rows that chose them
+    log_probabilities: FloatArray  # (R, T), of each token alone
+    parents: IntArray  # (R, T), the rows that they continued
 
 
 @dataclass
-class Trail:
-    """What every row chose at every step, so that hypotheses can be read backwards from their last rows."""
+class Backpointers:
+    """What every row chose at every step, so that hypotheses can be traced back from their last rows."""
 
-    tokens: list[IntArray]  # a step: (N,)
-    log_probabilities: list[FloatArray]  # a step: (N,), of the token alone
-    parents: list[IntArray]  # a step: (N,), the row of the step before
-    attention: list[FloatArray]  # a step: (rows of the step before, S)
+    tokens: list[IntArray]  # one array per step: (N,)
+    log_probabilities: list[FloatArray]  # one array per step: (N,), of the token alone
+    parents: list[IntArray]  # one array per step: (N,), the row of the step before
+    attention: list[FloatArray]  # one array per step: (rows of the step before, S)
 
-    def read(self, rows: IntArray, lengths: IntArray) -> Steps:
-        """The first `lengths` steps to `rows`, of which the longest must come first."""
+    def backtrace(self, rows: IntArray, lengths: IntArray) -> Steps:
+        """Returns the first `lengths` steps that led to `rows`; the longest must come first."""
         shape = len(rows), int(lengths.max(initial=0)) + 1
         tokens, log_probabilities = np.full(shape, END, dtype=np.int64), np.zeros(shape)
         parents = np.repeat(rows[:, np.newaxis], shape[1], axis=1)
         here = rows.copy()
         for step in reversed(range(shape[1] - 1)):
-            reaching = np.searchsorted(-lengths, -step)  # so many of them have this step
-            own = here[:reaching]
-            tokens[:reaching, step] = self.tokens[step][own]
-            log_probabilities[:reaching, step] = self.log_probabilities[step][own]
-            here[:reaching] = parents[:reaching, step] = self.parents[step][own]
+            reaching = np.searchsorted(-lengths, -step)  # how many rows have this step
+            reached = here[:reaching]
+            tokens[:reaching, step] = self.tokens[step][reached]
+            log_probabilities[:reaching, step] = self.log_probabilities[step][reached]
+            here[:reaching] = parents[:reaching, step] = self.parents[step][reached]
         return Steps(tokens, log_probabilities, parents)
 
-    def attention_of(self, parents: IntArray, lengths: IntArray) -> FloatArray:
-        """(R, T, S): what the rows `parents` (R, T) looked at, in as many steps as each of `lengths` says."""
-        found = np.zeros((*parents.shape, self.attention[0].shape[1]), dtype=self.attention[0].dtype)
+    def gather_attention(self, parents: IntArray, lengths: IntArray) -> FloatArray:
+        """Returns (R, T, S): the attention of the rows `parents` (R, T), in the first `lengths` steps of each."""
+        attention = np.zeros((*parents.shape, self.attention[0].shape[1]), dtype=self.attention[0].dtype)
         for step in range(parents.shape[1]):
             reaching = np.searchsorted(-lengths, -step)
-            found[:reaching, step] = self.attention[step][parents[:reaching, step]]
-        return found
+            attention[:reaching, step] = self.attention[step][parents[:reaching, step]]
+        return attention
 
-    def history(self, rows: int) -> IntArray:
-        """(N, T): the tokens of each of the `rows` open rows."""
-        return self.read(np.arange(rows), np.full(rows, len(self.tokens)))[0][:, :-1]
+    def read_history(self, rows: int) -> IntArray:
+        """Returns (N, T): the tokens of each of the `rows` open rows."""
+        return self.backtrace(np.arange(rows), np.full(rows, len(self.tokens)))[0][:, :-1]
 
-    def looked(self, latest: FloatArray) -> FloatArray:
-        """(N, S): the attention of each row, summed over its steps and the one under way, whose own is `latest`."""
+    def sum_attention(self, latest: FloatArray) -> FloatArray:
+        """Returns (N, S): the attention of each row, summed over its steps and the current one, which has `latest`."""
         total = latest.astype(np.float64)
         here: IntArray = np.arange(len(latest))
         for step in reversed(range(len(self.tokens))):
@@ -161,15 +161,15 @@ class Trail:
             total += self.attention[step][here]
         return total
 
-    def keep(self, rows: IntArray) -> None:
-        """Forgets the other rows of the last step."""
+    def prune(self, rows: IntArray) -> None:
+        """Keeps these rows of the last step alone."""
         self.tokens[-1] = self.tokens[-1][rows]
         self.log_probabilities[-1] = self.log_probabilities[-1][rows]
         self.parents[-1] = self.parents[-1][rows]
 
 
 class BeamSearch(Generic[StateT]):
-    """One search under way over a batch of sentences."""
+    """One search over a batch of sentences."""
 
     def __init__(
         self, model: StepModel[StateT], source: SourceArray, config: SearchConfig, observer: Observer, guide: Guide
@@ -179,151 +179,160 @@ class BeamSearch(Generic[StateT]):
         self.guide = guide
         self.source = source
         self.beam = config.rows
-        self.candidates = 1 if guide.draws or self.beam == 1 else self.beam + 1  # one may be END, and K are to go on
+        self.candidates = 1 if guide.draws or self.beam == 1 else self.beam + 1  # one may be END, and K must go on
         self.scored = config.scored or self.beam > 1 or guide.draws
-        self.unknown = 0.0 if self.scored else math.nan  # is added to what is told of scores
-        self.ranking = Ranking.of(config)
+        self.unknown = 0.0 if self.scored else math.nan  # added to every score that is returned
+        self.ranking = Ranking.from_config(config)
         self.sentences = np.arange(len(source))  # (A,)
-        self.limits = length_limits(source, config, guide.forced)  # (A,)
-        first = self.beam if guide.draws else 1  # hypotheses part at their first token, samples have theirs drawn apart
+        self.limits = limit_lengths(source, config, guide.forced)  # (A,)
+        first = self.beam if guide.draws else 1  # one row until hypotheses part; samples part at once
         self.scores = np.zeros((len(source), first))  # (A, K) log-probabilities of the open rows
-        self.pool = np.zeros((len(source), min(config.n_best, self.beam)), dtype=ENDED)  # (A, n_best), best first
-        self.pool["score"] = NEVER  # where there is none yet
-        self.closed: list[tuple[IntArray, NDArray[np.void]]] = []  # at each step: sentences (B,), pools (B, n_best)
-        self.trail = Trail([], [], [], [])
-        self.results: list[list[Found]] = [[] for _ in source]
+        self.finished = np.zeros(
+            (len(source), min(config.n_best, self.beam)), dtype=FINISHED
+        )  # (A, n_best), best first
+        self.finished["score"] = NEVER  # where there is none yet
+        self.closed: list[tuple[IntArray, NDArray[np.void]]] = []  # per step: sentences (B,), finished (B, n_best)
+        self.backpointers = Backpointers([], [], [], [])
+        self.results: list[list[SearchResult]] = [[] for _ in source]
 
-    def run(self) -> list[list[Found]]:
+    def run(self) -> list[list[SearchResult]]:
+        """Returns the results of each sentence, best first."""
         state = self.model.encode(self.source).select(np.repeat(self.sentences, self.scores.shape[1]))
         previous: IntArray = np.full(self.scores.size, START)
         while self.sentences.size:
-            candidates = self.guide.candidates(self.candidates, self.length)
+            # 1. Ask the model for the best next tokens of every open hypothesis; bar those that are not allowed.
+            candidates = self.guide.count_candidates(self.candidates, self.length)
             step = self.model.step(previous, state, candidates, scored=self.scored)
             if self.guide.constraints:
-                step = self.guide.narrowed(step, self.open_rows(), self.candidates)
+                step = self.guide.narrow_step(step, self.describe_open_rows(), self.candidates)
+            # 2. Hypotheses that END may follow compete for the places among the finished ones.
             is_end = step.tokens == END
             if is_end.any():
                 self.end_rows(step, is_end)
+            # 3. Rank all other extensions of a sentence together; the best K stay open.
             self.extend_rows(step, is_end)
+            # 4. Close the sentences whose best open hypothesis cannot beat their worst finished one any more.
             self.close_sentences()
-            previous = self.trail.tokens[-1]
-            state = step.state.select(self.trail.parents[-1])
-        self.read_ended()
+            previous = self.backpointers.tokens[-1]
+            state = step.state.select(self.backpointers.parents[-1])
+        # 5. Trace the finished hypotheses back to their tokens.
+        self.read_finished()
         return self.results
 
-    def open_rows(self) -> Rows:
+    def describe_open_rows(self) -> Rows:
+        """Returns the open rows as constraints see them."""
         return Rows(
-            history=self.trail.history(self.scores.size),
+            history=self.backpointers.read_history(self.scores.size),
             sentences=np.repeat(self.sentences, self.scores.shape[1]),
             places=np.tile(np.arange(self.scores.shape[1]), len(self.sentences)),
         )
 
     @property
     def length(self) -> int:
-        """Steps done."""
-        return len(self.trail.tokens)
+        """The number of steps so far."""
+        return len(self.backpointers.tokens)
 
     def end_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
-        """Offers every row to the pool as ended here, where END is among its candidates (N, C)."""
+        """Offers every row with END among its candidates (N, C) as a finished hypothesis."""
         by_sentence = (*self.scores.shape, -1)  # (A, K, C)
         sentences = np.flatnonzero(is_end.reshape(len(self.scores), -1).any(axis=1))
         log_probabilities = step.log_probabilities.reshape(by_sentence)[sentences]
         end = np.where(is_end.reshape(by_sentence)[sentences], log_probabilities, NEVER).max(axis=2)
         total = self.scores[sentences] + end
-        offered = np.empty(total.shape, dtype=ENDED)
-        offered["score"] = self.ranking.score(total, self.length + 1, self.coverage(step, sentences))
+        offered = np.empty(total.shape, dtype=FINISHED)
+        offered["score"] = self.ranking.score(total, self.length + 1, self.penalise_coverage(step, sentences))
         offered["log_probability"] = total
         offered["end_log_probability"] = end
         offered["length"] = self.length + 1
         offered["row"] = np.arange(self.scores.size).reshape(self.scores.shape)[sentences]
-        both = np.concatenate([self.pool[sentences], offered], axis=1)  # of equal ones the earlier stay in front
-        order = np.argsort(-both["score"], axis=1, kind="stable")[:, : self.pool.shape[1]]
-        self.pool[sentences] = np.take_along_axis(both, order, axis=1)
+        rivals = np.concatenate([self.finished[sentences], offered], axis=1)  # among equals the earlier stay in front
+        order = np.argsort(-rivals["score"], axis=1, kind="stable")[:, : self.finished.shape[1]]
+        self.finished[sentences] = np.take_along_axis(rivals, order, axis=1)
 
-    def coverage(self, step: Step[StateT], sentences: IntArray) -> FloatArray | float:
-        """(R, K): the coverage penalty of every row of R of the sentences, if it ended here."""
+    def penalise_coverage(self, step: Step[StateT], sentences: IntArray) -> FloatArray | float:
+        """Returns (R, K): the coverage penalty of the rows of R sentences if they ended here; 0 without one."""
         if not self.ranking.coverage.beta:
             return 0.0
-        true = np.repeat(true_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
-        penalties = self.ranking.coverage(self.trail.looked(step.attention), true)
+        true = np.repeat(find_true_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
+        penalties = self.ranking.coverage(self.backpointers.sum_attention(step.attention), true)
         return penalties.reshape(self.scores.shape)[sentences]
 
     def extend_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
-        """Of all open continuations of a sentence, the K best become its rows."""
+        """Makes the K best continuations of each sentence its new rows."""
         sentences = len(self.scores)
         totals = self.scores.reshape(-1, 1) + np.where(is_end, NEVER, step.log_probabilities)  # (N, C)
         by_sentence = totals.reshape(sentences, -1)  # (A, K * C)
         best = np.argsort(-by_sentence, axis=1, kind="stable")[:, : self.beam]  # (A, K)
         best += np.arange(sentences)[:, np.newaxis] * by_sentence.shape[1]
         flat = best.ravel()  # into (N * C)
-        self.observer.extended(Extension(self.scores, step.tokens, step.log_probabilities, flat))
+        self.observer.watch_step(Extension(self.scores, step.tokens, step.log_probabilities, flat))
         self.scores = totals.ravel()[best]
-        self.trail.tokens.append(step.tokens.ravel()[flat])
-        self.trail.log_probabilities.append(step.log_probabilities.ravel()[flat])
-        self.trail.parents.append(flat // step.tokens.shape[1])
-        self.trail.attention.append(step.attention)
+        self.backpointers.tokens.append(step.tokens.ravel()[flat])
+        self.backpointers.log_probabilities.append(step.log_probabilities.ravel()[flat])
+        self.backpointers.parents.append(flat // step.tokens.shape[1])
+        self.backpointers.attention.append(step.attention)
 
     def close_sentences(self) -> None:
-        """Goes on without the sentences that no open row can improve."""
-        reachable = self.ranking.reachable(self.scores[:, 0], self.limits)
-        over = (self.pool["score"][:, -1] >= reachable) | (self.limits <= self.length)
+        """Removes the sentences that no open row can improve."""
+        reachable = self.ranking.bound_score(self.scores[:, 0], self.limits)
+        over = (self.finished["score"][:, -1] >= reachable) | (self.limits <= self.length)
         if not over.any():
             return
         closing: IntArray = np.flatnonzero(over)
-        self.closed.append((self.sentences[closing], self.pool[closing]))
-        none_ended = ~np.isfinite(self.pool["score"][closing, 0])
-        for index in closing[none_ended | self.guide.draws].tolist():  # every sample is given, ended or not
+        self.closed.append((self.sentences[closing], self.finished[closing]))
+        has_none = ~np.isfinite(self.finished["score"][closing, 0])
+        for index in closing[has_none | self.guide.draws].tolist():  # every sample is returned, finished or not
             self.results[self.sentences[index]] = self.cut(index)
-        keep = filled(~over)
+        keep = order_compactly(~over)
         beam = self.scores.shape[1]
         rows = (keep[:, None] * beam + np.arange(beam)).ravel()
-        self.trail.keep(rows)
+        self.backpointers.prune(rows)
         self.sentences, self.limits, self.scores = self.sentences[keep], self.limits[keep], self.scores[keep]
-        self.pool = self.pool[keep]
+        self.finished = self.finished[keep]
 
-    def read_ended(self) -> None:
-        """Writes down the ended hypotheses of all sentences: all at once, which takes as few steps as those of one."""
+    def read_finished(self) -> None:
+        """Traces back the finished hypotheses of all sentences at once, in as many steps as the longest has."""
         if not self.closed:
             return
         sentences, pools = map(np.concatenate, zip(*self.closed, strict=True))
-        places, ranks = np.nonzero(np.isfinite(pools["score"]))
-        ended = pools[places, ranks]
+        indices, ranks = np.nonzero(np.isfinite(pools["score"]))
+        ended = pools[indices, ranks]
         order = np.argsort(-ended["length"], kind="stable")
         lengths, rows = ended["length"][order], ended["row"][order]
-        tokens, log_probabilities, parents = self.trail.read(rows, lengths - 1)
-        attention = self.trail.attention_of(parents, lengths)
+        tokens, log_probabilities, parents = self.backpointers.backtrace(rows, lengths - 1)
+        attention = self.backpointers.gather_attention(parents, lengths)
         log_probabilities[np.arange(len(order)), lengths - 1] = ended["end_log_probability"][order]
         log_probabilities += self.unknown
         totals, scores = ((ended[name] + self.unknown).tolist() for name in ("log_probability", "score"))
-        found: dict[int, Found] = {}
-        for row, (place, length) in enumerate(zip(order.tolist(), lengths.tolist(), strict=True)):
-            found[place] = Found(
+        results: dict[int, SearchResult] = {}
+        for row, (index, length) in enumerate(zip(order.tolist(), lengths.tolist(), strict=True)):
+            results[index] = SearchResult(
                 tokens=tuple(tokens[row, :length].tolist()),
-                log_probability=totals[place],
-                score=scores[place],
+                log_probability=totals[index],
+                score=scores[index],
                 token_log_probabilities=tuple(log_probabilities[row, :length].tolist()),
                 attention=attention[row, :length],
                 finished=True,
             )
-        for place, sentence in enumerate(sentences[places].tolist()):
-            self.results[sentence].append(found[place])
+        for index, sentence in enumerate(sentences[indices].tolist()):
+            self.results[sentence].append(results[index])
         if self.guide.draws:
-            for own in self.results:
-                own.sort(key=lambda one: -one.score)
+            for samples in self.results:
+                samples.sort(key=lambda result: -result.score)
 
-    def cut(self, index: int) -> list[Found]:
-        """The open hypotheses of a sentence at its limit, best first."""
+    def cut(self, index: int) -> list[SearchResult]:
+        """Returns the open hypotheses of a sentence at its limit, best first."""
         places = np.flatnonzero(np.isfinite(self.scores[index]))
         lengths = np.full(len(places), self.length)
-        tokens, log_probabilities, parents = self.trail.read(index * self.scores.shape[1] + places, lengths)
-        attention = self.trail.attention_of(parents[:, :-1], lengths)
+        tokens, log_probabilities, parents = self.backpointers.backtrace(index * self.scores.shape[1] + places, lengths)
+        attention = self.backpointers.gather_attention(parents[:, :-1], lengths)
         coverage = self.ranking.coverage(
-            attention.sum(axis=1), true_positions(self.source[self.sentences[index], None])
+            attention.sum(axis=1), find_true_positions(self.source[self.sentences[index], None])
         )
         totals = self.scores[index, places]
         scores = self.ranking.score(totals, self.length, coverage)
         return [
-            Found(
+            SearchResult(
                 tokens=tuple(tokens[row, :-1].tolist()),
                 log_probability=float(totals[row] + self.unknown),
                 score=float(scores[row] + self.unknown),
@@ -331,5 +340,5 @@ class BeamSearch(Generic[StateT]):
                 attention=attention[row],
                 finished=False,
             )
-            for row in np.argsort(-scores, kind="stable")[: self.pool.shape[1]]
+            for row in np.argsort(-scores, kind="stable")[: self.finished.shape[1]]
         ]

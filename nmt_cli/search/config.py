@@ -72,7 +72,9 @@ class SearchConfig(Settings):
         panel="Decoding",
         low=1,
     )
-    length_factor: float | None = 3.0  # most target tokens a source token, beside `source.ADDED`; None: any number
+    length_factor: float | None = (
+        3.0  # most target tokens a source token, beside `source.LENGTH_MARGIN`; None: any number
+    )
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
     prefix: str = ""  # text that every translation begins with
     scored: bool = True  # whether scores are wanted; without, greedy search is faster and has NaN for them

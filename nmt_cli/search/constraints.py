@@ -28,11 +28,11 @@ class Rows(NamedTuple):
 class Constraint(Protocol):
     """Stateless: all it may look at is handed to it."""
 
-    def candidates(self, wanted: int, length: int) -> int:
+    def count_candidates(self, needed: int, length: int) -> int:
         """How many a step must give after `length` tokens, so that `wanted` are left, or all that are allowed."""
         ...
 
-    def allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
+    def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         """(N, C): which candidates may be taken; those that are barred already have a probability of NEVER."""
         ...
 
@@ -42,10 +42,10 @@ class Prefix(NamedTuple):
 
     tokens: tuple[int, ...]
 
-    def candidates(self, wanted: int, length: int) -> int:
-        return ALL if length < len(self.tokens) else wanted
+    def count_candidates(self, needed: int, length: int) -> int:
+        return ALL if length < len(self.tokens) else needed
 
-    def allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
+    def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         length = rows.history.shape[1]
         if length >= len(self.tokens):
             return np.ones(tokens.shape, dtype=bool)
@@ -58,10 +58,10 @@ class NgramBan(NamedTuple):
     size: int
     after: int = 0
 
-    def candidates(self, wanted: int, length: int) -> int:
-        return wanted + max(0, length - self.size + 1)  # a run that ended earlier bars one token at most
+    def count_candidates(self, needed: int, length: int) -> int:
+        return needed + max(0, length - self.size + 1)  # a run that ended earlier bars one token at most
 
-    def allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
+    def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         history, before = rows.history, self.size - 1
         starts = history.shape[1] - before  # places at which an earlier run of this size may begin
         if starts <= 0 or history.shape[1] < self.after:

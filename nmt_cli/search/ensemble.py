@@ -43,24 +43,26 @@ class Ensemble:
         ]
         total = np.zeros((len(tokens), self.vocabulary))
         for step in steps:
-            total += np.take_along_axis(np.exp(step.log_probabilities, dtype=np.float64), by_token(step.tokens), axis=1)
+            total += np.take_along_axis(
+                np.exp(step.log_probabilities, dtype=np.float64), order_by_token(step.tokens), axis=1
+            )
         best = np.argsort(-total, axis=1, kind="stable")[:, :candidates]
         with np.errstate(divide="ignore"):  # a probability of 0 in all models is -inf
             log_probabilities = np.log(np.take_along_axis(total, best, axis=1) / len(steps))
         return Step(
             tokens=best,
             log_probabilities=log_probabilities,
-            attention=mean_attention([step.attention for step in steps]),
+            attention=average_attention([step.attention for step in steps]),
             state=EnsembleState(tuple(step.state for step in steps)),
         )
 
 
-def by_token(tokens: IntArray) -> IntArray:
+def order_by_token(tokens: IntArray) -> IntArray:
     """(N, V): where each token stands in the rows of `tokens`, which hold every token once."""
     return np.argsort(tokens, axis=1)
 
 
-def mean_attention(attentions: Sequence[FloatArray]) -> FloatArray:
+def average_attention(attentions: Sequence[FloatArray]) -> FloatArray:
     """(N, S), over the models that have attention: that of one without is 0 everywhere."""
     looking = [attention for attention in attentions if attention.any()]
     return np.asarray(np.mean(looking or attentions, axis=0))

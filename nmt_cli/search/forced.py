@@ -1,4 +1,4 @@
-"""Forced decoding: what a model thinks of a translation that is given to it. Knows no network and no files.
+"""Forced decoding: the probability of a given translation under a model. Knows no network and no files.
 
 Works through the step-model protocol alone: a step is asked for as many candidates as there are tokens, which gives
 the probability of every one. Letters: B sentences, S source positions, T target tokens (the last is END), V tokens.
@@ -7,23 +7,22 @@ the probability of every one. Letters: B sentences, S source positions, T target
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from nmt_cli.arrays.batching import padded
+from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import START
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.search.step_model import StateT, StepModel
 
 
-@dataclass(frozen=True)
-class Forced:
-    """A given target under a model."""
+class Forced(NamedTuple):
+    """A given target under a model: how likely each of its tokens is, and what attention it got."""
 
     tokens: tuple[int, ...]  # T, END included
     log_probabilities: tuple[float, ...]  # T, natural
-    likeliest: tuple[bool, ...]  # T: whether no other token was more likely at its place
+    likeliest: tuple[bool, ...]  # T: whether no other token was more likely there
     attention: FloatArray  # (T, S)
 
     @property
@@ -34,28 +33,30 @@ class Forced:
 def force(model: StepModel[StateT], source: SourceArray, targets: Sequence[Sequence[int]], size: int) -> list[Forced]:
     """Scores `targets` (ids ending with END), one of each row of `source` (B, S, ...); `size` is V."""
     rows = np.arange(len(targets))
-    wanted = padded(targets, rows.tolist())  # (B, longest T)
+    target_ids = pad_rows(targets)  # (B, longest T)
     lengths = np.array([len(target) for target in targets])
     state = model.encode(source)
     previous: IntArray = np.full(len(targets), START)
-    found: list[list[float]] = [[] for _ in targets]
-    best: list[list[bool]] = [[] for _ in targets]
+    log_probabilities: list[list[float]] = [[] for _ in targets]
+    is_likeliest: list[list[bool]] = [[] for _ in targets]
     attention: list[list[FloatArray]] = [[] for _ in targets]
-    for place in range(wanted.shape[1]):
-        going = np.flatnonzero(lengths[rows] > place)  # rows of this step that have not ended
-        if len(going) < len(rows):
-            rows, state, previous = rows[going], state.select(going), previous[going]
+    for position in range(target_ids.shape[1]):
+        # 1. Go on with the targets that have a token at this position.
+        open_rows = np.flatnonzero(lengths[rows] > position)
+        if len(open_rows) < len(rows):
+            rows, state, previous = rows[open_rows], state.select(open_rows), previous[open_rows]
+        # 2. Ask for the probability of every token, and take that of the given one.
         step = model.step(previous, state, size)
-        previous = wanted[rows, place]
+        previous = target_ids[rows, position]
         column = (step.tokens == previous[:, None]).argmax(axis=1)
         chosen = step.log_probabilities[np.arange(len(rows)), column]
         hits = chosen >= step.log_probabilities[:, 0]
         for index, row in enumerate(rows.tolist()):
-            found[row].append(float(chosen[index]))
-            best[row].append(bool(hits[index]))
+            log_probabilities[row].append(float(chosen[index]))
+            is_likeliest[row].append(bool(hits[index]))
             attention[row].append(step.attention[index])
         state = step.state
     return [
-        Forced(tuple(target), tuple(values), tuple(hits), np.stack(looks))
-        for target, values, hits, looks in zip(targets, found, best, attention, strict=True)
+        Forced(tuple(target), tuple(values), tuple(hits), np.stack(matrix))
+        for target, values, hits, matrix in zip(targets, log_probabilities, is_likeliest, attention, strict=True)
     ]

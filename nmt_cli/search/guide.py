@@ -9,7 +9,7 @@ import numpy as np
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import NEVER, Constraint, NgramBan, Prefix, Rows
-from nmt_cli.search.sampling import Place, Sampler
+from nmt_cli.search.sampling import Sampler, TextId
 from nmt_cli.search.step_model import ALL, StateT, Step
 
 
@@ -22,12 +22,12 @@ class Guide(NamedTuple):
     draws: bool = False  # whether the constraints leave each row one candidate
 
     @classmethod
-    def of(
+    def from_config(
         cls,
         config: SearchConfig,
         *,
         prefix: Sequence[int] = (),
-        places: Sequence[Place] = (),
+        places: Sequence[TextId] = (),
         steps: int = 0,
         vocabulary: int = ALL,
     ) -> Self:
@@ -44,20 +44,20 @@ class Guide(NamedTuple):
         if config.sampling.sample:
             if not places:
                 raise ValueError("sentences are sampled by their places, and none are given")
-            constraints.append(Sampler.of(config.sampling, places, rows=config.rows, steps=steps))
+            constraints.append(Sampler.from_config(config.sampling, places, rows=config.rows, steps=steps))
         return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample)
 
-    def candidates(self, wanted: int, length: int) -> int:
+    def count_candidates(self, needed: int, length: int) -> int:
         for constraint in reversed(self.constraints):
-            wanted = min(ALL, constraint.candidates(wanted, length))
-        return min(wanted, self.vocabulary)
+            needed = min(ALL, constraint.count_candidates(needed, length))
+        return min(needed, self.vocabulary)
 
-    def narrowed(self, step: Step[StateT], rows: Rows, wanted: int) -> Step[StateT]:
+    def narrow_step(self, step: Step[StateT], rows: Rows, needed: int) -> Step[StateT]:
         """`step` with the `wanted` best of the allowed candidates of each row."""
         values = step.log_probabilities
         for constraint in self.constraints:
-            values = np.where(constraint.allowed(step.tokens, values, rows), values, NEVER)
-        order = np.argsort(values == NEVER, axis=1, kind="stable")[:, :wanted]
+            values = np.where(constraint.find_allowed(step.tokens, values, rows), values, NEVER)
+        order = np.argsort(values == NEVER, axis=1, kind="stable")[:, :needed]
         return step._replace(
             tokens=np.take_along_axis(step.tokens, order, axis=1),
             log_probabilities=np.take_along_axis(values, order, axis=1),

@@ -58,23 +58,23 @@ class CoveragePenalty(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """By what ended hypotheses are ranked."""
+    """The score by which finished hypotheses are ranked."""
 
     length: LengthDivisor
     coverage: CoveragePenalty
 
     @classmethod
-    def of(cls, config: SearchConfig) -> Self:
+    def from_config(cls, config: SearchConfig) -> Self:
         average = config.length_normalisation == "average"
         length: LengthDivisor = (AverageLength if average else LengthPenalty)(config.length_penalty)
         return cls(length, CoveragePenalty(config.coverage_penalty))
 
     def score(self, log_probability: FloatArray, length: int, coverage: FloatArray | float) -> FloatArray:
-        """Of hypotheses of `length` tokens; `coverage` is what the coverage penalty says of each."""
+        """Returns the scores of hypotheses of `length` tokens with these coverage penalties."""
         return np.asarray(log_probability / self.length(length) + coverage)
 
-    def reachable(self, log_probability: FloatArray, limit: IntArray) -> FloatArray:
-        """What no continuation of an open hypothesis can exceed.
+    def bound_score(self, log_probability: FloatArray, limit: IntArray) -> FloatArray:
+        """Returns an upper bound of the scores of all continuations of open hypotheses.
 
         More tokens only lower its log-probability, which is at most 0, so that the greatest divisor, that of `limit`
         tokens, gives the best quotient; coverage adds at most 0.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nmt_cli.search.constraints import Rows
 
 
-class Place(NamedTuple):
+class TextId(NamedTuple):
     """Where in the whole input a text stands that is translated on its own; both count from 0."""
 
     line: int
@@ -33,21 +33,21 @@ class Sampler(NamedTuple):
     draws: FloatArray  # (B, T, K), 0 to 1: one for every token of every sample
 
     @classmethod
-    def of(cls, config: SamplingConfig, places: Sequence[Place], *, rows: int, steps: int) -> Self:
+    def from_config(cls, config: SamplingConfig, places: Sequence[TextId], *, rows: int, steps: int) -> Self:
         """`places` are those of the sentences of the batch: the same place draws the same."""
-        draws = [np.random.default_rng([config.seed, *place]).random((steps, rows)) for place in places]
+        draws = [np.random.default_rng([config.seed, *text_id]).random((steps, rows)) for text_id in places]
         return cls(config, np.stack(draws))
 
-    def candidates(self, wanted: int, length: int) -> int:
+    def count_candidates(self, needed: int, length: int) -> int:
         return self.config.top_k or ALL
 
-    def allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
+    def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         draws = self.draws[rows.sentences, rows.history.shape[1], rows.places]
-        chosen = drawn(log_probabilities, draws, self.config)
+        chosen = draw_columns(log_probabilities, draws, self.config)
         return np.asarray(np.arange(tokens.shape[1]) == chosen[:, None])
 
 
-def drawn(log_probabilities: FloatArray, draws: FloatArray, config: SamplingConfig) -> IntArray:
+def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: SamplingConfig) -> IntArray:
     """(N,): the column that each of `draws` (N,), 0 to 1, falls on; columns of (N, C) come best first.
 
     In this order: temperature, the `top_k` best that are allowed, of these the nucleus of `top_p`.

@@ -1,4 +1,4 @@
-"""The tree that beam search grew for one sentence: what was kept, what ended, and the rivals that were dropped.
+"""The tree of a beam search over one sentence: what was kept, what ended, and the rivals that were pruned.
 
 Watches search through `search.Observer`. Letters: K beam size, C candidates a row.
 """
@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nmt_cli.arrays.special_ids import END, START
-from nmt_cli.search.beam import Extension, Found, Observer
+from nmt_cli.search.beam import Extension, Observer, SearchResult
 
 Fate = Literal["kept", "ended", "pruned"]
 
 
 @dataclass(frozen=True)
-class Node:
-    """A token at its place in one hypothesis or more; node 0 is the start of the sentence."""
+class BeamNode:
+    """A token at its position in one or more hypotheses; node 0 is the start of the sentence."""
 
     parent: int
     depth: int  # tokens up to here
@@ -32,46 +32,46 @@ class BeamTrace(Observer):
     """Collects the tree of a search over one sentence."""
 
     def __init__(self) -> None:
-        self.nodes = [Node(parent=-1, depth=0, token=START, probability=1, log_probability=0, fate="kept")]
+        self.nodes = [BeamNode(parent=-1, depth=0, token=START, probability=1, log_probability=0, fate="kept")]
         self.rows = [0]  # the node of each open row
 
-    def extended(self, extension: Extension) -> None:
+    def watch_step(self, extension: Extension) -> None:
         if len(extension.scores) != 1:
             raise ValueError("a beam is traced for one sentence alone")
         width = extension.tokens.shape[1]
-        chosen = {place: row for row, place in enumerate(extension.chosen.tolist())}
+        chosen = {index: row for row, index in enumerate(extension.chosen.tolist())}
         after = [0] * len(chosen)
         for row, score in enumerate(extension.scores[0].tolist()):
             for candidate in range(width) if math.isfinite(score) else ():
-                place = row * width + candidate
+                index = row * width + candidate
                 ended = int(extension.tokens[row, candidate]) == END
-                kept = place in chosen and not ended
+                kept = index in chosen and not ended
                 self.add(extension, row, candidate, "ended" if ended else "kept" if kept else "pruned")
                 if kept:
-                    after[chosen[place]] = len(self.nodes) - 1
+                    after[chosen[index]] = len(self.nodes) - 1
         self.rows = after
 
     def add(self, extension: Extension, row: int, candidate: int, fate: Fate) -> None:
         parent = self.rows[row]
-        own = float(extension.log_probabilities[row, candidate])
+        log_probability = float(extension.log_probabilities[row, candidate])
         self.nodes.append(
-            Node(
+            BeamNode(
                 parent=parent,
                 depth=self.nodes[parent].depth + 1,
                 token=int(extension.tokens[row, candidate]),
-                probability=math.exp(own),
-                log_probability=float(extension.scores[0, row]) + own,
+                probability=math.exp(log_probability),
+                log_probability=float(extension.scores[0, row]) + log_probability,
                 fate=fate,
             )
         )
 
-    def marked(self, found: Found) -> list[Node]:
-        """The nodes, with the path of the translation that was returned."""
+    def mark_best(self, result: SearchResult) -> list[BeamNode]:
+        """Returns the nodes, with the path of the returned translation marked."""
         nodes, here = list(self.nodes), 0
-        for token in found.tokens:
+        for token in result.tokens:
             here = next(
-                place
-                for place, node in enumerate(nodes)
+                number
+                for number, node in enumerate(nodes)
                 if node.parent == here and node.token == token and node.fate != "pruned"
             )
             nodes[here] = replace(nodes[here], best=True)

@@ -1,1 +1,1 @@
-"""What a row of the source side is: text, or the grid of an image."""
+"""The source side: a row is a text, or the grid of a picture."""

@@ -1,7 +1,7 @@
-"""What stands on the source side: lines to rows, and rows to the padded array that an encoder takes.
+"""The source side: from lines to rows, and from rows to the padded array that an encoder takes.
 
-A line is a sentence, or names something else that is read (`grids.py`: pictures as grids of features). Training,
-search and evaluation see rows and arrays, whichever it is. Letters: B rows of a batch, S positions of a row.
+A line is a sentence, or the name of something else that is read (`images.py`: pictures as grids of features).
+Training, search and evaluation see rows and arrays of either kind. Letters: B rows of a batch, S positions of a row.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from nmt_cli.arrays.ragged import IntArray
-from nmt_cli.arrays.special_ids import END, PAD
-from nmt_cli.arrays.types import SourceArray
+from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.arrays.special_ids import END
+from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
 
-LEAST_LENGTH_FACTOR = 1.5  # target tokens for a source token, where the training data have no more
-ADDED = 5  # target tokens beside those; beam search goes on until nothing as long as allowed can win
+MIN_LENGTH_FACTOR = 1.5  # target tokens per source token that search always allows
+LENGTH_MARGIN = 5  # target tokens besides; beam search continues until no hypothesis of the allowed length can win
 
 
 @dataclass(frozen=True)
-class Row:
+class SourceRow:
     """One line as the network sees it."""
 
     values: SourceArray  # (S,) ids that end with END, or (S, D) features
     is_blank: bool = False  # there is nothing to translate
-    cut_from: int | None = None  # positions that the line has, where only the first of them are seen
+    full_length: int | None = None  # positions of the whole line, if it was truncated
 
     def __len__(self) -> int:
         return len(self.values)
@@ -39,71 +39,73 @@ class Source(Protocol):
 
     @property
     def length_factor(self) -> float | None:
-        """Target tokens for a position at most, beside ADDED; None where the number of positions says nothing."""
+        """Maximum number of target tokens per position, besides LENGTH_MARGIN; None if positions say nothing of it."""
         ...
 
     def to_mapping(self) -> dict[str, Any]:
-        """What a model's card says of it."""
+        """Returns what the model card says about this side."""
         ...
 
-    def rows(self, lines: Sequence[str], limit: int | None = None) -> list[Row]:
-        """A row for each line; with `limit`, or else the side's own, of so many positions at most (END aside)."""
+    def make_rows(self, lines: Sequence[str], limit: int | None = None) -> list[SourceRow]:
+        """Returns a row for each line.
+
+        `limit`, or else the side's own limit, is the maximum number of positions, END not counted; longer lines are
+        truncated.
+        """
         ...
 
-    def batch(self, rows: Sequence[Row]) -> SourceArray:
-        """(B, S, ...): what the encoder takes; rows that are shorter than the longest are padded."""
+    def make_batch(self, rows: Sequence[SourceRow]) -> SourceArray:
+        """Returns what the encoder takes, (B, S, ...): rows shorter than the longest are padded."""
         ...
 
-    def labels(self, row: Row) -> tuple[str, ...]:
-        """What to call each of the S positions."""
+    def label_positions(self, row: SourceRow) -> tuple[str, ...]:
+        """Returns a name for each of the S positions."""
         ...
 
-    def unseen(self, line: str) -> frozenset[str]:
-        """The characters of a line that training has never seen."""
+    def find_unseen(self, line: str) -> frozenset[str]:
+        """Returns the characters of a line that do not occur in the training data."""
         ...
 
 
 @dataclass(frozen=True)
 class TextSource:
-    """Sentences, in subwords."""
+    """Sentences, as subwords."""
 
     tokenizer: Tokenizer
-    limit: int | None = None  # subwords of a sentence at most; None for no limit
-    length_factor: float = LEAST_LENGTH_FACTOR
+    limit: int | None = None  # maximum number of subwords of a sentence; None for no limit
+    length_factor: float = MIN_LENGTH_FACTOR
 
     def to_mapping(self) -> dict[str, Any]:
         return {"type": "text", "limit": self.limit, "length_factor": self.length_factor}
 
-    def rows(self, lines: Sequence[str], limit: int | None = None) -> list[Row]:
+    def make_rows(self, lines: Sequence[str], limit: int | None = None) -> list[SourceRow]:
         texts = [normalise(line) for line in lines]
         encoded = self.tokenizer.encode_all(texts)
-        return [self.row(text, ids, limit or self.limit) for text, ids in zip(texts, encoded, strict=True)]
+        return [self.make_row(text, ids, limit or self.limit) for text, ids in zip(texts, encoded, strict=True)]
 
-    def row(self, text: str, ids: list[int], limit: int | None) -> Row:
-        kept = ids if limit is None else ids[:limit]
-        values = np.array([*kept, END], dtype=np.int32)
-        return Row(values, is_blank=not text, cut_from=len(ids) if len(kept) < len(ids) else None)
+    def make_row(self, text: str, ids: list[int], limit: int | None) -> SourceRow:
+        """Returns the row of a normalised text with these ids, truncated to `limit` of them."""
+        truncated = ids if limit is None else ids[:limit]
+        values = np.array([*truncated, END], dtype=np.int32)
+        return SourceRow(values, is_blank=not text, full_length=len(ids) if len(truncated) < len(ids) else None)
 
-    def batch(self, rows: Sequence[Row]) -> SourceArray:
-        width = max(map(len, rows), default=0)
-        padded = np.full((len(rows), width), PAD, dtype=np.int32)  # (B, S)
-        for line, row in zip(padded, rows, strict=True):
-            line[: len(row)] = row.values
-        return padded
+    def make_batch(self, rows: Sequence[SourceRow]) -> SourceArray:
+        return pad_rows([row.values for row in rows])
 
-    def labels(self, row: Row) -> tuple[str, ...]:
-        return tuple(self.tokenizer.pieces(row.values.tolist()))
+    def label_positions(self, row: SourceRow) -> tuple[str, ...]:
+        return tuple(self.tokenizer.spell_pieces(row.values.tolist()))
 
-    def unseen(self, line: str) -> frozenset[str]:
-        return frozenset(self.tokenizer.unseen(normalise(line)))
+    def find_unseen(self, line: str) -> frozenset[str]:
+        return frozenset(self.tokenizer.find_unseen(normalise(line)))
 
 
-def length_factor_of(source_lengths: IntArray, target_lengths: IntArray) -> float:
-    """How many target tokens a source token becomes, less the ADDED ones, at most in all but one in 1,000 pairs.
+def measure_length_factor(source_lengths: IntArray, target_lengths: IntArray) -> float:
+    """Returns the target tokens per source token, LENGTH_MARGIN not counted, that suffice for 999 of 1,000 pairs.
 
-    Spelling out numbers by characters has 12: a limit that suits translation would cut its output.
+    It is never less than MIN_LENGTH_FACTOR. A corpus that spells out numbers with one token per character has 12: a
+    limit that suits translation would truncate its output.
     """
     if not len(source_lengths):
-        return LEAST_LENGTH_FACTOR
-    factors = (target_lengths + 1 - ADDED) / (source_lengths + 1)  # with their ends
-    return max(LEAST_LENGTH_FACTOR, round(float(np.quantile(factors, 0.999, method="higher")), 2) + 0.01)
+        return MIN_LENGTH_FACTOR
+    factors = (target_lengths + 1 - LENGTH_MARGIN) / (source_lengths + 1)  # + 1 for END
+    return max(MIN_LENGTH_FACTOR, round(float(np.quantile(factors, 0.999, method="higher")), 2) + 0.01)

@@ -48,7 +48,7 @@ def without_invisible(text: str) -> str:
     return text if text.isprintable() else re.sub(DROPPED, "", text)
 
 
-def unspaced(text: str) -> list[str]:
+def find_unspaced(text: str) -> list[str]:
     """Those characters of `text` that are of scripts without blanks between words."""
     return [] if text.isascii() else re.findall(UNSPACED, text)
 
@@ -56,7 +56,7 @@ def unspaced(text: str) -> list[str]:
 @cache
 def is_unspaced(character: str) -> bool:
     """Whether the character's script puts no blank between words: those above, and Tibetan, where clauses have one."""
-    return bool(unspaced(character)) or "\u0f00" <= character <= "\u0fff"
+    return bool(find_unspaced(character)) or "\u0f00" <= character <= "\u0fff"
 
 
 def split_unspaced(word: str) -> list[str]:
@@ -76,7 +76,7 @@ def split_unspaced(word: str) -> list[str]:
 def count_words(text: str) -> int:
     """Length of a normalised sentence in words; two characters of a script without blanks count as one more."""
     words = text.count(" ") + 1 if text else 0
-    return words + len(unspaced(text)) // 2
+    return words + len(find_unspaced(text)) // 2
 
 
 def sentence_key(text: str) -> str:
@@ -88,6 +88,6 @@ def sentence_key(text: str) -> str:
     return " ".join(folded.translate(FOLDED).split())
 
 
-def digest(text: str) -> bytes:
+def hash_text(text: str) -> bytes:
     """8 bytes that stand for a text: of 4 million texts, two share them with a probability of 0.0000004."""
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

@@ -27,19 +27,19 @@ class Span(NamedTuple):
     start: int
     end: int
     text: str
-    lifted: bool
+    is_extracted: bool
     markup: bool = False  # markup or an emoji, which stands for no word
 
     @property
     def tag(self) -> Tag | None:
         """What it opens or closes, if it is a tag that belongs to another."""
-        return tag_of(self.text) if self.markup else None
+        return parse_tag(self.text) if self.markup else None
 
     @property
     def divides(self) -> bool:
         """Whether the words before and after it are two, also without a blank."""
-        found = re.match(TAG, self.text)
-        return found is None or found[2].lower() not in INLINE
+        match = re.match(TAG, self.text)
+        return match is None or match[2].lower() not in INLINE
 
 
 class Tag(NamedTuple):
@@ -48,12 +48,12 @@ class Tag(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 12)
-def tag_of(markup: str) -> Tag | None:
+def parse_tag(markup: str) -> Tag | None:
     """None for what is no tag, or one that has no other half; asked again and again where tags stand in each other."""
-    found = re.match(TAG, markup)
-    if found is None or found[3] or found[2].lower() in EMPTY_TAGS:
+    match = re.match(TAG, markup)
+    if match is None or match[3] or match[2].lower() in EMPTY_TAGS:
         return None
-    return Tag(found[2], closes=bool(found[1]))
+    return Tag(match[2], closes=bool(match[1]))
 
 
 def find_spans(text: str) -> list[Span]:
@@ -61,24 +61,24 @@ def find_spans(text: str) -> list[Span]:
     if not TRIGGER.search(text):
         return []
     spans: list[Span] = []
-    for found in whole_pattern().finditer(text):
-        start, end = found.span()
-        if found.lastgroup == "address":
-            end = start + len(trimmed(found[0]))
-        markup = found.lastgroup == "lifted"
-        add(spans, Span(start, end, text[start:end], lifted=markup, markup=markup))
+    for match in whole_pattern().finditer(text):
+        start, end = match.span()
+        if match.lastgroup == "address":
+            end = start + len(trim_address(match[0]))
+        markup = match.lastgroup == "lifted"
+        add(spans, Span(start, end, text[start:end], is_extracted=markup, markup=markup))
     return spans
 
 
 def add(spans: list[Span], span: Span) -> None:
     """Appends `span`, as one with the last if both are carried and touch."""
-    if spans and spans[-1].end == span.start and not spans[-1].lifted and not span.lifted:
+    if spans and spans[-1].end == span.start and not spans[-1].is_extracted and not span.is_extracted:
         last = spans.pop()
-        span = Span(last.start, span.end, last.text + span.text, lifted=False)
+        span = Span(last.start, span.end, last.text + span.text, is_extracted=False)
     spans.append(span)
 
 
-def trimmed(address: str) -> str:
+def trim_address(address: str) -> str:
     """An address without the punctuation of the sentence that it ends, or the bracket around it.
 
     >>> trimmed("https://en.wikipedia.org/wiki/Hund_(dog)).")

@@ -12,12 +12,12 @@ from typing import NamedTuple, TypeVar
 
 from nmt_cli.errors import DataError
 
-Item = TypeVar("Item")
+StreamItem = TypeVar("StreamItem")
 
 PACKERS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}  # by how what they pack begins
 
 
-def decoded(
+def decode_lines(
     lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: bool = False, way_on: str = ""
 ) -> Iterator[str]:
     """Text of each line without its end (LF or CR LF) unless `ends`, read as UTF-8; `name` names the source in errors.
@@ -37,12 +37,12 @@ def decoded(
             ) from error
 
 
-def blocks(items: Iterable[Item], limit: int) -> Iterator[list[Item]]:
+def batch_blocks(items: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
     """The items in lists of `limit`, the last of which may be shorter.
 
     An exception of `items` is raised here after the items before it were given out.
     """
-    block: list[Item] = []
+    block: list[StreamItem] = []
     try:
         for item in items:
             block.append(item)
@@ -57,13 +57,13 @@ def blocks(items: Iterable[Item], limit: int) -> Iterator[list[Item]]:
         yield block
 
 
-def arriving(lines: Iterable[Item], limit: int) -> Iterator[list[Item]]:
+def batch_arriving(lines: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
     """Batches of the items that are there at the moment, at least 1 and at most `limit`, in order.
 
     A thread reads ahead, at most two batches, so that reading and what is done with a batch overlap. An exception of
     `lines` is raised here after the lines before it were given out.
     """
-    ready: queue.Queue[Item | End] = queue.Queue(maxsize=2 * limit)
+    ready: queue.Queue[StreamItem | End] = queue.Queue(maxsize=2 * limit)
 
     def read() -> None:
         try:
@@ -90,9 +90,9 @@ class End(NamedTuple):
     error: BaseException | None = None
 
 
-def take(ready: queue.Queue[Item | End], limit: int) -> tuple[list[Item], End | None]:
+def take(ready: queue.Queue[StreamItem | End], limit: int) -> tuple[list[StreamItem], End | None]:
     """Waits for a first item, then takes what else is there; stops at the end."""
-    batch: list[Item] = []
+    batch: list[StreamItem] = []
     item = ready.get()
     while not isinstance(item, End):
         batch.append(item)

@@ -33,8 +33,8 @@ class Pieces:
     unknown: int
 
     @classmethod
-    def of(cls, processor: Any, *, without: Collection[int]) -> Pieces:
-        """Of a SentencePieceProcessor, but for its marks and the ids in `without`."""
+    def from_model(cls, processor: Any, *, without: Collection[int]) -> Pieces:
+        """Returns the pieces of a SentencePieceProcessor, without its marks and the ids in `without`."""
         marks = (i for i in range(processor.get_piece_size()) if processor.is_control(i) or processor.is_unknown(i))
         left_out = {*without, *marks}
         usual = {i: processor.id_to_piece(i) for i in range(processor.get_piece_size()) if i not in left_out}
@@ -61,7 +61,7 @@ class Pieces:
 def draw(normalised: str, pieces: Pieces, cut: Cut, alpha: float, random: Random) -> list[int]:
     """Ids of a sentence that SentencePiece normalised (`▁` for each blank), its words cut by `cut`."""
     parts = (part for word in WORD.findall(normalised) for part in cut(word, pieces, alpha, random))
-    return [one for part in parts for one in pieces.spell(part)]
+    return [piece for part in parts for piece in pieces.spell(part)]
 
 
 def cut_by_probability(word: str, pieces: Pieces, alpha: float, random: Random) -> list[str]:
@@ -69,7 +69,7 @@ def cut_by_probability(word: str, pieces: Pieces, alpha: float, random: Random) 
 
     Forward filtering, backward sampling. Source: Kudo (2018), "Subword Regularization", section 3.2.
     """
-    leading = (leads if len(word) <= LONG else leads.__wrapped__)(word, pieces, alpha)
+    leading = (find_leads if len(word) <= LONG else find_leads.__wrapped__)(word, pieces, alpha)
     parts, end = list[str](), len(word)
     while end:
         starts, shares = leading[end - 1]
@@ -80,21 +80,21 @@ def cut_by_probability(word: str, pieces: Pieces, alpha: float, random: Random) 
 
 
 @lru_cache(maxsize=1 << 15)
-def leads(word: str, pieces: Pieces, alpha: float) -> list[tuple[list[int], list[float]]]:
+def find_leads(word: str, pieces: Pieces, alpha: float) -> list[tuple[list[int], list[float]]]:
     """To each position, 1 to the word's end: where the last part before it may begin, and the shares up to each."""
     summed = [0.0]  # logarithm of the sum over all cuts of what stands before a position
-    found = []
+    leads = []
     for end in range(1, len(word) + 1):
         earliest = max(0, end - pieces.longest)
         starts = [start for start in range(earliest, end) if start == end - 1 or word[start:end] in pieces.scores]
         scores = (pieces.scores.get(word[start:end], pieces.unknown_score) for start in starts)
         logs = [summed[start] + alpha * score for start, score in zip(starts, scores, strict=True)]
         top = max(logs)
-        weights = [math.exp(one - top) for one in logs]
+        weights = [math.exp(log - top) for log in logs]
         total = sum(weights)
         summed.append(top + math.log(total))
-        found.append((starts, [share / total for share in accumulate(weights[:-1])]))
-    return found
+        leads.append((starts, [share / total for share in accumulate(weights[:-1])]))
+    return leads
 
 
 def cut_by_merges(word: str, pieces: Pieces, alpha: float, random: Random) -> list[str]:
@@ -106,7 +106,7 @@ def cut_by_merges(word: str, pieces: Pieces, alpha: float, random: Random) -> li
     while True:
         merged = (parts[i] + parts[i + 1] for i in range(len(parts) - 1))
         possible = [(pieces.scores[text], -i) for i, text in enumerate(merged) if text in pieces.scores]
-        left = [one for one in possible if random.random() >= alpha]
+        left = [merge for merge in possible if random.random() >= alpha]
         if not left:
             return parts
         at = -max(left)[1]  # of the earliest learnt merge the leftmost

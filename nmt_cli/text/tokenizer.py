@@ -47,9 +47,9 @@ class Tokenizer:
             raise DamagedError(f"{path} is missing") from error
         except RuntimeError as error:
             raise DamagedError(f"{path} is not a SentencePiece model") from error
-        found = [tokenizer._pieces.pad_id(), tokenizer._pieces.unk_id()]
-        found += [tokenizer._pieces.bos_id(), tokenizer._pieces.eos_id()]
-        if found != [PAD, UNKNOWN, START, END]:
+        special_ids = [tokenizer._pieces.pad_id(), tokenizer._pieces.unk_id()]
+        special_ids += [tokenizer._pieces.bos_id(), tokenizer._pieces.eos_id()]
+        if special_ids != [PAD, UNKNOWN, START, END]:
             raise DamagedError(f"{path} is a SentencePiece model with other ids for padding, unknown, start and end")
         return tokenizer
 
@@ -65,9 +65,9 @@ class Tokenizer:
 
     @cached_property
     def placeholder_ids(self) -> tuple[int, ...]:
-        """Of those placeholders that are pieces of their own."""
+        """The ids of the placeholders that are pieces of their own."""
         ids = (int(self._pieces.piece_to_id(name)) for name in PLACEHOLDERS)
-        return tuple(one for one in ids if one != UNKNOWN)
+        return tuple(piece_id for piece_id in ids if piece_id != UNKNOWN)
 
     @cached_property
     def has_placeholders(self) -> bool:
@@ -85,8 +85,8 @@ class Tokenizer:
     @cached_property
     def _spelled(self) -> list[str]:
         """Every piece of the vocabulary; asked of SentencePiece at once, since asking takes longer than the answer."""
-        found: list[str] = self._pieces.id_to_piece(list(range(self.vocabulary_size)))
-        return found
+        pieces: list[str] = self._pieces.id_to_piece(list(range(self.vocabulary_size)))
+        return pieces
 
     def encode(self, text: str) -> list[int]:
         """Ids of a sentence, without start and end."""
@@ -94,11 +94,11 @@ class Tokenizer:
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
         """Ids of each sentence, without start and end; many are cut on all cores."""
-        surfaces = [surface(text, self.settings) for text in texts]
+        surfaces = [prepare_surface(text, self.settings) for text in texts]
         if len(surfaces) < MANY:
             return [self._pieces.encode(text, out_type=int) for text in surfaces]
-        found: list[list[int]] = self._pieces.encode(surfaces, out_type=int)
-        return found
+        ids: list[list[int]] = self._pieces.encode(surfaces, out_type=int)
+        return ids
 
     def sample_all(self, texts: Iterable[str], *, alpha: float, seed: int) -> list[list[int]]:
         """Ids of each sentence, without start and end, cut in one of the possible ways; the same for the same seed.
@@ -109,12 +109,12 @@ class Tokenizer:
         Source: Kudo (2018), "Subword Regularization"; Provilkov et al. (2020), "BPE-Dropout".
         """
         random, cut = Random(seed), CUTS[self.settings.kind]
-        normalised: list[str] = self._pieces.normalize([surface(text, self.settings) for text in texts])
+        normalised: list[str] = self._pieces.normalize([prepare_surface(text, self.settings) for text in texts])
         return [draw(text, self._sampled, cut, alpha, random) for text in normalised]
 
     @cached_property
     def _sampled(self) -> Pieces:
-        return Pieces.of(self._pieces, without=self.placeholder_ids)
+        return Pieces.from_model(self._pieces, without=self.placeholder_ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The sentence, a single line; padding, start and end are passed over.
@@ -136,13 +136,13 @@ class Tokenizer:
         """Whether text can have pieces that are unknown: subwords spell what they do not know in bytes."""
         return self.settings.kind in ("word", "char")
 
-    def surfaces(self, text: str) -> list[str]:
+    def read_surfaces(self, text: str) -> list[str]:
         """The piece behind each id of `encode`, which of an unknown one is the text that it stands for.
 
         SentencePiece makes one unknown piece of several characters or words that follow each other.
         """
-        found: list[str] = self._pieces.encode(surface(text, self.settings), out_type=str)
-        return found
+        pieces: list[str] = self._pieces.encode(prepare_surface(text, self.settings), out_type=str)
+        return pieces
 
     def decode_replaced(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
         """As `decode`, with the pieces `unknown`, as `surfaces` gives them, for the unknown ones, in their order."""
@@ -152,20 +152,24 @@ class Tokenizer:
         text = "".join(pieces).replace(BLANK, " ")
         return normalise(unmark_words(text) if self.settings.kind == "word" else text)
 
-    def pieces(self, ids: Sequence[int]) -> list[str]:
+    def spell_pieces(self, ids: Sequence[int]) -> list[str]:
         """Each id as text, for showing: `▁` stands for a blank before, or `￭` for none where pieces are words."""
-        found = [self._spelled[i] for i in ids]
-        return [piece.removeprefix(BLANK) for piece in found] if self.settings.kind == "word" else found
+        pieces = [self._spelled[i] for i in ids]
+        return [piece.removeprefix(BLANK) for piece in pieces] if self.settings.kind == "word" else pieces
 
-    def unseen(self, text: str) -> set[str]:
+    def find_unseen(self, text: str) -> set[str]:
         """The characters of `text` that are in no piece: they become byte pieces, or unknown."""
         lower = self.settings.lowercase
         if self.characters.issuperset(text.lower() if lower else text):
             return set()
-        return {one for one in set(text) if not self.characters.issuperset(one.lower() if lower else one)}
+        return {
+            character
+            for character in set(text)
+            if not self.characters.issuperset(character.lower() if lower else character)
+        }
 
 
-def surface(text: str, settings: TokenizerSettings) -> str:
+def prepare_surface(text: str, settings: TokenizerSettings) -> str:
     """What SentencePiece is given for a sentence."""
     if settings.lowercase:
         text = text.lower()
@@ -180,12 +184,12 @@ def mark_words(text: str) -> str:
     """
     # A joiner in the text itself needs no escape: alone it stands for itself, and a mark stands before something.
     tokens = word_pattern(text).finditer(text)
-    return " ".join(found[0] if stands_alone(text, found) else JOINER + found[0] for found in tokens)
+    return " ".join(match[0] if stands_alone(text, match) else JOINER + match[0] for match in tokens)
 
 
-def stands_alone(text: str, found: re.Match[str]) -> bool:
+def stands_alone(text: str, match: re.Match[str]) -> bool:
     """Whether a word needs no joiner: a placeholder never has one, because it must stay the piece that it is."""
-    return found.start() == 0 or text[found.start() - 1] == " " or found[0] in PLACEHOLDERS
+    return match.start() == 0 or text[match.start() - 1] == " " or match[0] in PLACEHOLDERS
 
 
 def unmark_words(text: str) -> str:

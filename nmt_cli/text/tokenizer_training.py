@@ -15,7 +15,7 @@ from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.normalise import count_words
 from nmt_cli.text.symbols import PLACEHOLDERS, SPECIALS
-from nmt_cli.text.tokenizer import Tokenizer, surface
+from nmt_cli.text.tokenizer import Tokenizer, prepare_surface
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.text.tokenizer_settings import TokenizerSettings as TokenizerSettings
 
@@ -48,8 +48,8 @@ def train_tokenizer(
     Raises OptionError for a size that the text cannot fill or that does not hold its characters, naming one
     that will do; DataError for text from which nothing can be learnt.
     """
-    surfaces = [surface(text, settings) for text in texts]
-    coverage, covered = alphabet(surfaces)
+    surfaces = [prepare_surface(text, settings) for text in texts]
+    coverage, covered = measure_alphabet(surfaces)
     if minimum_count is not None:
         size = size_of_frequent_words(surfaces, minimum_count)
     else:
@@ -64,7 +64,7 @@ def train_tokenizer(
     return model
 
 
-def alphabet(surfaces: Sequence[str]) -> tuple[float, int]:
+def measure_alphabet(surfaces: Sequence[str]) -> tuple[float, int]:
     """The share of all characters that get pieces of their own, 0 to 1, and how many distinct ones these are."""
     counts = Counter[str]()
     for text in surfaces:
@@ -126,7 +126,7 @@ def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverag
     try:
         run_interruptibly(lambda: sentencepiece.SentencePieceTrainer.train(**options))
     except RuntimeError as error:
-        raise explained(error, size) from error
+        raise explain_failure(error, size) from error
     return model.getvalue()
 
 
@@ -148,7 +148,7 @@ def run_interruptibly(work: Callable[[], object]) -> None:
         raise problems[0]
 
 
-def explained(error: RuntimeError, size: int) -> OptionError | DataError:
+def explain_failure(error: RuntimeError, size: int) -> OptionError | DataError:
     """What SentencePiece's complaint means to the user."""
     needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
     if needed:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints, Kept, assign_weights
-from nmt_cli.training.checkpoints.npz import Arrays, read_arrays
+from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import Validation
 
@@ -34,8 +34,8 @@ def choose_weights(checkpoints: Checkpoints, validator: Validator, latest: Kept 
             raise ValueError("nothing was validated, so nothing can be chosen")
         return Chosen((latest.epoch,), latest.validation)
     if len(checkpoints.kept) > 1:
-        epochs = tuple(one.epoch for one in checkpoints.kept)
-        paths = [checkpoints.path(epoch) for epoch in epochs]
+        epochs = tuple(kept.epoch for kept in checkpoints.kept)
+        paths = [checkpoints.name_weights(epoch) for epoch in epochs]
         assign_weights(validator.network, mean_of(paths), paths[0])
         validation = validator.measure()
         if checkpoints.is_better(validation):
@@ -44,7 +44,7 @@ def choose_weights(checkpoints: Checkpoints, validator: Validator, latest: Kept 
     return Chosen((best.epoch,), best.validation)
 
 
-def mean_of(paths: Sequence[Path]) -> Arrays:
+def mean_of(paths: Sequence[Path]) -> NamedArrays:
     """The mean of each array over the files; two files at most are in memory."""
     total = read_arrays(paths[0])
     for path in paths[1:]:

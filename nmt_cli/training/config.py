@@ -9,11 +9,11 @@ from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 from nmt_cli.training.deadline import parse_duration
 
-# By architecture, peaks for networks that know nothing (benchmarks/RESULTS.md, "The textbook setting").
+# By architecture, peaks for networks that know nothing (benchmarks/log/0010-textbook-setting.md).
 LEARNING_RATES = {"rnn": 5e-3, "transformer": 2e-3}
 FINE_TUNING = 5e-4  # what was learned before must not be undone
 
-Metric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watch.Validation`
+KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watch.Validation`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class TrainConfig(Settings):
     accumulate: int = setting(
         1, "Batches whose gradients make one update: a batch so many times as large.", panel="Optimisation", low=1
     )
-    metric: Metric = setting("bleu", "What of the development set says which epoch is best.", panel="Optimisation")
+    metric: KeptMetric = setting("bleu", "What of the development set says which epoch is best.", panel="Optimisation")
     patience: int | None = setting(
         None,
         "Stop after so many epochs without a better --metric.  [default: never: the learning rate falls to 0]",
@@ -172,5 +172,5 @@ class TrainConfig(Settings):
             return self.learning_rate
         return FINE_TUNING if self.init_from else LEARNING_RATES[architecture]
 
-    def suited_to(self, architecture: str) -> Self:
+    def fit_to(self, architecture: str) -> Self:
         return replace(self, learning_rate=self.rate_for(architecture))

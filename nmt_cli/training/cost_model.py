@@ -48,7 +48,7 @@ def update_seconds(run: TrainingRun, enough: float) -> float:
 
 
 def validation_seconds(run: TrainingRun) -> float:
-    """Of all the development set, from some of it.
+    """Estimates the seconds of validating the whole development set from a part of it.
 
     A network that has learned nothing finds no end: it may say as much as the longest reference does. That is more
     than it will say later.

@@ -25,7 +25,7 @@ def parse_duration(text: str) -> float:
     """Seconds of a duration like `90s`, `30m` or `1h30m`. Raises OptionError."""
     parts = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", text)
     seconds = (
-        sum(int(each) * unit for each, unit in zip(parts.groups("0"), UNITS.values(), strict=True)) if parts else 0
+        sum(int(part) * unit for part, unit in zip(parts.groups("0"), UNITS.values(), strict=True)) if parts else 0
     )
     if not seconds:
         raise OptionError(f"--time cannot be {text!r}", hint="write a duration like 90s, 30m or 1h30m")
@@ -48,7 +48,7 @@ class Deadline:
         self.begun = self.told = self.clock()
 
     @classmethod
-    def of(cls, duration: str | None) -> Self | None:
+    def from_option(cls, duration: str | None) -> Self | None:
         return None if duration is None else cls(parse_duration(duration))
 
     @property
@@ -84,6 +84,6 @@ class Deadline:
         """How many fit into the time that is left, without validations on the way."""
         return max(self.left, 0.0) / self.update
 
-    def epochs(self, updates: int) -> float:
+    def fit_epochs(self, updates: int) -> float:
         """How many epochs of so many updates fit into the time that is left."""
         return max(self.left, 0.0) / (updates * self.update + self.validation)

@@ -33,7 +33,7 @@ class KerasEngine:
     def __init__(self, network: Seq2Seq) -> None:
         self.network = network
         self.compiled_encode = tf.function(network.encode, input_signature=[source_spec(network)], autograph=False)
-        self.compiled_step = tf.function(self.best, reduce_retracing=True, autograph=False)
+        self.compiled_step = tf.function(self.find_best, reduce_retracing=True, autograph=False)
 
     def encode(self, source: SourceArray) -> KerasState:
         return KerasState(self.compiled_encode(tf.convert_to_tensor(source, self.network.source.dtype)))
@@ -47,7 +47,7 @@ class KerasEngine:
             state=KerasState({**state.entries, **best["changed"]}),
         )
 
-    def best(self, tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    def find_best(self, tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """The network's step with only the likeliest tokens of each row, which is also what is exported."""
         after = self.network.step(tokens, state)
         log_probabilities, best_tokens = tf.math.top_k(after.log_probabilities, candidates)

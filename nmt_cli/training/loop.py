@@ -51,7 +51,7 @@ class TrainingRun:
         if self.updates == 0:
             self.write_checkpoint()  # to come back to, and the proof that there is room for it
         self.saved_at = time.monotonic()
-        while not self.cluster.chief(self.finished()):
+        while not self.cluster.ask_chief(self.is_finished()):
             try:
                 self.run_epoch()
             except Diverged as problem:
@@ -62,7 +62,8 @@ class TrainingRun:
         """Done since the start of the run."""
         return int(self.trainer.optimizer.iterations.numpy())
 
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
+        """Whether no further epoch is to begin."""
         config, best, done = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1
         patient = config.patience is None or best is None or done - best.epoch < config.patience
         ended = done >= config.epochs if self.deadline is None else self.is_time_up
@@ -89,28 +90,28 @@ class TrainingRun:
         """How many there are to be; with a deadline, as many as are likely to fit."""
         if self.deadline is None:
             return self.trainer.config.epochs
-        left = self.deadline.epochs(self.batches.updates) + self.progress.meter.steps / self.batches.updates
+        left = self.deadline.fit_epochs(self.batches.updates) + self.progress.meter.steps / self.batches.updates
         return self.progress.epoch + max(0, math.ceil(left) - 1)
 
     def run_epoch(self) -> None:
         """What is left of the epoch, or what of it the watcher lets pass."""
         meter = self.progress.meter
         for group in self.batches.updates_of(self.progress.epoch, skip=meter.steps):
-            if self.is_time_up or self.cluster.anyone(self.watcher.should_stop()):
+            if self.is_time_up or self.cluster.ask_anyone(self.watcher.should_stop()):
                 self.stop()
                 return
             if self.deadline is not None:
-                self.schedule.follow(self.deadline.advance())
+                self.schedule.follow_time(self.deadline.advance())
             nats, tokens = self.trainer.update(group)
             self.progress.losses.add(nats / tokens)
             meter.add(nats, tokens)
-            self.watcher.stepped(self.status())
-            if self.cluster.chief(self.is_checkpoint_due()):
+            self.watcher.report_step(self.make_status())
+            if self.cluster.ask_chief(self.is_checkpoint_due()):
                 self.save()
         self.finish_epoch(complete=True)
-        self.stopped = self.cluster.anyone(self.watcher.should_stop())
+        self.stopped = self.cluster.ask_anyone(self.watcher.should_stop())
 
-    def status(self) -> StepStatus:
+    def make_status(self) -> StepStatus:
         epoch, meter = self.progress.epoch, self.progress.meter
         epochs, steps = self.epochs, self.batches.updates
         to_go = max(0, (epochs - epoch + 1) * steps - meter.steps)  # an epoch may have a few more than the first
@@ -143,23 +144,23 @@ class TrainingRun:
     def finish_epoch(self, *, complete: bool) -> None:
         """Validates, keeps the weights if they are among the best, and the record of the epoch in any case."""
         epoch = self.progress.epoch
-        validation = self.validated()
+        validation = self.validate_epoch()
         if not math.isfinite(validation.loss):
             raise Diverged("the loss of the development set is no number")
         self.latest = Kept(epoch, validation)
         best = self.keep(epoch, validation)
-        record = self.record(validation, best=best, complete=complete)
+        record = self.record_epoch(validation, best=best, complete=complete)
         self.checkpoints.records.append(record)
         if complete:
             self.progress.next_epoch()
             self.save()
         self.try_to_write("history.jsonl", self.checkpoints.write_history)
-        self.watcher.epoch_ended(record, validation)
+        self.watcher.report_epoch(record, validation)
 
-    def validated(self) -> Validation:
+    def validate_epoch(self) -> Validation:
         before = 0.0 if self.deadline is None else self.deadline.elapsed
-        self.watcher.validating(self.progress.epoch)
-        validation = self.cluster.validation(lambda: self.validate(self.trainer))
+        self.watcher.report_validation(self.progress.epoch)
+        validation = self.cluster.share_validation(lambda: self.validate(self.trainer))
         if self.deadline is not None:
             self.deadline.validation = self.deadline.elapsed - before
         return validation
@@ -169,7 +170,7 @@ class TrainingRun:
         best, network = self.checkpoints.is_better(validation), self.validate.network
         return self.try_to_write("weights", lambda: self.checkpoints.keep(network, epoch, validation)) and best
 
-    def record(self, validation: Validation, *, best: bool, complete: bool) -> EpochRecord:
+    def record_epoch(self, validation: Validation, *, best: bool, complete: bool) -> EpochRecord:
         meter = self.progress.meter
         return EpochRecord(
             epoch=self.progress.epoch,
@@ -195,7 +196,7 @@ class TrainingRun:
 
     def save(self) -> None:
         """Writes a checkpoint, or warns that it cannot. Raises Diverged if there is nothing worth saving."""
-        if not all(np.isfinite(one.numpy()).all() for one in self.trainer.variables):
+        if not all(np.isfinite(variable.numpy()).all() for variable in self.trainer.variables):
             raise Diverged("weights are no longer numbers")
         self.try_to_write("checkpoint", self.write_checkpoint)
         self.saved_at = time.monotonic()
@@ -213,7 +214,7 @@ class TrainingRun:
         except OSError as error:
             problem = from_os_error(error)
             advice = f" ({problem.hint})" if problem.hint else ""
-            self.watcher.warned(f"no {what} written, training goes on: {problem.message}{advice}")
+            self.watcher.warn(f"no {what} written, training goes on: {problem.message}{advice}")
             return False
         return True
 
@@ -229,7 +230,7 @@ class TrainingRun:
         """Back to the last checkpoint, from there on with half the learning rate."""
         tried = self.progress.rollbacks
         if tried == ATTEMPTS:
-            raise self.given_up(problem)
+            raise self.give_up(problem)
         where, factor = f"epoch {self.progress.epoch}, step {self.progress.meter.steps + 1}", self.progress.factor / 2
         self.restore()
         self.cluster.check_same({"updates": self.updates})  # one of them may have found no room for its last checkpoint
@@ -237,10 +238,10 @@ class TrainingRun:
         self.schedule.factor.assign(factor)
         back = f"epoch {self.progress.epoch}, step {self.progress.meter.steps}"
         rate = self.trainer.config.peak_rate * factor
-        self.watcher.warned(f"{where}: {problem}; back to {back} with half the learning rate (peak now {rate:g})")
+        self.watcher.warn(f"{where}: {problem}; back to {back} with half the learning rate (peak now {rate:g})")
         self.save()
 
-    def given_up(self, problem: Diverged) -> TrainingError:
+    def give_up(self, problem: Diverged) -> TrainingError:
         config = self.trainer.config
         rate = config.peak_rate * self.progress.factor
         return TrainingError(

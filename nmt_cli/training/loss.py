@@ -42,7 +42,9 @@ def token_loss(logits: tf.Tensor, targets: tf.Tensor) -> TokenLoss:
 def training_loss(
     read: tf.Tensor, weights: tf.Tensor, bias: tf.Tensor, targets: tf.Tensor, smoothing: float
 ) -> TrainingLoss:
-    """Of the logits `read weights^T + bias`: `read` (T, B, R), `weights` (V, R), `bias` (V,), `targets` (T, B).
+    """Computes the loss and accuracy of the logits `read weights^T + bias`.
+
+    `read` is (T, B, R), `weights` (V, R), `bias` (V,), `targets` (T, B).
 
     The smoothed target gives 1 - smoothing to the true token and the rest evenly to all V.
     Source: Szegedy et al. (2016), "Rethinking the Inception Architecture", section 7.
@@ -59,7 +61,7 @@ class SmoothedCrossEntropy:
 
     Its gradient is written out, from the logits back through that product: (N, V) is by far the largest tensor of a
     training step, and what TensorFlow does by itself goes over it a dozen times (what that costs stands in
-    benchmarks/RESULTS.md, "Training speed"). Here it is made (the product and its bias), put through the softmax,
+    benchmarks/log/0003-training-speed.md). Here it is made (the product and its bias), put through the softmax,
     corrected at N places, and read by the two products of the gradient. What an error has in common with all others,
     the even share of the smoothed target, and what weighs a position, `upstream`, are taken into account on the small
     side of those products.
@@ -72,9 +74,11 @@ class SmoothedCrossEntropy:
 
     def __call__(self, read: tf.Tensor, weights: tf.Tensor, bias: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """(N,) both; only the first has a gradient. `read` (N, R), `weights` (V, R) and `bias` (V,)."""
-        return tf.custom_gradient(self.computed)(read, weights, bias)  # type: ignore[no-any-return]
+        return tf.custom_gradient(self.compute_loss)(read, weights, bias)  # type: ignore[no-any-return]
 
-    def computed(self, read: tf.Tensor, weights: tf.Tensor, bias: tf.Tensor) -> tuple[tuple[tf.Tensor, tf.Tensor], Any]:
+    def compute_loss(
+        self, read: tf.Tensor, weights: tf.Tensor, bias: tf.Tensor
+    ) -> tuple[tuple[tf.Tensor, tf.Tensor], Any]:
         kernel = tf.cast(weights, read.dtype)
         # Told apart by a shape of its own, since TensorFlow's fused product with bias is slower than the two.
         products = tf.matmul(read, kernel, transpose_b=True)[tf.newaxis]
@@ -88,7 +92,7 @@ class SmoothedCrossEntropy:
         mean = (tf.linalg.matvec(tf.cast(read, tf.float32), sums) + tf.reduce_sum(bias)) / bias.shape[0]
         objective = nats + self.smoothing * (logit - mean)
 
-        def gradient(upstream: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        def compute_gradient(upstream: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
             even = self.smoothing / bias.shape[0]
             places = tf.stack([tf.range(tf.size(self.targets, self.targets.dtype)), self.targets], axis=1)
             at_target = tf.cast(of_target - (1.0 - self.smoothing), read.dtype)
@@ -103,4 +107,4 @@ class SmoothedCrossEntropy:
                 to_bias - even * tf.reduce_sum(upstream),
             )
 
-        return (objective, nats), gradient
+        return (objective, nats), compute_gradient

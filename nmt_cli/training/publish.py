@@ -9,23 +9,23 @@ from typing import Any
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.runtime.model_directory import FORMAT, WEIGHTS, ModelCard, publishing, write_card
+from nmt_cli.runtime.model_directory import FORMAT, WEIGHTS, ModelCard, publish_directory, write_card
 from nmt_cli.training.averaging import Chosen, choose_weights
 from nmt_cli.training.checkpoints.checkpoint import save_weights
 from nmt_cli.training.data.batches import vocabularies_of
 from nmt_cli.training.export.export import export
-from nmt_cli.training.int8_check import Proof, quantise_and_prove
+from nmt_cli.training.int8_check import Int8Check, quantise_and_check
 from nmt_cli.training.loop import TrainingRun
 
 
-def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
+def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Int8Check]:
     """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
     chosen = choose_weights(run.checkpoints, run.validate, run.latest)
     network = run.validate.network
-    with publishing(run.checkpoints.directory) as staged:
+    with publish_directory(run.checkpoints.directory) as staged:
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
-        proof = quantise_and_prove(corpus, staged, run.validate)
+        proof = quantise_and_check(corpus, staged, run.validate)
         names = list(corpus.tokenizers)
         for name, tokenizer in corpus.tokenizers.items():
             (staged / name).write_bytes(tokenizer.model)
@@ -43,9 +43,9 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
             target_tokenizer=names[-1],
             dataset_fingerprint=corpus.fingerprint,
             epochs=chosen.epochs[0],
-            development=development(chosen),
+            development=describe_development(chosen),
             precision=proof.to_mapping(),
-            versions=versions(),
+            versions=read_versions(),
             checksums={},
             source=corpus.source.to_mapping(),
         )
@@ -53,7 +53,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
     return chosen, proof
 
 
-def development(chosen: Chosen) -> dict[str, Any]:
+def describe_development(chosen: Chosen) -> dict[str, Any]:
     """The scores on the development set as they stand in the card."""
     validation = chosen.validation
     averaged = {"averaged_epochs": list(chosen.epochs)} if len(chosen.epochs) > 1 else {}
@@ -67,6 +67,6 @@ def development(chosen: Chosen) -> dict[str, Any]:
     }
 
 
-def versions() -> dict[str, str]:
+def read_versions() -> dict[str, str]:
     packages = ("tensorflow", "keras", "tf2onnx", "onnxruntime", "sentencepiece", "sacrebleu")
     return {"nmt": __version__, **{name: version(name) for name in packages}}

@@ -26,10 +26,10 @@ from nmt_cli.training.data.batches import TrainingBatches, vocabularies_of
 from nmt_cli.training.data.replay import Replayed
 from nmt_cli.training.data.word_swaps import RARE
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.distributed.process import ALONE, Place
-from nmt_cli.training.distributed.strategy import cluster_of, described, parts_of_batch, strategy_for
-from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
-from nmt_cli.training.int8_check import Proof
+from nmt_cli.training.distributed.process import ALONE, ProcessRole
+from nmt_cli.training.distributed.strategy import describe_devices, make_cluster, make_strategy, parts_of_batch
+from nmt_cli.training.finetune import choose_network, load_replayed
+from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.network_size import ENOUGH, first_size, is_open
 from nmt_cli.training.precision import dtype_policy, policy_name
@@ -49,11 +49,11 @@ class TrainReport:
     epochs: tuple[int, ...]  # whose weights are exported, the best first; several if it is their mean
     validation: Validation  # of the weights that are exported
     records: tuple[EpochRecord, ...]
-    proof: Proof  # of the weights in 8 bits
+    proof: Int8Check  # of the weights in 8 bits
 
 
 @dataclass(frozen=True)
-class Request:
+class TrainingRequest:
     """What is to be trained on what and where, and how it begins."""
 
     corpus: PreparedCorpus
@@ -61,7 +61,7 @@ class Request:
     network: ModelConfig
     training: TrainConfig
     watcher: Watcher
-    place: Place = ALONE
+    role: ProcessRole = ALONE
     resume: bool = False
     deadline: Deadline | None = None
     asked: Collection[str] | None = None  # options of the network that were asked for; None: those not at their default
@@ -69,7 +69,7 @@ class Request:
     @property
     def options(self) -> Collection[str]:
         """The names of the network's options that are not left open."""
-        return changed(self.network) if self.asked is None else self.asked
+        return list_changed(self.network) if self.asked is None else self.asked
 
 
 def train(
@@ -81,7 +81,7 @@ def train(
     watcher: Watcher | None = None,
     resume: bool = False,
     deadline: Deadline | None = None,
-    place: Place = ALONE,
+    role: ProcessRole = ALONE,
     asked: Collection[str] | None = None,
 ) -> TrainReport:
     """Trains a network and leaves a complete model in `directory`, which the caller holds (`claim.claimed`).
@@ -93,18 +93,18 @@ def train(
     watcher stops it before the first step.
     """
     watcher = watcher or Watcher()
-    request = Request(corpus, directory, network_config, config, watcher, place, resume, deadline, asked)
-    with explained(place):
+    request = TrainingRequest(corpus, directory, network_config, config, watcher, role, resume, deadline, asked)
+    with explain_errors(role):
         run = begin(request)
     try:
-        with explained(place):
+        with explain_errors(role):
             run.fit()
     except TrainingError:
         if run.checkpoints.best is not None:  # what was learned before is no worse for it
-            watcher.warned(f"what was best before is made a model in {directory}/")
+            watcher.warn(f"what was best before is made a model in {directory}/")
             publish(run, corpus)
         raise
-    watcher.exporting()
+    watcher.report_export()
     chosen, proof = publish(run, corpus)
     return TrainReport(chosen.epochs, chosen.validation, tuple(run.checkpoints.records), proof)
 
@@ -115,7 +115,7 @@ def assist(
     network_config: ModelConfig,
     config: TrainConfig,
     *,
-    place: Place,
+    role: ProcessRole,
     watcher: Watcher | None = None,
     resume: bool = False,
     asked: Collection[str] | None = None,
@@ -125,31 +125,31 @@ def assist(
     Raises what `train` does.
     """
     watcher = watcher or Watcher()
-    with explained(place):
-        begin(Request(corpus, directory, network_config, config, watcher, place, resume, asked=asked)).fit()
+    with explain_errors(role):
+        begin(TrainingRequest(corpus, directory, network_config, config, watcher, role, resume, asked=asked)).fit()
 
 
-def begin(request: Request) -> TrainingRun:
+def begin(request: TrainingRequest) -> TrainingRun:
     """A run that is ready for its next update."""
-    corpus, config, place, watcher = request.corpus, request.training, request.place, request.watcher
-    if config.time and place.processes > 1:
-        raise OptionError(f"--time cannot be kept by {place.processes} processes at once", hint="give --epochs")
-    strategy = strategy_for(config, place)  # before TensorFlow does anything
+    corpus, config, role, watcher = request.corpus, request.training, request.role, request.watcher
+    if config.time and role.processes > 1:
+        raise OptionError(f"--time cannot be kept by {role.processes} processes at once", hint="give --epochs")
+    strategy = make_strategy(config, role)  # before TensorFlow does anything
     check_corpus(corpus, config)
     facts = read_facts(request.directory) if request.resume else None
     if facts is not None and is_unbegun(facts):
         facts = None
-    chosen = network_to_begin_with(corpus, request.network, config, request.options)
-    config = config.suited_to(chosen.architecture)
+    chosen = choose_network(corpus, request.network, config, request.options)
+    config = config.fit_to(chosen.architecture)
     open_size = is_open(request.options, config)
-    old = replayed_corpus(corpus, config)
+    old = load_replayed(corpus, config)
     network = first_size(facts) if open_size else chosen
     identity = Identity(corpus.fingerprint, network, config, old.corpus.fingerprint if old else None)
     check_beginning(request, identity, facts, old)
-    cluster = cluster_of(strategy, place)
+    cluster = make_cluster(strategy, role)
     cluster.check_same({**identity.to_mapping(), "updates": None if facts is None else facts["updates"]})
     run = start(corpus, request.directory, identity, facts, watcher, old, strategy)
-    deadline = request.deadline or Deadline.of(config.time)
+    deadline = request.deadline or Deadline.from_option(config.time)
     if deadline is not None:
         begin_timed(run, deadline)
         if open_size and facts is None and deadline.updates >= ENOUGH:
@@ -159,32 +159,35 @@ def begin(request: Request) -> TrainingRun:
     run.cluster = cluster
     if run.batches.swaps is not None and run.batches.swaps.is_empty:
         needed = f"words that stand in at most {RARE:.1%} of the pairs and have a sure translation"
-        watcher.warned(f"--swap-words changes nothing here: it needs {needed}")
-    watcher.started(run_info(run, policy_name(config.mixed_precision), described(strategy, place)))
+        watcher.warn(f"--swap-words changes nothing here: it needs {needed}")
+    watcher.report_start(run_info(run, policy_name(config.mixed_precision), describe_devices(strategy, role)))
     if facts is not None:
-        watcher.resumed(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
+        watcher.report_resume(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
     return run
 
 
-def check_beginning(request: Request, identity: Identity, facts: dict[str, Any] | None, old: Replayed | None) -> None:
+def check_beginning(
+    request: TrainingRequest, identity: Identity, facts: dict[str, Any] | None, old: Replayed | None
+) -> None:
     """Warns of what is not as it was wished. Raises DataError or OptionError for a checkpoint of something else."""
     if facts is not None:
         check_same(facts["identity"], identity, request.directory)
     elif request.resume:
-        request.watcher.warned(f"there is no checkpoint in {request.directory}/; training begins anew")
+        request.watcher.warn(f"there is no checkpoint in {request.directory}/; training begins anew")
     if old is not None and old.left_out:
         left_out = f"{old.left_out:,} old pairs share a sentence with what is held out now"
-        request.watcher.warned(f"{left_out}, and are not replayed")
+        request.watcher.warn(f"{left_out}, and are not replayed")
 
 
-def changed(network: ModelConfig) -> set[str]:
+def list_changed(network: ModelConfig) -> set[str]:
     """The names of the options that are not at their default."""
-    usual = ModelConfig()
-    return {each.name for each in fields(network) if getattr(network, each.name) != getattr(usual, each.name)}
+    usual = ModelConfig.from_options().to_mapping()
+    values = {field.name: (getattr(network, field.name), field.default) for field in fields(network)}
+    return {name for name, (value, default) in values.items() if value != usual.get(name, default)}
 
 
 @contextmanager
-def explained(place: Place) -> Iterator[None]:
+def explain_errors(role: ProcessRole) -> Iterator[None]:
     """Raises TrainingError where memory does not suffice, or another process of the training ends before its time."""
     try:
         yield
@@ -192,7 +195,7 @@ def explained(place: Place) -> Iterator[None]:
         hint = "give a smaller --batch, or --batch-tokens; with --accumulate the update stays as large"
         raise TrainingError("a batch needs more memory than there is", hint=hint) from error
     except tf.errors.OpError as error:
-        if place.processes > 1:
+        if role.processes > 1:
             reason = (error.message or type(error).__name__).splitlines()[0]
             hint = "start all of them again, with --resume"
             raise TrainingError(f"another process is gone or cannot be reached: {reason}", hint=hint) from error
@@ -202,7 +205,7 @@ def explained(place: Place) -> Iterator[None]:
 def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
     """Raises DataError for a split without pairs, OptionError for what only texts have, or only other subwords."""
     for split in ("train", "dev"):
-        if not len(corpus.encoded(split).source):
+        if not len(corpus.load_encoded(split).source):
             raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
     texts = config.sample_target or not corpus.has_pictures
     check_sampling(corpus.tokenizer_settings.kind, config.subword_sampling, texts=texts)

@@ -41,16 +41,16 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
         self.factor = keras.Variable(1.0, trainable=False, aggregation="only_first_replica", name="rate_factor")
 
     def __call__(self, step: Any) -> Any:
-        return self.planned(step) * self.factor
+        return self.plan_rate(step) * self.factor
 
-    def follow(self, share: float) -> None:
+    def follow_time(self, share: float) -> None:
         """Told before each update of a run with a deadline; a schedule that counts updates has no use for it."""
 
-    def done(self, step: Any) -> Any:
+    def measure_share(self, step: Any) -> Any:
         """Share of the run, 0 to 1, that is over at `step`."""
         return ops.minimum(ops.cast(step, "float32") / self.steps, 1.0)
 
-    def planned(self, step: Any) -> Any:
+    def plan_rate(self, step: Any) -> Any:
         """The rate at `step` before it is scaled by `factor`."""
         rate = self.cosine(step)
         if self.handover is None:
@@ -68,15 +68,15 @@ class TimedSchedule(Schedule):
         super().__init__(config, self.TICKS)
         self.tick = keras.Variable(0.0, trainable=False, aggregation="only_first_replica", name="rate_tick")
 
-    def follow(self, share: float) -> None:
+    def follow_time(self, share: float) -> None:
         """`share`, 0 to 1, of the run is over."""
         self.tick.assign(share * self.TICKS)
 
-    def planned(self, step: Any) -> Any:
-        return super().planned(self.tick.value)
+    def plan_rate(self, step: Any) -> Any:
+        return super().plan_rate(self.tick.value)
 
-    def done(self, step: Any) -> Any:
-        return super().done(self.tick.value)
+    def measure_share(self, step: Any) -> Any:
+        return super().measure_share(self.tick.value)
 
 
 class ReplicaAdam(keras.optimizers.Adam):
@@ -119,7 +119,7 @@ class ReplicaAdam(keras.optimizers.Adam):
         return grads_and_vars
 
 
-def optimizer(config: TrainConfig, schedule: Schedule) -> keras.optimizers.Optimizer:
+def make_optimizer(config: TrainConfig, schedule: Schedule) -> keras.optimizers.Optimizer:
     """Adam along `schedule`.
 
     beta_2 is that of Vaswani et al. (2017): the second moment of a run of a few thousand steps must not lag.

@@ -22,18 +22,20 @@ def with_own_tokens(
 
     What is drawn follows from `seed` (2,). At a share of 0 the first pass is not run.
     """
-    return tf.cond(share > 0, lambda: mixed(network, source, previous, share, seed), lambda: previous)
+    return tf.cond(share > 0, lambda: mix_tokens(network, source, previous, share, seed), lambda: previous)
 
 
-def mixed(network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, share: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
-    own = own_tokens(network, source, previous)
+def mix_tokens(
+    network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, share: tf.Tensor, seed: tf.Tensor
+) -> tf.Tensor:
+    predicted = own_tokens(network, source, previous)
     chosen = tf.random.stateless_uniform(tf.shape(previous), seed) < share
     is_token = tf.logical_and(tf.not_equal(previous, PAD), tf.not_equal(previous, START))
-    return tf.where(tf.logical_and(chosen, is_token), own, previous)
+    return tf.where(tf.logical_and(chosen, is_token), predicted, previous)
 
 
 def own_tokens(network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
     """(B, T): what the network would have said, in the place where it would be the previous token; START first."""
-    logits = tf.cast(network(source, previous, training=False), tf.float32) + network.output_layer.forbidden()
+    logits = tf.cast(network(source, previous, training=False), tf.float32) + network.output_layer.make_forbidden_bias()
     said = tf.transpose(tf.argmax(tf.stop_gradient(logits), axis=-1, output_type=previous.dtype))  # (B, T)
     return tf.concat([tf.fill([tf.shape(said)[0], 1], START), said[:, :-1]], axis=1)

@@ -16,7 +16,7 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch
 from nmt_cli.training.keras_engine import source_spec
 from nmt_cli.training.loss import TrainingLoss, training_loss
-from nmt_cli.training.schedule import Schedule, optimizer
+from nmt_cli.training.schedule import Schedule, make_optimizer
 from nmt_cli.training.scheduled_sampling import with_own_tokens
 
 IDS = tf.TensorSpec((None, None), tf.int32)
@@ -35,12 +35,12 @@ class Trainer:
         self.network = network
         self.schedule = schedule
         self.parts = parts
-        self.optimizer = optimizer(config, schedule)
+        self.optimizer = make_optimizer(config, schedule)
         self.config = config
         self.variables = network.trainable_variables
         self.optimizer.build(self.variables)
         self.strategy = tf.distribute.get_strategy()
-        self.accumulated = [accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
+        self.accumulated = [make_accumulator(variable) for variable in self.variables] if config.accumulate > 1 else []
         signature = [source_spec(network), IDS, IDS, SCALAR]
         self.compiled_step = tf.function(self.step, input_signature=signature, autograph=False)
         self.compiled_wait = tf.function(self.wait, input_signature=signature, autograph=False)
@@ -53,7 +53,11 @@ class Trainer:
     @property
     def averages(self) -> list[keras.Variable]:
         """The moving averages of `variables`, in their order; empty unless the settings ask for them."""
-        return [one for one in self.optimizer.variables if one.path.endswith("_average")] if self.config.ema else []
+        return (
+            [variable for variable in self.optimizer.variables if variable.path.endswith("_average")]
+            if self.config.ema
+            else []
+        )
 
     def update(self, batches: Sequence[Batch]) -> tuple[float, float]:
         """One step of the optimiser. Returns nats and target tokens of the batches."""
@@ -64,17 +68,17 @@ class Trainer:
 
     def step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
         """The update itself; returns nats of this batch. `tokens` are those of all the update's batches."""
-        return self.summed(self.strategy.run(self.replica_step, args=(source, previous, target, tokens)))
+        return self.sum_gradients(self.strategy.run(self.replica_step, args=(source, previous, target, tokens)))
 
     def wait(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
         """Keeps the gradients of a batch that is not the last of its update."""
-        return self.summed(self.strategy.run(self.replica_wait, args=(source, previous, target, tokens)))
+        return self.sum_gradients(self.strategy.run(self.replica_wait, args=(source, previous, target, tokens)))
 
-    def summed(self, nats: tf.Tensor) -> tf.Tensor:
+    def sum_gradients(self, nats: tf.Tensor) -> tf.Tensor:
         return self.strategy.reduce(tf.distribute.ReduceOp.SUM, nats, axis=None)
 
     def replica_step(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-        gradients, nats = self.gradients(source, previous, target, tokens)
+        gradients, nats = self.compute_gradients(source, previous, target, tokens)
         if self.accumulated:
             gradients = [new + old for new, old in zip(gradients, self.accumulated, strict=True)]
         self.optimizer.apply(gradients, self.variables)
@@ -83,16 +87,16 @@ class Trainer:
         return nats
 
     def replica_wait(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-        gradients, nats = self.gradients(source, previous, target, tokens)
+        gradients, nats = self.compute_gradients(source, previous, target, tokens)
         for old, new in zip(self.accumulated, gradients, strict=True):
             old.assign_add(new)
         return nats
 
-    def gradients(
+    def compute_gradients(
         self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
     ) -> tuple[list[tf.Tensor], tf.Tensor]:
-        """Of the trainable weights; and the nats."""
-        shares = list(zip(*map(self.shares, (source, previous, target)), strict=True))
+        """Returns the gradients of the trainable weights, and the nats."""
+        shares = list(zip(*map(self.split_batch, (source, previous, target)), strict=True))
         if self.config.scheduled_sampling:
             shares = [(source, self.with_own_tokens(source, previous), target) for source, previous, target in shares]
         with tf.GradientTape() as tape:
@@ -106,13 +110,13 @@ class Trainer:
     def with_own_tokens(self, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
         """Scheduled sampling whose share rises from 0, in a straight line: the linear decay of Bengio et al."""
         updates = tf.cast(self.optimizer.iterations.value, tf.int32)
-        share = self.config.scheduled_sampling * self.schedule.done(updates)
+        share = self.config.scheduled_sampling * self.schedule.measure_share(updates)
         seed = self.config.seed % 2**31 + updates  # in 32 bits, of which one is the sign
         seed = tf.stack([seed, tf.reduce_sum(previous)])  # another for each batch of an update
         return with_own_tokens(self.network, source, previous, share, seed)
 
-    def shares(self, rows: tf.Tensor) -> list[tf.Tensor]:
-        """Of B rows, those of this replica, by its parts: of n parts of all replicas every n-th row each.
+    def split_batch(self, rows: tf.Tensor) -> list[tf.Tensor]:
+        """Returns the rows of this replica, of B, by its parts: of n parts of all replicas each has every n-th row.
 
         All parts have equally many rows, some padding alone.
         """
@@ -127,13 +131,13 @@ class Trainer:
 def teacher_forced(
     network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, *, smoothing: float
 ) -> TrainingLoss:
-    """Of a network that is given the `previous` tokens (B, T) and is to tell the `target` ones (B, T)."""
+    """Returns the loss of a network that reads the `previous` tokens (B, T) and predicts `target` (B, T)."""
     output = network.output_layer
-    read = output.compared(network.read(source, previous, training=True))
+    read = output.prepare_readout(network.compute_readouts(source, previous, training=True))
     return training_loss(read, output.rows, output.bias.value, tf.transpose(target), smoothing)
 
 
-def accumulator(variable: keras.Variable) -> tf.Variable:
+def make_accumulator(variable: keras.Variable) -> tf.Variable:
     """Zeros like `variable`, for each replica its own."""
     return tf.Variable(
         tf.zeros(variable.shape, variable.dtype),

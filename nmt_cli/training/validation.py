@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 import tensorflow as tf
 
-from nmt_cli.arrays.batching import BatchSize, batch_edges
+from nmt_cli.arrays.batching import BatchSize, find_batch_edges
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.bleu import bleu
-from nmt_cli.evaluation.metrics.chrf import chrf
+from nmt_cli.evaluation.metrics.bleu import compute_bleu
+from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.data.batches import Batch, batch_of
@@ -36,10 +36,10 @@ class Validator:
     def __init__(
         self, network: Seq2Seq, corpus: PreparedCorpus, *, size: BatchSize, carries: bool = True, threads: int = 1
     ) -> None:
-        sentences = corpus.referenced("dev")
+        sentences = corpus.read_references("dev")
         self.network = network
-        self.sources = [each.source for each in sentences]
-        self.references = [each.references for each in sentences]
+        self.sources = [sentence.source for sentence in sentences]
+        self.references = [sentence.references for sentence in sentences]
         self.scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)  # as it can write
         self.batches = length_sorted_batches(corpus, size)
         self.translator = Translator(
@@ -55,11 +55,15 @@ class Validator:
 
     def measure(self) -> Validation:
         """Measures the weights that `network` has."""
-        with ThreadPoolExecutor(self.translator.threads) as pool:
-            sums = pool.map(lambda one: np.asarray(self.sums(one.source, one.previous, one.target)), self.batches)
+        with ThreadPoolExecutor(self.translator.batch_search.threads) as pool:
+            sums = pool.map(
+                lambda batch: np.asarray(self.sums(batch.source, batch.previous, batch.target)), self.batches
+            )
             nats, correct, tokens = np.sum(list(sums), axis=0)
         hypotheses = [translation.text for translation in self.translator.translate(self.sources, GREEDY)]
-        bleu_score, chrf_score = (one(hypotheses, self.references, self.scoring) for one in (bleu, chrf))
+        bleu_score, chrf_score = (
+            batch(hypotheses, self.references, self.scoring) for batch in (compute_bleu, compute_chrf)
+        )
         return Validation(
             loss=float(nats / tokens),
             accuracy=float(100 * correct / tokens),
@@ -83,9 +87,9 @@ def copy_weights(trainer: Trainer, target: Seq2Seq) -> None:
 
 
 def length_sorted_batches(corpus: PreparedCorpus, size: BatchSize) -> list[Batch]:
-    split = corpus.encoded("dev")
+    split = corpus.load_encoded("dev")
     target = split.target.lengths
     widths = 1 + (target if corpus.has_pictures else np.maximum(split.source.lengths, target))
     order = np.lexsort((target, widths))
-    edges = batch_edges(widths[order], size)
+    edges = find_batch_edges(widths[order], size)
     return [batch_of(split, order[start:end]) for start, end in pairwise(edges)]

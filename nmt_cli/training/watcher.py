@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,62 +73,48 @@ class EpochRecord:
 
 
 class Watcher:
-    """Base of all that watch training; every method may be overridden, none need be."""
+    """Base class of what watches training; a subclass overrides the reports it wants."""
 
-    def started(self, info: RunInfo) -> None: ...
+    def report_start(self, info: RunInfo) -> None: ...
 
-    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
-        """Told after `started` if the run goes on from a checkpoint: `step` updates of `epoch` are done."""
+    def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
+        """Follows `report_start` if the run continues from a checkpoint: `step` updates of `epoch` are done."""
 
-    def stepped(self, status: StepStatus) -> None: ...
+    def report_step(self, status: StepStatus) -> None: ...
 
-    def validating(self, epoch: int) -> None: ...
+    def report_validation(self, epoch: int) -> None: ...
 
-    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None: ...
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None: ...
 
-    def warned(self, problem: str) -> None:
-        """Something went wrong that training outlives."""
+    def warn(self, problem: str) -> None:
+        """Reports a problem that does not stop training."""
 
-    def exporting(self) -> None: ...
+    def report_export(self) -> None: ...
 
     def should_stop(self) -> bool:
-        """Asked before every step and after every epoch; once true, training ends before its last epoch, and well."""
+        """Asked before every step and after every epoch; once true, training stops early, with a usable model."""
         return False
 
 
 class Watchers(Watcher):
-    """Several watchers as one."""
+    """Several watchers as one: each report goes to all of them, in order."""
 
     def __init__(self, *watchers: Watcher) -> None:
         self.watchers = watchers
 
-    def started(self, info: RunInfo) -> None:
-        for watcher in self.watchers:
-            watcher.started(info)
-
-    def resumed(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
-        for watcher in self.watchers:
-            watcher.resumed(records, epoch, step)
-
-    def stepped(self, status: StepStatus) -> None:
-        for watcher in self.watchers:
-            watcher.stepped(status)
-
-    def validating(self, epoch: int) -> None:
-        for watcher in self.watchers:
-            watcher.validating(epoch)
-
-    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
-        for watcher in self.watchers:
-            watcher.epoch_ended(record, validation)
-
-    def warned(self, problem: str) -> None:
-        for watcher in self.watchers:
-            watcher.warned(problem)
-
-    def exporting(self) -> None:
-        for watcher in self.watchers:
-            watcher.exporting()
-
     def should_stop(self) -> bool:
         return any(watcher.should_stop() for watcher in self.watchers)
+
+
+def make_report(name: str) -> Callable[..., None]:
+    """Returns a method that passes the report `name` on to every watcher."""
+
+    def report(self: Watchers, *values: Any) -> None:
+        for watcher in self.watchers:
+            getattr(watcher, name)(*values)
+
+    return report
+
+
+for report_name in [name for name in vars(Watcher) if name.startswith("report_") or name == "warn"]:
+    setattr(Watchers, report_name, make_report(report_name))

@@ -1,33 +1,183 @@
-"""Rows to search results: sentences of similar length in batches, several batches at a time. Knows no text."""
+"""Rows of a source side to search results: rows of similar length in batches, several batches at a time.
+
+What translation, beam trees and forced scoring have in common. Knows ids and rows; nothing of spans, pieces or lines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
+from nmt_cli.arrays.special_ids import UNKNOWN
+from nmt_cli.arrays.types import SourceArray
+from nmt_cli.errors import OptionError
+from nmt_cli.search.beam import SearchResult, limit_lengths, search
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.ensemble import Ensemble
+from nmt_cli.search.forced import Forced, force
+from nmt_cli.search.guide import Guide
+from nmt_cli.search.sampling import TextId
+from nmt_cli.search.step_model import StepModel
+from nmt_cli.search.trace import BeamNode, BeamTrace
+from nmt_cli.sources.source import Source, SourceRow
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.tokenizer import Tokenizer
 
-Progress = Callable[[int], None]
-ROWS = 512  # rows of a step at most: what is computed of more does not stay in the cache of a core
-OVERHEAD = 64  # rows that take as long as what a step takes whatever its rows
-POSITIONS = 30_000  # rows x source positions at most, which bounds memory whatever the length of a line
-CELLS = 2_000_000  # rows x tokens of the vocabulary at most, where a step is asked for every token
+CountReporter = Callable[[int], None]  # receives how many texts are done
+Result = TypeVar("Result")
+
+ROWS = 512  # most rows of a step: what is computed of more does not stay in the cache of a core
+OVERHEAD = 64  # rows that take as long as the fixed cost of a step
+POSITIONS = 30_000  # most rows x source positions, which bounds memory whatever the length of a line
+CELLS = 2_000_000  # most rows x tokens of the vocabulary, where a step is asked for every token
 
 
-def batches(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:
-    """Indices of the lines with any tokens, longest first, in batches that bound the work of one step.
+class BatchSearch(NamedTuple):
+    """A step model with its source side and target tokenizer; the engine must allow `threads` searches at a time."""
 
-    A batch ends before its padding costs more than the steps of another.
+    engine: StepModel[Any]
+    source: Source
+    target: Tokenizer
+    threads: int = 1
+
+    def search(
+        self,
+        rows: Sequence[SourceRow],
+        config: SearchConfig,
+        text_ids: Sequence[TextId],
+        progress: CountReporter | None = None,
+    ) -> list[list[SearchResult]]:
+        """Returns the results of each row, best first; none for a blank row.
+
+        `text_ids` are those by which samples are drawn. Raises OptionError for a prefix that the model cannot write.
+        """
+        config = replace(config, length_factor=self.source.length_factor)
+        prefix = self.encode_prefix(config)
+
+        def search_batch(batch: list[int]) -> list[list[SearchResult]]:
+            sources = self.source.make_batch([rows[index] for index in batch])
+            guide = self.make_guide(sources, config, prefix, [text_ids[index] for index in batch])
+            return search(self.engine, sources, config, guide=guide)
+
+        lengths = [0 if row.is_blank else len(row) for row in rows]
+        blank = sum(row.is_blank for row in rows)
+        batches = batch_by_length(lengths, config, self.limit_rows(config))
+        report = None if progress is None else (lambda count: progress(blank + count))
+        results: list[list[SearchResult]] = [[] for _ in rows]
+        for batch, batch_results in self.run_batches(batches, search_batch, report):
+            for index, hypotheses in zip(batch, batch_results, strict=True):
+                results[index] = hypotheses
+        return results
+
+    def force(
+        self,
+        rows: Sequence[SourceRow],
+        targets: Sequence[Sequence[int]],
+        progress: CountReporter | None = None,
+    ) -> list[Forced]:
+        """Scores one target (ids that end with END) per row; attention is cut to the length of each source."""
+        lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
+        batches = batch_by_length(lengths, SearchConfig(beam_size=1), self.rows_of_whole_vocabulary)
+
+        def force_batch(batch: list[int]) -> list[Forced]:
+            sources = self.source.make_batch([rows[index] for index in batch])
+            return force(self.engine, sources, [targets[index] for index in batch], self.target.vocabulary_size)
+
+        scored: dict[int, Forced] = {}
+        for batch, results in self.run_batches(batches, force_batch, progress):
+            for index, forced in zip(batch, results, strict=True):
+                scored[index] = forced._replace(attention=forced.attention[:, : len(rows[index])])
+        return [scored[index] for index in range(len(rows))]
+
+    def trace(self, row: SourceRow, config: SearchConfig) -> tuple[SearchResult, list[BeamNode]]:
+        """Searches one row; returns the best result and the tree of the beam."""
+        trace = BeamTrace()
+        config = replace(config, n_best=1, length_factor=self.source.length_factor)
+        guide = Guide.from_config(config, vocabulary=self.target.vocabulary_size)
+        ((best, *_),) = search(self.engine, self.source.make_batch([row]), config, trace, guide)
+        return best, trace.mark_best(best)
+
+    def run_batches(
+        self,
+        batches: Sequence[list[int]],
+        function: Callable[[list[int]], list[Result]],
+        progress: CountReporter | None = None,
+    ) -> Iterator[tuple[list[int], list[Result]]]:
+        """Yields each batch with the results of `function`, in order; `threads` batches run at a time."""
+        count = 0
+        for batch, results in self.map_batches(batches, function):
+            yield batch, results
+            count += len(batch)
+            if progress is not None:
+                progress(count)
+
+    def map_batches(
+        self, batches: Sequence[list[int]], function: Callable[[list[int]], list[Result]]
+    ) -> Iterator[tuple[list[int], list[Result]]]:
+        """Yields each batch with the results of `function`, from a pool of threads where there are several."""
+        if self.threads == 1 or len(batches) < 2:
+            yield from ((batch, function(batch)) for batch in batches)
+            return
+        from concurrent.futures import ThreadPoolExecutor  # a single sentence does not need it
+
+        pool = ThreadPoolExecutor(self.threads)
+        try:
+            yield from zip(batches, pool.map(function, batches), strict=True)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def make_guide(
+        self, sources: SourceArray, config: SearchConfig, prefix: list[int], text_ids: list[TextId]
+    ) -> Guide:
+        """Returns the constraints for the search of one batch."""
+        steps = int(limit_lengths(sources, config, len(prefix)).max())
+        vocabulary = self.target.vocabulary_size
+        return Guide.from_config(config, prefix=prefix, places=text_ids, steps=steps, vocabulary=vocabulary)
+
+    def encode_prefix(self, config: SearchConfig) -> list[int]:
+        """Returns the forced beginning in ids. Raises OptionError if the model cannot write it or has no room left."""
+        ids = self.target.encode(normalise(config.prefix))
+        if UNKNOWN in ids:
+            raise OptionError(
+                f"--prefix: this model has no subwords for all of {config.prefix!r}",
+                hint="use words or characters that occur in its training data",
+            )
+        if ids and len(ids) >= config.max_length:
+            raise OptionError(
+                f"--prefix has {len(ids):,} tokens, but --max-length allows only {config.max_length:,} in all",
+                hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
+            )
+        return ids
+
+    def limit_rows(self, config: SearchConfig) -> int:
+        """Returns how many rows a step may have: fewer where it is asked for the whole vocabulary."""
+        draws_from_all = config.sampling.sample and not config.sampling.top_k
+        if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
+            return self.rows_of_whole_vocabulary
+        return ROWS
+
+    @property
+    def rows_of_whole_vocabulary(self) -> int:
+        """The rows of a step that gives the probability of every token."""
+        return max(1, min(ROWS, CELLS // self.target.vocabulary_size))
+
+
+def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:
+    """Returns the indices of the texts with any tokens, longest first, in batches that bound the work of one step.
+
+    A batch ends before its padding costs more than the steps of another batch would.
     """
-    result: list[list[int]] = []
+    batches: list[list[int]] = []
     width = padding = longest = 0
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         length = lengths[index]
         if length == 0:
             break
-        if not result or len(result[-1]) >= width or padding * config.rows > OVERHEAD * length:
-            result.append([])
+        if not batches or len(batches[-1]) >= width or padding * config.rows > OVERHEAD * length:
+            batches.append([])
             width = max(1, min(rows, POSITIONS // length) // config.rows)
             padding, longest = 0, length
-        result[-1].append(index)
+        batches[-1].append(index)
         padding += longest - length
-    return result
+    return batches

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.guide import Guide
-from nmt_cli.search.trace import BeamTrace, Node
+from nmt_cli.search.trace import BeamNode
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.joining import with_spans
-from nmt_cli.translation.pieces import unmasked, verbatim
+from nmt_cli.translation.joining import replace_placeholders
+from nmt_cli.translation.pieces import keep_verbatim, make_plain_piece
 from nmt_cli.translation.translator import Translator
 
 
@@ -18,7 +16,7 @@ from nmt_cli.translation.translator import Translator
 class TracedBeam:
     """The tree of one sentence, with the text of each node's token."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[BeamNode, ...]
     pieces: tuple[str, ...]  # one a node
     text: str  # the translation
     left: int = 0  # parts of the line that are not in it: its other sentences, or what is too long to be read at once
@@ -29,16 +27,12 @@ def trace_beam(translator: Translator, line: str, config: SearchConfig) -> Trace
 
     What is carried has its own text in the tree; what is lifted is not in it.
     """
-    pieces = translator.reader.pieces(line) if translator.reads_text else verbatim(line)
-    piece = next((one for one in pieces if one.is_translated), unmasked(normalise(line)))
-    source = translator.source.batch(translator.source.rows([piece.text], config.max_source_length))
-    trace = BeamTrace()
-    config = replace(config, n_best=1, length_factor=translator.source.length_factor)
-    guide = Guide.of(config, vocabulary=translator.target.vocabulary_size)
-    (found,) = search(translator.engine, source, config, trace, guide)
-    nodes = trace.marked(found[0])
-    labels = with_spans(translator.target.pieces([node.token for node in nodes]), piece)
-    text = translator.target.decode(list(found[0].tokens))
-    for name, span in zip(piece.masked.names, piece.masked.carried, strict=True):
+    pieces = translator.reader.split_line(line) if translator.reads_text else keep_verbatim(line)
+    piece = next((piece for piece in pieces if piece.is_translated), make_plain_piece(normalise(line)))
+    (row,) = translator.source.make_rows([piece.text], config.max_source_length)
+    best, nodes = translator.batch_search.trace(row, config)
+    labels = replace_placeholders(translator.target.spell_pieces([node.token for node in nodes]), piece)
+    text = translator.target.decode(list(best.tokens))
+    for name, span in zip(piece.masked.names, piece.masked.masked, strict=True):
         text = text.replace(name, span.text)
     return TracedBeam(tuple(nodes), tuple(labels), text, max(0, len(pieces) - 1))

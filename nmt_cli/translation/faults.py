@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from nmt_cli.text.normalise import normalise, unspaced
+from nmt_cli.text.normalise import find_unspaced, normalise
 
-Ailment = Literal["empty", "loop", "runaway", "copied"]
+Fault = Literal["empty", "loop", "runaway", "copied"]
 
 WORD_REPEATS = 4  # of one word on end: "very, very, very" is language
 PHRASE_REPEATS = 3  # of two words or more
@@ -25,7 +25,7 @@ ORDINARY_WORDS = 4  # copied ones that make a copy
 PUNCTUATION = re.compile(r"^\W+|\W+$")
 
 
-def ailment(source: str, target: str, *, ended: bool, copies: bool = False) -> Ailment | None:
+def find_fault(source: str, target: str, *, ended: bool, copies: bool = False) -> Fault | None:
     """What is wrong with `target` as a translation of `source`; `ended` is false where the limit of its length cut it.
 
     With `copies` a copy of the source is no fault, as where both sides are of one language.
@@ -33,31 +33,31 @@ def ailment(source: str, target: str, *, ended: bool, copies: bool = False) -> A
     source = normalise(source)
     if not target.strip():
         return "empty" if source else None
-    if loops(source, target):
+    if has_loop(source, target):
         return "loop"
     if not ended:
         return "runaway"
     return "copied" if not copies and is_copy(source, target) else None
 
 
-def stutters(source: str, target: str) -> bool:
+def has_stutter(source: str, target: str) -> bool:
     """Whether `target` says something twice on end and `source` nothing: seldom a fault, a bad sign in a remedy."""
     words = bare_words(target)
     twice = max((repeats_at(words, period) for period in range(1, len(words) // 2 + 1)), default=1)
     return twice > 1 and twice > most_repeats(source)
 
 
-def loops(source: str, target: str) -> bool:
+def has_loop(source: str, target: str) -> bool:
     """Whether `target` repeats something on end, and clearly more often than `source` does."""
     words = bare_words(target)
-    repeats = max(repeats_of_words(words), repeats_of_characters(target))
+    repeats = max(count_word_repeats(words), count_character_repeats(target))
     if repeats > 1:
         return repeats > 1 + most_repeats(source)
-    often = frequent(words)
+    often = count_most_frequent(words)
     return often > 0 and often > 1 + max(Counter(bare_words(source)).values(), default=0)
 
 
-def frequent(words: Sequence[str]) -> int:
+def count_most_frequent(words: Sequence[str]) -> int:
     """How often the most frequent word stands among `words`, if it makes up half of them; 0 if none does."""
     if fewer_than(WORD_REPEATS, words):
         return 0
@@ -71,26 +71,26 @@ def fewer_than(times: int, words: Sequence[str]) -> bool:
     return len(words) - len(set(words)) < times - 1 or max(Counter(words).values()) < times
 
 
-def repeats_of_words(words: Sequence[str]) -> int:
+def count_word_repeats(words: Sequence[str]) -> int:
     """How often the most repeated word or phrase stands on end, if that is often; 1 if nothing does."""
     if fewer_than(PHRASE_REPEATS, words):
         return 1
-    found = 1
+    most = 1
     for period in range(1, len(words) // PHRASE_REPEATS + 1):
         repeats = repeats_at(words, period)
         if repeats >= (WORD_REPEATS if period == 1 else PHRASE_REPEATS):
-            found = max(found, repeats)
-    return found
+            most = max(most, repeats)
+    return most
 
 
-def repeats_of_characters(text: str) -> int:
+def count_character_repeats(text: str) -> int:
     """How often the most repeated run of characters stands on end, if that is often; 1 if none does."""
-    found = 1
-    for match in (LONG_RUN if unspaced(text) else SHORT_RUN).finditer(text.casefold()):
+    most = 1
+    for match in (LONG_RUN if find_unspaced(text) else SHORT_RUN).finditer(text.casefold()):
         repeats = len(match[0]) // len(match[1])
         if repeats >= SIGN_REPEATS or any(character.isalpha() for character in match[1]):
-            found = max(found, repeats)
-    return found
+            most = max(most, repeats)
+    return most
 
 
 def most_repeats(text: str) -> int:
@@ -124,14 +124,14 @@ def is_copy(source: str, target: str) -> bool:
     """
     if len(set(source.casefold().split()) & set(target.casefold().split())) < min(ORDINARY_WORDS, len(source.split())):
         return False  # at once for nearly all
-    words = units(source)
+    words = split_units(source)
     ordinary = [word for word in words if word.isalpha() and word == word.lower()]
     if len(ordinary) < ORDINARY_WORDS:
         return False
-    return [word.casefold() for word in words] == [word.casefold() for word in units(target)]
+    return [word.casefold() for word in words] == [word.casefold() for word in split_units(target)]
 
 
-def units(text: str) -> list[str]:
+def split_units(text: str) -> list[str]:
     """The words without the punctuation around them; of scripts without blanks every two characters."""
     bare = [word for word in (PUNCTUATION.sub("", word) for word in text.split()) if word]
-    return [part for word in bare for part in ([word] if not unspaced(word) else re.findall("..?", word))]
+    return [part for word in bare for part in ([word] if not find_unspaced(word) else re.findall("..?", word))]

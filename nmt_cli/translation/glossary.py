@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from nmt_cli.errors import DataError
-from nmt_cli.text.normalise import UNSPACED, normalise, unspaced
+from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
 from nmt_cli.text.spans import Span
 
 # A term begins and ends beside what is no letter, and where either neighbour is of a script without blanks. Without
@@ -40,10 +40,10 @@ class Glossary:
         lines: dict[str, int] = {}
         for number, raw in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
             where = f"{path}, line {number:,}"
-            line = decoded(raw, where)
+            line = decode_line(raw, where)
             if not line.strip() or line.startswith("#"):
                 continue
-            source, target = parsed(line, where)
+            source, target = parse_line(line, where)
             if terms.get(source, target) != target:
                 raise DataError(
                     f"{where}: {source!r} is already {terms[source]!r} on line {lines[source]:,}",
@@ -57,10 +57,10 @@ class Glossary:
     @cached_property
     def folded(self) -> dict[str, list[str]]:
         """The source terms by what they are without regard to case."""
-        found: dict[str, list[str]] = {}
+        entries: dict[str, list[str]] = {}
         for source in self.terms:
-            found.setdefault(folded(source), []).append(source)
-        return found
+            entries.setdefault(fold_case(source), []).append(source)
+        return entries
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -71,21 +71,21 @@ class Glossary:
 
     def find(self, text: str, spans: list[Span]) -> list[Span]:
         """`spans` and the terms in `text` that overlap none of them, in order."""
-        taken = iter([*spans, Span(len(text) + 1, len(text) + 1, "", lifted=False)])
-        following, found = next(taken), []
-        whole, places = composed(text)
-        place = 0
-        while match := self.pattern.search(whole, place):
-            target = None if is_marked(whole, match) else self.target(match[0])
-            place = match.start() + 1 if target is None else match.end()  # in what is no term another may stand
+        protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", is_extracted=False)])
+        following, terms = next(protected), []
+        whole, places = compose(text)
+        position = 0
+        while match := self.pattern.search(whole, position):
+            target = None if is_marked(whole, match) else self.choose_target(match[0])
+            position = match.start() + 1 if target is None else match.end()  # in what is no term another may stand
             start, end = places[match.start()], places[match.end()]
             while following.end <= start:
-                following = next(taken)
+                following = next(protected)
             if target is not None and end <= following.start:
-                found.append(Span(start, end, target, lifted=False))
-        return sorted([*spans, *found], key=lambda span: span.start)
+                terms.append(Span(start, end, target, is_extracted=False))
+        return sorted([*spans, *terms], key=lambda span: span.start)
 
-    def target(self, term: str) -> str | None:
+    def choose_target(self, term: str) -> str | None:
         """What a term as it stands in a text becomes; all in capitals, or capitalised, if only the term is so.
 
         None if it is no term after all: to `re` i and ı are one letter.
@@ -93,7 +93,7 @@ class Glossary:
         written = normalise(term)
         if written in self.terms:
             return self.terms[written]
-        source = next((one for one in self.folded.get(folded(written), []) if is_same_word(one, written)), None)
+        source = next((term for term in self.folded.get(fold_case(written), []) if is_same_word(term, written)), None)
         if source is None:
             return None
         target = self.terms[source]
@@ -108,48 +108,48 @@ def is_marked(text: str, match: re.Match[str]) -> bool:
     In scripts without blanks the mark before a word is of the word before it.
     """
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
-    beside = ("" if unspaced(before) else before) + after
-    return any(unicodedata.category(one) in ("Mn", "Mc") and one not in VARIATIONS for one in beside)
+    beside = ("" if find_unspaced(before) else before) + after
+    return any(unicodedata.category(character) in ("Mn", "Mc") and character not in VARIATIONS for character in beside)
 
 
-def is_same_word(one: str, other: str) -> bool:
-    """Of two that are equal when `folded`: ı is a letter of its own, whose capital is I; i has either capital."""
-    return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(one, other, strict=True))
+def is_same_word(word: str, other: str) -> bool:
+    """Whether two words that fold to the same are the same: ı is a letter of its own, whose capital is I."""
+    return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(word, other, strict=True))
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """`text` without regard to case as `re` has it, to which ı and İ are i, ſ is s and ς is σ, but no ß is ss."""
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
 
 
-def composed(text: str) -> tuple[str, Sequence[int]]:
+def compose(text: str) -> tuple[str, Sequence[int]]:
     """`text` in NFC, as terms are, and for each of its places the one in `text`."""
     if unicodedata.is_normalized("NFC", text):
         return text, range(len(text) + 1)
     parts: list[str] = []  # of `text`, each with all that a character of NFC is composed of
     for character in text:
-        if parts and nfc(parts[-1] + character) != nfc(parts[-1]) + character:
+        if parts and normalise_composed(parts[-1] + character) != normalise_composed(parts[-1]) + character:
             parts[-1] += character
         else:
             parts.append(character)
     starts = accumulate(map(len, parts), initial=0)
-    places = [start for start, part in zip(starts, parts, strict=False) for _ in nfc(part)]
-    return "".join(map(nfc, parts)), [*places, len(text)]
+    places = [start for start, part in zip(starts, parts, strict=False) for _ in normalise_composed(part)]
+    return "".join(map(normalise_composed, parts)), [*places, len(text)]
 
 
-def nfc(text: str) -> str:
+def normalise_composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def decoded(raw: bytes, where: str) -> str:
+def decode_line(raw: bytes, where: str) -> str:
     try:
         return raw.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: byte 0x{raw[error.start]:02x} is not valid UTF-8") from error
 
 
-def parsed(line: str, where: str) -> tuple[str, str]:
+def parse_line(line: str, where: str) -> tuple[str, str]:
     """Source and target of a line, normalised."""
     columns = [normalise(column) for column in line.split("\t")]
     if len(columns) != 2 or not all(columns):

@@ -12,86 +12,93 @@ from nmt_cli.text.masking import PLACEHOLDER
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.translation.pieces import Piece
 from nmt_cli.translation.result import Hypothesis, Placed, Translation, Words
-from nmt_cli.translation.segments import joints
-from nmt_cli.translation.span_alignment import PieceWords, restored_links, words_of_piece
+from nmt_cli.translation.segments import join_segments
+from nmt_cli.translation.span_alignment import PieceWords, map_words, restore_links
 from nmt_cli.translation.span_placement import Sides, Spelling, restore
-from nmt_cli.translation.word_alignment import word_ranges
+from nmt_cli.translation.word_alignment import split_ranges
 
 Parts = tuple[Hypothesis, ...]  # of the pieces of a line, one each
 
 
-def joined(
+def join_pieces(
     line: str,
     pieces: Sequence[Piece],
-    found: Sequence[Translation | None],
+    translations: Sequence[Translation | None],
     sides: Sides | None,
     *,
     prefix: str = "",
     drawn: bool = False,
 ) -> Translation:
-    """What the translations `found` of its `pieces` make of a line; a piece with nothing to translate has none.
+    """Joins the translations of its `pieces` to that of a line; a piece with nothing to translate has None.
 
-    `sides` are the tokenizers, where the source is text. A first piece with nothing to translate is given the `prefix`
-    here, which search forces on others. Hypotheses that were `drawn` are joined first with first, second with second:
-    the best that they could make together would be no samples.
+    `sides` are the tokenizers, where the source is text. A first piece with nothing to translate gets the `prefix`
+    here, which search forces on others. Samples (`drawn`) are joined first with first, second with second: the best
+    combination would be no sample.
     """
-    prefixes = [prefix if place == 0 else "" for place in range(len(pieces))]
-    own = [restored(piece, one, sides, text) for piece, one, text in zip(pieces, found, prefixes, strict=True)]
-    if len(own) == 1 and not pieces[0].masked.spans:
+    prefixes = [prefix if index == 0 else "" for index in range(len(pieces))]
+    inputs = zip(pieces, translations, prefixes, strict=True)
+    parts = [restore_piece(piece, translation, sides, text) for piece, translation, text in inputs]
+    if len(parts) == 1 and not pieces[0].masked.spans:
         # As it is for most lines: there is nothing to join.
-        return own[0] if own[0].source == line else own[0]._replace(source=line)
-    ranks = (alike if drawn else best)([one.hypotheses for one in own])
-    cut = next((one for one in own if one.source_cut_from is not None), None)
+        return parts[0] if parts[0].source == line else parts[0]._replace(source=line)
+    ranks = (pair_by_rank if drawn else combine_best)([part.hypotheses for part in parts])
+    cut = next((part for part in parts if part.source_cut_from is not None), None)
     words = (piece.masked.words for piece in pieces)
-    ranges = list(word_ranges((" " if one.segment.blank_before else "") + one.source_text for one in pieces))
+    ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
     return Translation(
         source=line,
-        source_pieces=tuple(chain.from_iterable(one.source_pieces for one in own)),
-        hypotheses=tuple(whole_hypothesis(pieces, parts, ranges) for parts in ranks),
-        unseen=frozenset(chain.from_iterable(sides.source.unseen(text) for text in words)) if sides else frozenset(),
-        repairs=tuple(chain.from_iterable(one.repairs for one in own)),
+        source_pieces=tuple(chain.from_iterable(part.source_pieces for part in parts)),
+        hypotheses=tuple(join_hypotheses(pieces, chosen, ranges) for chosen in ranks),
+        unseen=frozenset(chain.from_iterable(sides.source.find_unseen(text) for text in words))
+        if sides
+        else frozenset(),
+        repairs=tuple(chain.from_iterable(part.repairs for part in parts)),
         source_cut_from=cut.source_cut_from if cut else None,
         source_read=cut.source_read if cut else 0,
     )
 
 
-def alike(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
-    """The hypotheses of one rank together; the last of a shorter list with all that follow."""
+def pair_by_rank(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """Combines hypotheses of the same rank; the last of a shorter list goes with all that follow."""
     number = max(map(len, lists), default=0)
-    return [tuple(own[min(rank, len(own) - 1)] for own in lists) for rank in range(number)]
+    return [tuple(hypotheses[min(rank, len(hypotheses) - 1)] for hypotheses in lists) for rank in range(number)]
 
 
-def best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
-    """The choices of one of each list with the highest sums of scores, as many as the longest list has, best first.
+def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """Combines one hypothesis of each list; returns the combinations of highest score, as many as the longest list has.
 
     Repair may prefer a hypothesis to one of a higher score, which then counts for no more than it.
     """
     number = max(map(len, lists), default=0)
     sums: list[tuple[float, Parts]] = [(0.0, ())] if lists else []
-    for own in lists:
-        scores = list(accumulate((one.score for one in own), min))
+    for hypotheses in lists:
+        scores = list(accumulate((hypothesis.score for hypothesis in hypotheses), min))
         longer = [
-            (total + score, (*parts, one))
+            (total + score, (*parts, hypothesis))
             for rank, (total, parts) in enumerate(sums, start=1)
-            for score, one in zip(scores[: number // rank], own, strict=False)  # so many are better than what follows
+            # So many of this list are better than what follows.
+            for score, hypothesis in zip(scores[: number // rank], hypotheses, strict=False)
         ]
         sums = sorted(longer, key=lambda pair: -pair[0])[:number]
     return [parts for _, parts in sums]
 
 
-def restored(piece: Piece, found: Translation | None, sides: Sides | None, prefix: str) -> Translation:
-    """The translation of a piece with its protected spans; `prefix` and itself, where there is nothing to translate."""
-    if found is None:
-        return Translation(piece.text, (piece.unchanged, SENTENCE_END), (unchanged(piece, prefix),), frozenset())
-    if sides is None or needs_nothing(piece, found):
-        return found
-    source = words_of_piece(piece, found.source_pieces, sides.source)
-    labels = tuple(with_spans(found.source_pieces, piece))
-    own = (hypothesis_with_spans(one, piece, found.source_pieces, sides, source) for one in found.hypotheses)
-    return found._replace(source_pieces=labels, hypotheses=tuple(own))
+def restore_piece(piece: Piece, translation: Translation | None, sides: Sides | None, prefix: str) -> Translation:
+    """Returns the translation of a piece with its spans; `prefix` and the piece itself if nothing is translated."""
+    if translation is None:
+        return Translation(piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, prefix),), frozenset())
+    if sides is None or needs_nothing(piece, translation):
+        return translation
+    source = map_words(piece, translation.source_pieces, sides.source)
+    labels = tuple(replace_placeholders(translation.source_pieces, piece))
+    hypotheses = (
+        restore_hypothesis(hypothesis, piece, translation.source_pieces, sides, source)
+        for hypothesis in translation.hypotheses
+    )
+    return translation._replace(source_pieces=labels, hypotheses=tuple(hypotheses))
 
 
-def needs_nothing(piece: Piece, found: Translation) -> bool:
+def needs_nothing(piece: Piece, translation: Translation) -> bool:
     """Whether no span is to be put into its hypotheses, and no placeholder, which stands for nothing, out of them; and
     whether each piece of its source is of one word.
     """
@@ -99,33 +106,33 @@ def needs_nothing(piece: Piece, found: Translation) -> bool:
         return False
     if PLACEHOLDER.search(piece.text):
         return True
-    return UNKNOWN_PIECE not in found.source_pieces and not any(
-        PLACEHOLDER.search(one.text) for one in found.hypotheses
+    return UNKNOWN_PIECE not in translation.source_pieces and not any(
+        PLACEHOLDER.search(hypothesis.text) for hypothesis in translation.hypotheses
     )
 
 
-def hypothesis_with_spans(
-    one: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides, source: PieceWords
+def restore_hypothesis(
+    hypothesis: Hypothesis, piece: Piece, labels: Sequence[str], sides: Sides, source: PieceWords
 ) -> Hypothesis:
-    said = Spelling(one.text, one.tokens, sides.target, one.unknown)
-    restored = restore(piece.masked, said, labels, one.attention, sides.source)
-    words = Words.of(piece.source_text, restored.text, restored_links(restored, source))
-    pieces = tuple(with_spans(one.pieces, piece))
-    return one._replace(text=restored.text, pieces=pieces, placed=restored.placed, words=(words,))
+    said = Spelling(hypothesis.text, hypothesis.tokens, sides.target, hypothesis.unknown)
+    restored = restore(piece.masked, said, labels, hypothesis.attention, sides.source)
+    words = Words.from_texts(piece.source_text, restored.text, restore_links(restored, source))
+    pieces = tuple(replace_placeholders(hypothesis.pieces, piece))
+    return hypothesis._replace(text=restored.text, pieces=pieces, placed_spans=restored.placed, words=(words,))
 
 
-def with_spans(pieces: Sequence[str], piece: Piece) -> list[str]:
-    """`pieces` with the carried spans themselves instead of their placeholders."""
-    texts = {name: span.text for name, span in zip(piece.masked.names, piece.masked.carried, strict=True)}
-    return [texts.get(one, one) for one in pieces]
+def replace_placeholders(pieces: Sequence[str], piece: Piece) -> list[str]:
+    """Returns `pieces` with the masked spans themselves instead of their placeholders."""
+    texts = {name: span.text for name, span in zip(piece.masked.names, piece.masked.masked, strict=True)}
+    return [texts.get(name, name) for name in pieces]
 
 
-def unchanged(piece: Piece, prefix: str) -> Hypothesis:
-    """What a piece with nothing to translate becomes: certainly itself, behind the `prefix`."""
-    own = piece.unchanged
-    text = f"{prefix} {own}".strip()
-    before, count, source = len(prefix.split()), len(own.split()), len(piece.source_text.split())
-    links = tuple((min(place, max(0, source - 1)), before + place) for place in range(count))
+def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
+    """Returns a piece with nothing to translate as a certain hypothesis: itself, behind the `prefix`."""
+    kept = piece.unchanged
+    text = f"{prefix} {kept}".strip()
+    before, count, source = len(prefix.split()), len(kept.split()), len(piece.source_text.split())
+    links = tuple((min(index, max(0, source - 1)), before + index) for index in range(count))
     return Hypothesis(
         text=text,
         tokens=(UNKNOWN, END),
@@ -135,18 +142,16 @@ def unchanged(piece: Piece, prefix: str) -> Hypothesis:
         token_log_probabilities=(0.0, 0.0),
         attentions=(np.eye(2, dtype=np.float32),),
         finished=True,
-        placed2=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
-        words=(Words.of(piece.source_text, text, links),),
+        placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
+        words=(Words.from_texts(piece.source_text, text, links),),
     )
 
 
-def whole_hypothesis(
-    pieces: Sequence[Piece], parts: Sequence[Hypothesis], source_ranges: Sequence[range]
-) -> Hypothesis:
-    """The hypotheses of the pieces of a line as one; its score is the sum of theirs."""
+def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source_ranges: Sequence[range]) -> Hypothesis:
+    """Joins the hypotheses of the pieces of a line; the score is the sum of theirs."""
     if len(parts) == 1:
         return parts[0]
-    texts = list(joints([piece.segment for piece in pieces], [part.text for part in parts]))
+    texts = list(join_segments([piece.segment for piece in pieces], [part.text for part in parts]))
     return Hypothesis(
         text="".join(texts),
         tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
@@ -156,9 +161,9 @@ def whole_hypothesis(
         token_log_probabilities=tuple(chain.from_iterable(part.token_log_probabilities for part in parts)),
         attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
         finished=all(part.finished for part in parts),
-        placed2=tuple(chain.from_iterable(part.placed2 for part in parts)),
+        placed_spans=tuple(chain.from_iterable(part.placed_spans for part in parts)),
         words=tuple(
             Words(source, target, part.words[0].links if part.words else None)
-            for source, target, part in zip(source_ranges, word_ranges(texts), parts, strict=True)
+            for source, target, part in zip(source_ranges, split_ranges(texts), parts, strict=True)
         ),
     )

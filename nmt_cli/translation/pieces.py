@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.text.masking import Masked, mask
+from nmt_cli.text.masking import MaskedText, mask
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.spans import Span, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
@@ -27,9 +27,9 @@ class Written(NamedTuple):
     places: tuple[int, ...]  # in it, of each character of the masked text that is no blank
     carried: tuple[range, ...]  # the characters of each carried span
 
-    def word_at(self, place: int) -> int:
+    def find_word(self, position: int) -> int:
         """The number of the word that the character at `place` belongs to."""
-        return len(self.text[: place + 1].split()) - 1
+        return len(self.text[: position + 1].split()) - 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Piece:
     """A segment of a line as the network is given it."""
 
     segment: Segment
-    masked: Masked
+    masked: MaskedText
 
     @property
     def text(self) -> str:
@@ -56,30 +56,30 @@ class Piece:
     @cached_property
     def written(self) -> Written:
         """What a segment with spans looks like, and where in it the masked text stands."""
-        text, place = "", 0
+        text, position = "", 0
         places: list[int] = []
         carried: list[range] = []
         for span in (*self.segment.spans, None):
-            between = between_spans(self.segment.text[place : span.start if span else None])
+            between = between_spans(self.segment.text[position : span.start if span else None])
             places += [len(text) + at for at, character in enumerate(between) if character != " "]
             text += between
             if span is None:
                 break
-            own = normalise(self.segment.text[span.start : span.end])
-            if not span.lifted:
+            normalised = normalise(self.segment.text[span.start : span.end])
+            if not span.is_extracted:
                 places += [len(text)] * len(PLACEHOLDERS[len(carried)])
-                carried.append(range(len(text), len(text) + len(own)))
-            text, place = text + own, span.end
+                carried.append(range(len(text), len(text) + len(normalised)))
+            text, position = text + normalised, span.end
         return Written(text, tuple(places), tuple(carried))
 
     @property
     def unchanged(self) -> str:
         """The segment itself, with what its spans are to become, in the normal form of text between these."""
-        text, place = "", 0
+        text, position = "", 0
         for span in self.segment.spans:
-            text += between_spans(self.segment.text[place : span.start]) + span.text
-            place = span.end
-        return (text + between_spans(self.segment.text[place:])).strip()
+            text += between_spans(self.segment.text[position : span.start]) + span.text
+            position = span.end
+        return (text + between_spans(self.segment.text[position:])).strip()
 
 
 def between_spans(text: str) -> str:
@@ -98,26 +98,26 @@ class LineReader:
         self.carries = carries
         self.glossary = glossary
 
-    def pieces(self, line: str, *, whole: bool = False) -> list[Piece]:
+    def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """None for a blank line; one, if it fits and is wanted `whole`."""
         segments = cut(
-            line, self.spans(line), self.config.max_words, by_sentence=self.config.split_sentences and not whole
+            line, self.find_spans(line), self.config.max_words, by_sentence=self.config.split_sentences and not whole
         )
         pieces = [Piece(segment, mask(segment.text, segment.spans)) for segment in segments]
         return [piece for piece in pieces if piece.text or piece.masked.spans]
 
-    def spans(self, line: str) -> list[Span]:
+    def find_spans(self, line: str) -> list[Span]:
         spans = find_spans(line) if self.config.protect else []
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
-        return spans if self.carries else [span._replace(lifted=True) for span in spans]
+        return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
 
 
-def unmasked(text: str) -> Piece:
+def make_plain_piece(text: str) -> Piece:
     """A text as one piece in which nothing is protected."""
-    return Piece(Segment(text, (), blank_before=False, ends_sentence=True), Masked(text, (), ()))
+    return Piece(Segment(text, (), blank_before=False, ends_sentence=True), MaskedText(text, (), ()))
 
 
-def verbatim(line: str) -> list[Piece]:
+def keep_verbatim(line: str) -> list[Piece]:
     """What names something else than text, like a picture: one piece, as it is; none of a blank line."""
-    return [unmasked(line)] if line.strip() else []
+    return [make_plain_piece(line)] if line.strip() else []

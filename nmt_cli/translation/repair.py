@@ -1,6 +1,6 @@
-"""Searching again, in other ways, for translations that went wrong; those that did not are never touched.
+"""Searches faulty translations again, in other ways; translations without a fault are never touched.
 
-A short ladder: each remedy is tried on what the ones before it could not mend. Knows no network.
+A short ladder: each remedy is tried on what those before it could not repair. Knows no network.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.faults import Ailment, ailment, stutters
+from nmt_cli.translation.faults import Fault, find_fault, has_stutter
 from nmt_cli.translation.result import Repair
 
 if TYPE_CHECKING:
@@ -29,124 +29,135 @@ class Remedy(NamedTuple):
     """A step of the ladder."""
 
     name: str
-    helps: frozenset[Ailment]
+    helps: frozenset[Fault]
     changes: Callable[[SearchConfig, int], SearchConfig]  # the second is the size of the n-gram ban
     halves: bool = False  # whether the source is searched in two parts
 
 
-ALWAYS: frozenset[Ailment] = frozenset(get_args(Ailment))
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault))
 
 
-def banned(config: SearchConfig, size: int) -> SearchConfig:
+def ban_repeats(config: SearchConfig, size: int) -> SearchConfig:
     return replace(config, no_repeat_ngram=min(config.no_repeat_ngram or size, size))
 
 
-def covered(config: SearchConfig, size: int) -> SearchConfig:
+def require_coverage(config: SearchConfig, size: int) -> SearchConfig:
     beam = max(config.beam_size, SearchConfig.beam_size)
-    return replace(banned(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
+    return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
 
 
-def widened(config: SearchConfig, size: int) -> SearchConfig:
-    return replace(covered(config, size), beam_size=max(WIDE, config.beam_size, min(2 * config.beam_size, WIDEST)))
+def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
+    return replace(
+        require_coverage(config, size), beam_size=max(WIDE, config.beam_size, min(2 * config.beam_size, WIDEST))
+    )
 
 
 LADDER = (
-    Remedy("n-gram ban", frozenset({"loop", "runaway"}), banned),
-    Remedy("coverage", frozenset({"loop", "runaway", "empty"}), covered),
-    Remedy("wider beam", ALWAYS, widened),
-    Remedy("split", ALWAYS, covered, halves=True),
+    Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
+    Remedy("coverage", frozenset({"loop", "runaway", "empty"}), require_coverage),
+    Remedy("wider beam", ALL_FAULTS, widen_beam),
+    Remedy("split", ALL_FAULTS, require_coverage, halves=True),
 )
 
 
-class Healer(NamedTuple):
-    """Mends translations. A healthy one comes back as the same object."""
+class Repairer(NamedTuple):
+    """Searches faulty translations again. A translation without a fault comes back as the same object."""
 
     search: Search
-    ban: int  # tokens of which no run may come twice
+    ban: int  # length of the runs of tokens that may not occur twice
     copies: bool = False  # whether a copy of the source is right
-    splits: bool = True  # whether a source is text, and can be parted
+    splits: bool = True  # whether a source is text, and can be split
 
-    def heal(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
-        """The translations, each ill one with what was found and what helped in `repairs`.
+    def repair(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
+        """Returns the translations; a faulty one has in `repairs` what was wrong and which remedy helped.
 
-        A remedy that leaves something said twice on end stands back for a later one that does not.
+        A result that says something twice in a row is kept for the case that no later remedy does better.
         """
+        # 1. Find the faulty ones.
         result = list(translations)
-        waiting = {place: found for place, one in enumerate(result) if (found := self.ailment(one, config))}
-        fair: dict[int, Translation] = {}
+        faults = {
+            index: fault
+            for index, translation in enumerate(result)
+            if (fault := self.find_fault(translation, config)) is not None
+        }
+        stuttering: dict[int, Translation] = {}
+        # 2. Climb the ladder: try each remedy on what those before it could not repair.
         for remedy in LADDER:
-            tried = [place for place, found in waiting.items() if found in remedy.helps]
-            for place, other in zip(tried, self.tried(remedy, [result[i] for i in tried], config), strict=True):
-                if other is None:
+            indices = [index for index, fault in faults.items() if fault in remedy.helps]
+            repaired = self.try_remedy(remedy, [result[index] for index in indices], config)
+            for index, translation in zip(indices, repaired, strict=True):
+                if translation is None:
                     continue
-                mended = other._replace(repairs=(Repair(waiting[place], remedy.name),))
-                if stutters(other.source, other.text):
-                    fair.setdefault(place, mended)
+                translation = translation._replace(repairs=(Repair(faults[index], remedy.name),))
+                if has_stutter(translation.source, translation.text):
+                    stuttering.setdefault(index, translation)
                 else:
-                    result[place] = mended
-                    del waiting[place]
-        for place, found in waiting.items():
-            result[place] = fair.get(place) or result[place]._replace(repairs=(Repair(found, None),))
+                    result[index] = translation
+                    del faults[index]
+        # 3. Report what is left.
+        for index, fault in faults.items():
+            result[index] = stuttering.get(index) or result[index]._replace(repairs=(Repair(fault, None),))
         return result
 
-    def ailment(self, translation: Translation, config: SearchConfig) -> Ailment | None:
-        """Of the best hypothesis. A blank line has none and lacks nothing."""
+    def find_fault(self, translation: Translation, config: SearchConfig) -> Fault | None:
+        """Returns the fault of the best hypothesis; None for a blank line."""
         hypotheses = translation.hypotheses
-        return self.fault(translation.source, hypotheses[0], config) if hypotheses else None
+        return self.judge_hypothesis(translation.source, hypotheses[0], config) if hypotheses else None
 
-    def fault(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Ailment | None:
-        asked_for = len(hypothesis.pieces) >= config.max_length  # cut where the user wanted it
-        return ailment(source, hypothesis.text, ended=hypothesis.finished or asked_for, copies=self.copies)
+    def judge_hypothesis(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None:
+        reached_limit = len(hypothesis.pieces) >= config.max_length  # cut where the user wanted it
+        return find_fault(source, hypothesis.text, ended=hypothesis.finished or reached_limit, copies=self.copies)
 
-    def tried(
+    def try_remedy(
         self, remedy: Remedy, translations: Sequence[Translation], config: SearchConfig
     ) -> list[Translation | None]:
-        """What the remedy makes of each; None where the result is not healthy either."""
+        """Returns what the remedy makes of each translation; None where the result is faulty too."""
         if not translations:
             return []
         changed = remedy.changes(config, self.ban)
+        results: list[Translation | None]
         if remedy.halves:
-            found = self.in_halves(translations, changed)
+            results = self.translate_halves(translations, changed)
         else:
-            every = replace(changed, n_best=changed.beam_size)
-            found = list(self.search([one.source for one in translations], every))
-        return [None if one is None else self.healthy(one, config) for one in found]
+            all_hypotheses = replace(changed, n_best=changed.beam_size)
+            results = list(self.search([translation.source for translation in translations], all_hypotheses))
+        return [None if result is None else self.keep_faultless(result, config) for result in results]
 
-    def healthy(self, translation: Translation, config: SearchConfig) -> Translation | None:
-        """The translation with its healthy hypotheses alone, no more than are wanted, those that stutter last.
+    def keep_faultless(self, translation: Translation, config: SearchConfig) -> Translation | None:
+        """Returns the translation with its faultless hypotheses, at most `n_best`, those that stutter last.
 
-        What two halves make together is as short as what was asked for, too.
+        Two halves together must be as short as was asked for, too.
         """
-        short = (one for one in translation.hypotheses if len(one.tokens) <= config.max_length)
-        kept = [one for one in short if self.fault(translation.source, one, config) is None]
-        kept.sort(key=lambda one: stutters(translation.source, one.text))
-        return translation._replace(hypotheses=tuple(kept[: config.n_best])) if kept else None
+        short = [hypothesis for hypothesis in translation.hypotheses if len(hypothesis.tokens) <= config.max_length]
+        faultless = [h for h in short if self.judge_hypothesis(translation.source, h, config) is None]
+        faultless.sort(key=lambda hypothesis: has_stutter(translation.source, hypothesis.text))
+        return translation._replace(hypotheses=tuple(faultless[: config.n_best])) if faultless else None
 
-    def in_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:
-        """Each translated in two parts; None where there is no place to part it, or a beginning is forced."""
+    def translate_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:
+        """Translates each in two halves; None where it cannot be split, or a prefix is forced."""
         splits = self.splits and not config.prefix
-        parts = [halves(one.source) if splits else None for one in translations]
-        texts = [text for pair in parts if pair for text in pair]
-        found = iter(self.search(texts, replace(config, n_best=1)) if texts else [])
+        halves = [split_in_half(translation.source) if splits else None for translation in translations]
+        texts = [text for pair in halves if pair for text in pair]
+        results = iter(self.search(texts, replace(config, n_best=1)) if texts else [])
         return [
-            joined(one, next(found), next(found)) if pair else None
-            for one, pair in zip(translations, parts, strict=True)
+            join_halves(translation, next(results), next(results)) if pair else None
+            for translation, pair in zip(translations, halves, strict=True)
         ]
 
 
-def halves(text: str) -> tuple[str, str] | None:
-    """`text` parted at the blank nearest to its middle, at one after a mark of punctuation if there is any such."""
-    blanks = [place for place, character in enumerate(text) if character == " " and text[:place].strip()]
-    blanks = [place for place in blanks if text[place:].strip()]
+def split_in_half(text: str) -> tuple[str, str] | None:
+    """Splits `text` at the blank nearest to its middle, preferably one behind punctuation; None without a blank."""
+    blanks = [index for index, character in enumerate(text) if character == " " and text[:index].strip()]
+    blanks = [index for index in blanks if text[index:].strip()]
     if not blanks:
         return None
-    after_clauses = [place for place in blanks if text[place - 1] in CLAUSE_ENDS]
-    place = min(after_clauses or blanks, key=lambda place: abs(place - len(text) // 2))
-    return text[:place], text[place + 1 :]
+    after_clauses = [index for index in blanks if text[index - 1] in CLAUSE_ENDS]
+    middle = min(after_clauses or blanks, key=lambda index: abs(index - len(text) // 2))
+    return text[:middle], text[middle + 1 :]
 
 
-def joined(whole: Translation, first: Translation, second: Translation) -> Translation | None:
-    """The translations of both halves as one of the whole; None where a half has none, or its pieces are others."""
+def join_halves(whole: Translation, first: Translation, second: Translation) -> Translation | None:
+    """Joins the translations of both halves; None where a half has none, or its pieces differ from those of the whole."""
     if not (first.hypotheses and second.hypotheses):
         return None
     if first.source_pieces[:-1] + second.source_pieces != whole.source_pieces:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
-    from nmt_cli.translation.faults import Ailment
+    from nmt_cli.translation.faults import Fault
 
 How = Literal["network", "attention", "position", "unchanged"]
 
@@ -36,14 +36,14 @@ class Words(NamedTuple):
     links: tuple[Link, ...] | None = None  # counted from the first of each; None: those that the pieces tell
 
     @classmethod
-    def of(cls, source: str, target: str, links: tuple[Link, ...] | None = None) -> Words:
+    def from_texts(cls, source: str, target: str, links: tuple[Link, ...] | None = None) -> Words:
         return cls(range(len(source.split())), range(len(target.split())), links)
 
 
 class Repair(NamedTuple):
     """What was found wrong with a translation, and the remedy that helped; None if none did."""
 
-    ailment: Ailment
+    fault: Fault
     remedy: str | None
 
 
@@ -67,7 +67,7 @@ class Hypothesis(NamedTuple):
         """(T, S): row t sums to 1. No piece of a line that was cut looks at another."""
         if len(self.attentions) == 1:
             return self.attentions[0]
-        return block_diagonal(self.attentions)
+        return stack_diagonally(self.attentions)
 
 
 class Translation(NamedTuple):
@@ -96,7 +96,7 @@ class Translation(NamedTuple):
         return bool(self.hypotheses) and not self.hypotheses[0].finished
 
 
-def block_diagonal(blocks: Sequence[FloatArray]) -> FloatArray:
+def stack_diagonally(blocks: Sequence[FloatArray]) -> FloatArray:
     """(sum of rows, sum of columns): the blocks along the diagonal, zeros elsewhere."""
     import numpy as np  # the command line reads this module for `nmt --help`
 

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nmt_cli.text.normalise import unspaced
+from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.spans import Span
 from nmt_cli.text.symbols import PLACEHOLDERS
 
@@ -45,7 +45,7 @@ class Segment(NamedTuple):
     ends_sentence: bool
 
 
-class Line(NamedTuple):
+class SegmentedLine(NamedTuple):
     """A line whose spans are covered, so that nothing is cut inside them."""
 
     text: str
@@ -54,17 +54,19 @@ class Line(NamedTuple):
     starts: list[int]  # of the spans
 
     @classmethod
-    def of(cls, text: str, spans: Sequence[Span]) -> Line:
-        return cls(text, covered(text, spans), tuple(spans), [span.start for span in spans])
+    def from_text(cls, text: str, spans: Sequence[Span]) -> SegmentedLine:
+        return cls(text, cover_spans(text, spans), tuple(spans), [span.start for span in spans])
 
-    def fits(self, start: int, end: int, most_words: int) -> bool:
-        carried = sum(not span.lifted for span in self.spans_in(start, end))
-        return carried <= len(PLACEHOLDERS) and (end - start <= most_words or self.size(start, end) <= most_words)
+    def is_within(self, start: int, end: int, most_words: int) -> bool:
+        carried = sum(not span.is_extracted for span in self.spans_in(start, end))
+        return carried <= len(PLACEHOLDERS) and (
+            end - start <= most_words or self.count_words(start, end) <= most_words
+        )
 
-    def size(self, start: int, end: int) -> float:
+    def count_words(self, start: int, end: int) -> float:
         """Words from `start` to `end`; two characters of a script without blanks are one, and so is a span."""
         text = re.sub(COVERED, "x", self.covered[start:end])
-        return max(len(text.split()) + len(unspaced(text)) / 2, len(text) / LETTERS_A_WORD)
+        return max(len(text.split()) + len(find_unspaced(text)) / 2, len(text) / LETTERS_A_WORD)
 
     def spans_in(self, start: int, end: int) -> tuple[Span, ...]:
         return self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
@@ -75,21 +77,21 @@ def cut(text: str, spans: Sequence[Span], most_words: int, *, by_sentence: bool 
 
     A sentence that does not fit is cut behind clauses, then words, then characters, into as few segments as may be.
     """
-    line = Line.of(text, spans)
-    ranges = list(fitting(line, 0, len(text), most_words, 0, apart=by_sentence))
+    line = SegmentedLine.from_text(text, spans)
+    ranges = list(split_to_fit(line, 0, len(text), most_words, 0, apart=by_sentence))
     return [
         segment
         for before, (start, end) in zip([(0, 0), *ranges], ranges, strict=False)
-        if (segment := segment_of(line, start, end, before[1])) is not None
+        if (segment := make_segment(line, start, end, before[1])) is not None
     ]
 
 
-def sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:
+def find_sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:
     """The places at which the sentences of `text` begin; the first is 0."""
-    return [0, *(end for _, end in divided(covered(text, spans), 0, len(text), 0) if end < len(text))]
+    return [0, *(end for _, end in split_at(cover_spans(text, spans), 0, len(text), 0) if end < len(text))]
 
 
-def covered(text: str, spans: Sequence[Span]) -> str:
+def cover_spans(text: str, spans: Sequence[Span]) -> str:
     if not spans:
         return text
     characters = list(text)
@@ -98,29 +100,31 @@ def covered(text: str, spans: Sequence[Span]) -> str:
     return "".join(characters)
 
 
-def fitting(
-    line: Line, start: int, end: int, most_words: int, level: int, *, apart: bool = False
+def split_to_fit(
+    line: SegmentedLine, start: int, end: int, most_words: int, level: int, *, apart: bool = False
 ) -> Iterator[tuple[int, int]]:
     """Ranges that fit and together are all from `start` to `end`; at least the parts of this level, if `apart`."""
-    if level == len(LEVELS) or (not apart and line.fits(start, end, most_words)):
+    if level == len(LEVELS) or (not apart and line.is_within(start, end, most_words)):
         yield start, end
         return
-    parts = list(divided(line.covered, start, end, level))
+    parts = list(split_at(line.covered, start, end, level))
     if level == 0:
         for part in parts:
-            yield from fitting(line, *part, most_words, 1)
+            yield from split_to_fit(line, *part, most_words, 1)
         return
-    yield from packed(line, [one for part in parts for one in fitting(line, *part, most_words, level + 1)], most_words)
+    yield from merge_parts(
+        line, [piece for part in parts for piece in split_to_fit(line, *part, most_words, level + 1)], most_words
+    )
 
 
-def divided(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
+def split_at(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
     """The parts from `start` to `end` that the separators of a level end."""
     cased = level == 0 and any(map(str.isupper, covered))
-    for found in re.compile(LEVELS[level]).finditer(covered, start, end):
-        if level == 0 and not ends_sentence(covered, found, cased):
+    for match in re.compile(LEVELS[level]).finditer(covered, start, end):
+        if level == 0 and not ends_sentence(covered, match, cased):
             continue
-        yield start, found.end()
-        start = found.end()
+        yield start, match.end()
+        start = match.end()
     if start < end:
         yield start, end
 
@@ -143,12 +147,12 @@ def is_number(character: str) -> bool:
     return character.isdigit() or (character != "" and character in COVERS)
 
 
-def packed(line: Line, parts: Sequence[tuple[int, int]], most_words: int) -> Iterator[tuple[int, int]]:
+def merge_parts(line: SegmentedLine, parts: Sequence[tuple[int, int]], most_words: int) -> Iterator[tuple[int, int]]:
     """Neighbouring parts as one wherever they fit together."""
     first, last = parts[0]
-    words, carried = line.size(first, last), count_carried(line, first, last)
+    words, carried = line.count_words(first, last), count_carried(line, first, last)
     for start, end in parts[1:]:
-        more, spans = line.size(start, end), count_carried(line, start, end)
+        more, spans = line.count_words(start, end), count_carried(line, start, end)
         if words + more > most_words or carried + spans > len(PLACEHOLDERS):
             yield first, last
             first, words, carried = start, 0.0, 0
@@ -156,22 +160,22 @@ def packed(line: Line, parts: Sequence[tuple[int, int]], most_words: int) -> Ite
     yield first, last
 
 
-def count_carried(line: Line, start: int, end: int) -> int:
-    return sum(not span.lifted for span in line.spans_in(start, end))
+def count_carried(line: SegmentedLine, start: int, end: int) -> int:
+    return sum(not span.is_extracted for span in line.spans_in(start, end))
 
 
-def segment_of(line: Line, start: int, end: int, previous_end: int) -> Segment | None:
+def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -> Segment | None:
     """None where nothing but blanks stands."""
     text = line.text[start:end]
     if not text.strip():
         return None
     spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in line.spans_in(start, end))
     blank = previous_end > 0 and (text[0].isspace() or line.text[start - 1].isspace())
-    found = list(re.finditer(SENTENCE, line.covered[start:end] + " "))
-    return Segment(text, spans, blank, bool(found) and found[-1].end() >= len(text))
+    matches = list(re.finditer(SENTENCE, line.covered[start:end] + " "))
+    return Segment(text, spans, blank, bool(matches) and matches[-1].end() >= len(text))
 
 
-def joints(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:
+def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:
     """What each translation adds to the line: itself, behind a blank where the source or the script has one."""
     left = ""  # what stands last on the line
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
@@ -183,7 +187,7 @@ def joints(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator
 
 def wants_blank(left: str, right: str, blank: bool) -> bool:
     """Whether a blank goes between two segments; between the characters of scripts without blanks none does."""
-    solid = [bool(unspaced(text)) or text in "。！？，、；：」』）" for text in (left[-1], right[0])]
+    solid = [bool(find_unspaced(text)) or text in "。！？，、；：」』）" for text in (left[-1], right[0])]
     return not all(solid) and (blank or left[-1] in ".!?…" or solid[0] != solid[1])
 
 

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
-from nmt_cli.text.masking import PLACEHOLDER, Lifted, Masked
-from nmt_cli.text.normalise import unspaced
+from nmt_cli.text.masking import PLACEHOLDER, ExtractedSpan, MaskedText
+from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.words import word_pattern
 from nmt_cli.translation.result import How, Placed
-from nmt_cli.translation.tag_tree import Item, Node, tree
+from nmt_cli.translation.tag_tree import Node, PlacedItem, build_tree
 
 REACH = 1.5  # source positions over which a neighbour's say in where a span belongs falls by e
 TRUST = 0.3  # attention from which a wrong placeholder is taken for the one that is missing
@@ -51,7 +51,7 @@ class Unit(NamedTuple):
     @property
     def is_word(self) -> bool:
         """Whether a blank must part it from another word."""
-        return self.has_letters and not unspaced(self.text)
+        return self.has_letters and not find_unspaced(self.text)
 
 
 class Sides(NamedTuple):
@@ -77,83 +77,83 @@ class Spelling(NamedTuple):
             texts = [self.target.decode_replaced(prefix, self.unknown) for prefix in prefixes]
         else:
             texts = self.target.decode_all(prefixes)
-        ends, place = [], 0
+        ends, position = [], 0
         for prefix in texts:
             if self.text.startswith(prefix):
-                place = max(place, len(prefix))
-            ends.append(place)
+                position = max(position, len(prefix))
+            ends.append(position)
         return ends
 
     @property
     def is_trusted(self) -> bool:
         """Whether all that reads like a placeholder is one: other pieces can spell the same."""
-        pieces = self.target.pieces(self.tokens)
+        pieces = self.target.spell_pieces(self.tokens)
         return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER.findall(self.text)
 
 
 def restore(
-    masked: Masked, said: Spelling, labels: Sequence[str], attention: FloatArray, source: Tokenizer
+    masked: MaskedText, said: Spelling, labels: Sequence[str], attention: FloatArray, source: Tokenizer
 ) -> Restored:
     """What was `said`, with every span of `masked` in it; `attention` (T, S) is over source `labels`."""
-    units = units_of(said, attention)
-    positions = carried_positions(masked, labels)
-    chosen = choose(units, positions) if said.is_trusted else {}
-    units = list(named(units, chosen, masked, positions))
-    missing = [number for number in range(len(masked.carried)) if number not in chosen]
-    items = items_of(masked, missing, positions, len(labels), source)
+    units = measure_units(said, attention)
+    positions = find_placeholder_positions(masked, labels)
+    chosen = choose_slots(units, positions) if said.is_trusted else {}
+    units = list(name_units(units, chosen, masked, positions))
+    missing = [number for number in range(len(masked.masked)) if number not in chosen]
+    items = list_items(masked, missing, positions, len(labels), source)
     flat = float(np.ptp(attention, axis=0).max()) < FLAT
-    text, words = assembled(units, tree(items), len(labels) - 1, flat=flat)
+    text, words = assemble_text(units, build_tree(items), len(labels) - 1, flat=flat)
     how: How = "position" if flat else "attention"
     lost = set(missing)
-    placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.carried)]
-    placed += [Placed(one.span.text, how, dropped=False) for one in masked.lifted]
-    return verified(text, placed)._replace(units=tuple(units), words=words)
+    placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.masked)]
+    placed += [Placed(extracted.span.text, how, dropped=False) for extracted in masked.extracted]
+    return verify_spans(text, placed)._replace(units=tuple(units), words=words)
 
 
-def verified(text: str, placed: Sequence[Placed]) -> Restored:
+def verify_spans(text: str, placed: Sequence[Placed]) -> Restored:
     """Counts every span in `text`, and appends one that is not there as often as it must be."""
-    texts = [one.text for one in placed]
+    texts = [span.text for span in placed]
     result = []
-    for one in placed:
-        if text.count(one.text) < sum(other.count(one.text) for other in texts):
-            text, one = f"{text} {one.text}".lstrip(), one._replace(how="position", dropped=True)
-        result.append(one)
+    for span in placed:
+        if text.count(span.text) < sum(other.count(span.text) for other in texts):
+            text, span = f"{text} {span.text}".lstrip(), span._replace(how="position", dropped=True)
+        result.append(span)
     return Restored(text, tuple(result))
 
 
-def units_of(said: Spelling, attention: FloatArray) -> list[Unit]:
+def measure_units(said: Spelling, attention: FloatArray) -> list[Unit]:
     """The units of a translation, each with the mean attention of the tokens that spell it."""
     text, ends = said.text, said.ends
     starts = [0, *ends[:-1]]
     units = []
-    for start, end in unit_ranges(text):
+    for start, end in find_units(text):
         rows = [t for t, (first, last) in enumerate(zip(starts, ends, strict=True)) if first < end and start < last]
         mean = attention[rows].mean(axis=0) if rows else np.full(attention.shape[1], 1 / attention.shape[1])
         units.append(Unit(text[start:end], start > 0 and text[start - 1] == " ", mean))
     return units
 
 
-def unit_ranges(text: str) -> Iterable[tuple[int, int]]:
+def find_units(text: str) -> Iterable[tuple[int, int]]:
     """Words and marks; each character of a script without blanks on its own, with its accents."""
-    for found in word_pattern(text).finditer(text):
-        if not unspaced(found[0]):
-            yield found.span()
+    for match in word_pattern(text).finditer(text):
+        if not find_unspaced(match[0]):
+            yield match.span()
             continue
-        start = found.start()
-        for place in range(found.start() + 1, found.end()):
-            if unicodedata.category(text[place])[0] != "M":
-                yield start, place
-                start = place
-        yield start, found.end()
+        start = match.start()
+        for position in range(match.start() + 1, match.end()):
+            if unicodedata.category(text[position])[0] != "M":
+                yield start, position
+                start = position
+        yield start, match.end()
 
 
-def carried_positions(masked: Masked, labels: Sequence[str]) -> list[int]:
+def find_placeholder_positions(masked: MaskedText, labels: Sequence[str]) -> list[int]:
     """The source position of each placeholder; the end's for one behind what is read of a long source."""
-    places = {piece: place for place, piece in enumerate(labels)}
+    places = {piece: position for position, piece in enumerate(labels)}
     return [places.get(name, len(labels) - 1) for name in masked.names]
 
 
-def choose(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
+def choose_slots(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
     """By number of a carried span, the unit that stands for it.
 
     Of several alike it is the one that looks most at the span's position; where there is none, a spare one that does.
@@ -165,9 +165,9 @@ def choose(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
 
     chosen: dict[int, int] = {}
     for number in range(len(positions)):
-        own = [index for index, named in slots.items() if named == number]
-        if own:
-            chosen[number] = max(own, key=lambda index: look(index, number))
+        candidates = [index for index, slot in slots.items() if slot == number]
+        if candidates:
+            chosen[number] = max(candidates, key=lambda index: look(index, number))
     for number in range(len(positions)):
         spare = [index for index in slots if index not in chosen.values()]
         if number not in chosen and spare:
@@ -177,7 +177,9 @@ def choose(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
     return chosen
 
 
-def named(units: Sequence[Unit], chosen: dict[int, int], masked: Masked, positions: Sequence[int]) -> Iterator[Unit]:
+def name_units(
+    units: Sequence[Unit], chosen: dict[int, int], masked: MaskedText, positions: Sequence[int]
+) -> Iterator[Unit]:
     """The units, with spans for the chosen placeholders and without the others."""
     numbers = {index: number for number, index in chosen.items()}
     blank, before = False, ""  # of a placeholder that was left out, a blank may be needed by the next unit
@@ -190,43 +192,47 @@ def named(units: Sequence[Unit], chosen: dict[int, int], masked: Masked, positio
             sure = np.zeros_like(unit.attention)
             sure[positions[number]] = 1
             glued = before in OPENING and f"{before}{PLACEHOLDERS[number]}" in masked.text if before else False
-            unit = Unit(masked.carried[number].text, blank and not glued, sure, number)
+            unit = Unit(masked.masked[number].text, blank and not glued, sure, number)
         yield unit._replace(blank_before=unit.blank_before if index in numbers else blank)
         blank, before = False, unit.text
 
 
-def items_of(
-    masked: Masked, missing: Sequence[int], positions: Sequence[int], length: int, source: Tokenizer
-) -> list[Item]:
+def list_items(
+    masked: MaskedText, missing: Sequence[int], positions: Sequence[int], length: int, source: Tokenizer
+) -> list[PlacedItem]:
     """What is to be placed, in the order of the source."""
-    found = []
+    items = []
     for number in missing:
-        place = positions[number]
-        found.append(Item(masked.carried[number], place, place + 1, True, True, 0))
-    for order, one in enumerate(masked.lifted):
-        place = source_position(one, masked.text, length, source)
-        behind_mark = not masked.text[: one.offset].rstrip()[-1:].isalnum()
-        found.append(Item(one.span, place, place, one.blank_before, one.blank_after, order, behind_mark))
-    return sorted(found, key=lambda item: (item.start, item.end, item.order))
+        position = positions[number]
+        items.append(PlacedItem(masked.masked[number], position, position + 1, True, True, 0))
+    for order, extracted in enumerate(masked.extracted):
+        position = find_source_position(extracted, masked.text, length, source)
+        behind_mark = not masked.text[: extracted.offset].rstrip()[-1:].isalnum()
+        items.append(
+            PlacedItem(extracted.span, position, position, extracted.blank_before, extracted.blank_after, order, behind_mark)
+        )
+    return sorted(items, key=lambda item: (item.start, item.end, item.order))
 
 
-def source_position(lifted: Lifted, text: str, length: int, source: Tokenizer) -> int:
+def find_source_position(lifted: ExtractedSpan, text: str, length: int, source: Tokenizer) -> int:
     """How many source positions stand before a lifted span, of `length` with the end."""
     if lifted.offset >= len(text):
         return length - 1
     return min(len(source.encode(text[: lifted.offset].rstrip())), length - 1) if lifted.offset else 0
 
 
-def assembled(units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat: bool) -> tuple[str, tuple[int, ...]]:
+def assemble_text(
+    units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat: bool
+) -> tuple[str, tuple[int, ...]]:
     """The text of `units` with the items of `nodes` in their gaps, and the number of the first word of each unit.
 
     `width` is the source's without its end.
     """
-    gaps: list[list[Item]] = [[] for _ in range(len(units) + 1)]
-    fill(gaps, Places(units, width, flat), nodes, 0, len(units), (0, width))
+    gaps: list[list[PlacedItem]] = [[] for _ in range(len(units) + 1)]
+    fill(gaps, GapChooser(units, width, flat), nodes, 0, len(units), (0, width))
     text, words = "", []
     for left, items, right in zip((None, *units), gaps, (*units, None), strict=True):
-        text += between(left, items, right)
+        text += join_items(left, items, right)
         if right is not None:
             text += right.text
             words.append(len(text.split()) - len(right.text.split()))
@@ -234,10 +240,10 @@ def assembled(units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat:
 
 
 def fill(
-    gaps: list[list[Item]], places: Places, nodes: Sequence[Node], low: int, high: int, around: tuple[int, int]
+    gaps: list[list[PlacedItem]], places: GapChooser, nodes: Sequence[Node], low: int, high: int, around: tuple[int, int]
 ) -> None:
     """Appends the items of `nodes` to `gaps` from `low` to `high`, properly nested; they stood in `around`."""
-    ranges = [(places.of(node, low, high, around), node) for node in nodes]
+    ranges = [(places.choose_range(node, low, high, around), node) for node in nodes]
     for (start, end), node in sorted(ranges, key=lambda pair: pair[0]):
         start = max(start, low)
         end = max(end, start)
@@ -248,29 +254,29 @@ def fill(
         low = end
 
 
-class Places(NamedTuple):
+class GapChooser(NamedTuple):
     """Where in a translation things belong, by the attention of its units."""
 
     units: Sequence[Unit]
     width: int
     flat: bool  # attention says nothing, so that the relative position has to do
 
-    def of(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
+    def choose_range(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
         """The gaps of the first and the last item of a node, from `low` to `high`."""
         if node.last is None or node.last.start <= node.first.end:
-            gap = self.gap(node.first, low, high)
+            gap = self.choose_gap(node.first, low, high)
             return gap, gap
         inside = node.first.start, node.last.start
         if inside == around or low == high:
             return low, high
         if self.flat:
-            return self.relative(inside[0], low, high), self.relative(inside[1], low, high)
+            return self.offset_rows(inside[0], low, high), self.offset_rows(inside[1], low, high)
         first, last = self.run(*inside, low, high)
         while last - 1 > first and not node.last.behind_mark and not self.units[last - 1].has_letters:
             last -= 1  # the mark that ends the sentence looks where the last word looks
         return first, last
 
-    def relative(self, position: int, low: int, high: int) -> int:
+    def offset_rows(self, position: int, low: int, high: int) -> int:
         return min(high, max(low, round(position / max(1, self.width) * len(self.units))))
 
     def run(self, start: int, end: int, low: int, high: int) -> tuple[int, int]:
@@ -287,7 +293,7 @@ class Places(NamedTuple):
                 best, result = total, (first, index + 1)
         return result
 
-    def gap(self, item: Item, low: int, high: int) -> int:
+    def choose_gap(self, item: PlacedItem, low: int, high: int) -> int:
         """The gap with the most attention to what stood before the item on its left, and to what followed on its right.
 
         Near source positions count for more; what looks at the item itself draws it near; ties go to the
@@ -298,7 +304,7 @@ class Places(NamedTuple):
             return low
         if lifted and item.start >= self.width:
             return high
-        relative = self.relative(item.start, low, high)
+        relative = self.offset_rows(item.start, low, high)
         if self.flat or low == high:
             return relative
         positions = np.arange(len(self.units[0].attention))
@@ -306,18 +312,18 @@ class Places(NamedTuple):
         right = np.where(positions >= item.end, np.exp((item.end - positions) / REACH), 0.0)
         rows = np.stack([unit.attention for unit in self.units])  # (U, S)
         side = np.concatenate([[0.0], np.cumsum(rows @ (left - right))])  # (G,)
-        own = rows[:, item.start : item.end].sum(axis=1)  # (U,)
-        near = np.maximum(np.append(own, 0.0), np.concatenate([[0.0], own]))  # (G,)
+        attention = rows[:, item.start : item.end].sum(axis=1)  # (U,)
+        near = np.maximum(np.append(attention, 0.0), np.concatenate([[0.0], attention]))  # (G,)
         scores = side + near - 1e-3 * np.abs(np.arange(len(side)) - relative)
         return low + int(scores[low : high + 1].argmax())
 
 
-def between(left: Unit | None, items: Sequence[Item], right: Unit | None) -> str:
+def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | None) -> str:
     """What stands between two units: the items of the gap, with blanks as in the source where the target allows."""
     blank = left is not None and right is not None and right.blank_before
     if not items:
         return " " if blank else ""
-    inner = [parted(one, other) for one, other in pairwise(items)]
+    inner = [is_apart(item, other) for item, other in pairwise(items)]
     before = left is not None and wants_left(left, items[0])
     after = right is not None and wants_right(items[-1], right, blank)
     separators = [before, *inner, after]
@@ -328,18 +334,18 @@ def between(left: Unit | None, items: Sequence[Item], right: Unit | None) -> str
     return text + (" " if separators[-1] else "")
 
 
-def parted(one: Item, other: Item) -> bool:
-    both_words = not one.span.markup and not other.span.markup
-    return both_words or (one.blank_after and other.blank_before)
+def is_apart(item: PlacedItem, other: PlacedItem) -> bool:
+    both_words = not item.span.markup and not other.span.markup
+    return both_words or (item.blank_after and other.blank_before)
 
 
-def wants_left(left: Unit, item: Item) -> bool:
+def wants_left(left: Unit, item: PlacedItem) -> bool:
     if not item.span.markup and left.is_word:
         return True
-    return item.blank_before and left.text not in OPENING and not unspaced(left.text)
+    return item.blank_before and left.text not in OPENING and not find_unspaced(left.text)
 
 
-def wants_right(item: Item, right: Unit, blank: bool) -> bool:
+def wants_right(item: PlacedItem, right: Unit, blank: bool) -> bool:
     if not item.span.markup and right.is_word:
         return True
     return item.blank_after and (blank or right.is_word)

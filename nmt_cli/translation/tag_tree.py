@@ -10,7 +10,7 @@ from nmt_cli.text.spans import Span
 DEEPEST = 100  # pairs of tags inside each other; one that is deeper counts as two tags alone
 
 
-class Item(NamedTuple):
+class PlacedItem(NamedTuple):
     """A span to be put in a gap. It stood before source position `end` and behind the one before `start`."""
 
     span: Span
@@ -25,14 +25,14 @@ class Item(NamedTuple):
 class Node(NamedTuple):
     """An item alone, or two tags and what is between them."""
 
-    first: Item
-    last: Item | None = None
+    first: PlacedItem
+    last: PlacedItem | None = None
     inside: tuple[Node, ...] = ()
 
 
-def tree(items: Sequence[Item]) -> list[Node]:
+def build_tree(items: Sequence[PlacedItem]) -> list[Node]:
     """Pairs of tags as nodes around what they enclose; a tag without its other half stands alone."""
-    levels: list[tuple[Item | None, list[Node]]] = [(None, [])]
+    levels: list[tuple[PlacedItem | None, list[Node]]] = [(None, [])]
     for item in items:
         tag = item.span.tag
         if tag is None:
@@ -44,27 +44,27 @@ def tree(items: Sequence[Item]) -> list[Node]:
         else:
             close(levels, item)
     while len(levels) > 1:
-        give_up(levels)
+        close_level(levels)
     return levels[0][1]
 
 
-def close(levels: list[tuple[Item | None, list[Node]]], item: Item) -> None:
+def close(levels: list[tuple[PlacedItem | None, list[Node]]], item: PlacedItem) -> None:
     """Makes a node of the innermost open tag of this name, or of `item` alone."""
-    names = [opened.span.tag.name if opened and opened.span.tag else None for opened, _ in levels]
+    names = [opening.span.tag.name if opening and opening.span.tag else None for opening, _ in levels]
     name = item.span.tag.name if item.span.tag else None
     while name in names and names.pop() != name:
-        give_up(levels)
-    opened, inside = levels[-1]
-    if opened is None or name not in (opened.span.tag or ()):
+        close_level(levels)
+    opening, inside = levels[-1]
+    if opening is None or name not in (opening.span.tag or ()):
         inside.append(Node(item))
         return
     levels.pop()
-    levels[-1][1].append(Node(opened, item, tuple(inside)))
+    levels[-1][1].append(Node(opening, item, tuple(inside)))
 
 
-def give_up(levels: list[tuple[Item | None, list[Node]]]) -> None:
+def close_level(levels: list[tuple[PlacedItem | None, list[Node]]]) -> None:
     """The innermost open tag has no other half: it and what follows it belong to the level around."""
-    opened, inside = levels.pop()
-    if opened is not None:
-        levels[-1][1].append(Node(opened))
+    opening, inside = levels.pop()
+    if opening is not None:
+        levels[-1][1].append(Node(opening))
     levels[-1][1].extend(inside)

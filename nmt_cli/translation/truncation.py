@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-def limits_told(max_length: int) -> str:
+def describe_limits(max_length: int) -> str:
     """What may have cut a translation before its end."""
     return f"--max-length {max_length}, or the most that a source of its length becomes"
 
@@ -27,7 +27,7 @@ class SourceCuts:
     read: int = 0
 
     @classmethod
-    def of(cls, translations: Iterable[Translation]) -> Self:
+    def count_cuts(cls, translations: Iterable[Translation]) -> Self:
         cuts = cls()
         for translation in translations:
             cuts.add(translation)
@@ -43,7 +43,7 @@ class SourceCuts:
         self.count += 1
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """One sentence; empty where nothing was cut."""
         if not self.count:
             return ""

@@ -24,7 +24,7 @@ JOINER = "￭"
 Groups = list[list[int]]
 
 
-def word_ranges(parts: Iterable[str]) -> Iterator[range]:
+def split_ranges(parts: Iterable[str]) -> Iterator[range]:
     """The words of each part among those of all; two that no blank parts share one."""
     end = 0
     for part in parts:
@@ -33,49 +33,51 @@ def word_ranges(parts: Iterable[str]) -> Iterator[range]:
         yield range(start, end)
 
 
-def links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
-    """The links of one of the hypotheses of a line, piece by piece of it: none looks at another.
+def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
+    """Returns the word links of a hypothesis, piece by piece of its line.
 
-    None for a network without attention, which looks at nothing, and where the source is no text.
+    Returns none for a network without attention, and where the source is no text.
     """
     if translation.source_pieces[-1:] != (SENTENCE_END,):
         return ()
-    found: dict[Link, None] = {}
+    links: dict[Link, None] = {}
     row = column = 0
-    words = hypothesis.words or (Words.of(normalise(translation.source), hypothesis.text),)
-    for own, attention in zip(words, hypothesis.attentions, strict=True):
+    pieces = hypothesis.words or (Words.from_texts(normalise(translation.source), hypothesis.text),)
+    for words, attention in zip(pieces, hypothesis.attentions, strict=True):
         last_row, last_column = row + attention.shape[0], column + attention.shape[1]
         source, target = translation.source_pieces[column:last_column], hypothesis.pieces[row:last_row]
-        near = word_links(source, target, attention) if own.links is None else own.links
-        if attention.any() and own.source:  # pieces can seem more words than they spell: what is unknown has no joiner
-            known = ((min(s, len(own.source) - 1), t) for s, t in near if t < len(own.target))
-            found |= dict.fromkeys((own.source[s], own.target[t]) for s, t in known)
+        near = link_words(source, target, attention) if words.links is None else words.links
+        if (
+            attention.any() and words.source
+        ):  # pieces can seem more words than they spell: what is unknown has no joiner
+            known = ((min(s, len(words.source) - 1), t) for s, t in near if t < len(words.target))
+            links |= dict.fromkeys((words.source[s], words.target[t]) for s, t in known)
         row, column = last_row, last_column
-    return tuple(found)
+    return tuple(links)
 
 
-def word_links(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
+def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
     """Each target word with the source word it looked at most, in the order of the target.
 
     `attention` is that of the pieces, (T, S). The ends of the sentences are no words and linked to nothing.
     """
-    source_words, target_words = (spoken(pieces, blank_separated(pieces)) for pieces in (source, target))
+    source_words, target_words = (drop_silent(pieces, group_by_blanks(pieces)) for pieces in (source, target))
     if not (source_words and target_words):
         return ()
-    best = merged(attention, source_words, target_words).argmax(axis=1)
-    return tuple((int(word), place) for place, word in enumerate(best))
+    best = merge_attention(attention, source_words, target_words).argmax(axis=1)
+    return tuple((int(word), column) for column, word in enumerate(best))
 
 
-def spoken(pieces: Sequence[str], groups: Groups) -> Groups:
+def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:
     """The groups without those of the sentence's start and end, and those that spell nothing but a blank."""
     return [
         group
         for group in groups
-        if not is_special(pieces[group[0]]) and any(pieces[place].strip(BLANK) for place in group)
+        if not is_special(pieces[group[0]]) and any(pieces[index].strip(BLANK) for index in group)
     ]
 
 
-def merged(attention: FloatArray, source: Groups, target: Groups) -> FloatArray:
+def merge_attention(attention: FloatArray, source: Groups, target: Groups) -> FloatArray:
     """Attention (..., T, S) of the groups: what a source word's pieces get is added, what a target's give averaged."""
     import numpy as np
 
@@ -83,17 +85,17 @@ def merged(attention: FloatArray, source: Groups, target: Groups) -> FloatArray:
     return np.stack([summed[..., group, :].mean(axis=-2) for group in target], axis=-2)
 
 
-def blank_separated(pieces: Sequence[str]) -> Groups:
+def group_by_blanks(pieces: Sequence[str]) -> Groups:
     """The pieces between two blanks each; the end of the sentence stands alone."""
     marked = any(piece.startswith(BLANK) for piece in pieces)
     starts: Callable[[str], bool] = (
         (lambda piece: piece.startswith(BLANK)) if marked else (lambda piece: not piece.startswith(JOINER))
     )
     groups: Groups = []
-    for place, piece in enumerate(pieces):
+    for index, piece in enumerate(pieces):
         if not groups or starts(piece) or is_special(piece):
             groups.append([])
-        groups[-1].append(place)
+        groups[-1].append(index)
     return groups
 
 

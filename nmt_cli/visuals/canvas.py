@@ -1,4 +1,4 @@
-"""What all pictures share: file formats, fonts that show their text, quiet and repeatable drawing. Knows matplotlib."""
+"""What all pictures share: file formats, fonts for their text, quiet and reproducible drawing. Knows matplotlib."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
 from nmt_cli.files import atomic_path
-from nmt_cli.visuals.fonts import fonts_for
+from nmt_cli.visuals.fonts import choose_fonts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,16 +22,16 @@ INK = "#26262b"
 FAINT = "#6b6b73"
 GRID = "#ececf0"
 BLUE = "#1f5a94"
-ORANGE = "#c7601a"  # darker in grey than it looks, and apart from the blue for every kind of colour blindness
+ORANGE = "#c7601a"  # differs from the blue in grey, and with every kind of colour blindness
 FONT_SIZE = 10.0  # points
 LARGEST_SIDE = 6000  # pixels, about 100 MB while drawing
 
 
 def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
-    """Raises OptionError unless such a file can be written: by its suffix, and where no directory has the name."""
+    """Raises OptionError if the suffix is not `allowed`, or if `path` is a directory."""
     if path.suffix.lower() not in allowed:
         raise OptionError(
-            f"{path} does not say which kind of picture is wanted",
+            f"{path} does not say which kind of picture to write",
             hint=f"end the name with {' or '.join(allowed)}, such as {path.stem or 'attention'}{allowed[0]}",
         )
     if path.is_dir():
@@ -39,28 +39,33 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
 
 
 def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str = "") -> str:
-    """Writes what `build` draws to a PNG or SVG file; `text` is all text in it. The same input gives the same SVG.
+    """Writes the figure that `build` draws to a PNG or SVG file; `text` is all text in it.
 
-    Returns the characters that no installed font can show (boxes in a PNG; an SVG leaves fonts to the viewer).
+    The same input gives the same SVG. Returns the characters that no installed font can show: they are boxes in a PNG;
+    an SVG leaves fonts to the viewer, so nothing is returned for it.
     """
     kind = path.suffix.lower().removeprefix(".")
-    with quiet_matplotlib():
-        fonts = fonts_for(text)
-        with rc_context(settings_of(kind, fonts.families)), atomic_path(path, suffix=path.suffix) as temporary:
+    with silence_matplotlib():
+        fonts = choose_fonts(text)
+        with (
+            apply_rc_settings(make_rc_settings(kind, fonts.families)),
+            atomic_path(path, suffix=path.suffix) as temporary,
+        ):
             save(build(), temporary, kind, title)
     return fonts.missing if kind == "png" else ""
 
 
-def svg_text(text: str, build: Callable[[], Figure]) -> str:
-    """What `build` draws as an SVG element that can stand inside an HTML page."""
+def render_svg(text: str, build: Callable[[], Figure]) -> str:
+    """Returns the figure that `build` draws as an SVG element for an HTML page."""
     buffer = io.BytesIO()
-    with quiet_matplotlib(), rc_context(settings_of("svg", fonts_for(text).families)):
+    with silence_matplotlib(), apply_rc_settings(make_rc_settings("svg", choose_fonts(text).families)):
         save(build(), buffer, "svg", "")
-    drawn = buffer.getvalue().decode("utf-8")
-    return drawn[drawn.index("<svg") :]
+    document = buffer.getvalue().decode("utf-8")
+    return document[document.index("<svg") :]
 
 
-def settings_of(kind: str, families: tuple[str, ...]) -> dict[str, Any]:
+def make_rc_settings(kind: str, families: tuple[str, ...]) -> dict[str, Any]:
+    """Returns matplotlib's settings for a file of this kind, png or svg."""
     return {
         "font.family": [*families, *(["sans-serif"] if kind == "svg" else [])],
         "svg.fonttype": "none",  # text stays text: it can be searched, and the viewer's own fonts show it
@@ -69,14 +74,15 @@ def settings_of(kind: str, families: tuple[str, ...]) -> dict[str, Any]:
 
 
 def save(figure: Figure, target: Any, kind: str, title: str) -> None:
+    """Saves a figure to a path or buffer; a PNG has at most LARGEST_SIDE pixels on each side."""
     dpi = min(160.0, LARGEST_SIDE / max(figure.get_size_inches()))
     metadata = ({"Title": title} if title else {}) | ({"Date": None} if kind == "svg" else {})
     figure.savefig(target, format=kind, dpi=dpi, bbox_inches="tight", pad_inches=0.25, metadata=metadata)
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches, without pyplot: no global state, no window."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # half a second that only pictures pay
+def create_figure(width: float, height: float) -> Figure:
+    """Returns an empty figure of this size in inches, without pyplot: no global state, no window."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # half a second, which only pictures need
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
@@ -84,8 +90,8 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def plain_axes(axes: Any, title: str = "") -> None:
-    """Axes with a heading at the left, faint ticks, a light grid and no box."""
+def style_axes(axes: Any, title: str = "") -> None:
+    """Gives the axes a heading at the left, faint ticks, a light grid and no box."""
     axes.set_title(title, loc="left", fontsize=FONT_SIZE + 1, color=INK, parse_math=False)
     axes.grid(axis="y", color=GRID)
     axes.set_axisbelow(True)
@@ -95,8 +101,8 @@ def plain_axes(axes: Any, title: str = "") -> None:
     axes.spines["bottom"].set_color(FAINT)
 
 
-def inside_label(axes: Any, height: float, colour: str, name: str) -> None:
-    """The name of a line at the right of the axes, in its colour, at this share of their height."""
+def add_inside_label(axes: Any, height: float, colour: str, name: str) -> None:
+    """Writes the name of a curve at the right of the axes, in its colour, at this share of their height."""
     axes.text(
         0.98,
         height,
@@ -111,8 +117,8 @@ def inside_label(axes: Any, height: float, colour: str, name: str) -> None:
 
 
 @contextmanager
-def quiet_matplotlib() -> Iterator[None]:
-    """Keeps matplotlib's remarks off stderr: on glyphs (draw returns them), font caches and missing directories."""
+def silence_matplotlib() -> Iterator[None]:
+    """Keeps matplotlib's messages off stderr: about glyphs (drawing returns them), font caches, missing directories."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -125,10 +131,10 @@ def quiet_matplotlib() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def rc_context(settings: dict[str, Any]) -> Any:
-    """matplotlib's defaults with these settings, whatever the user's own matplotlibrc says."""
-    import matplotlib  # half a second that only pictures pay
+def apply_rc_settings(settings: dict[str, Any]) -> Any:
+    """Returns a context with matplotlib's defaults and these settings, whatever the user's own matplotlibrc says."""
+    import matplotlib  # half a second, which only pictures need
 
     values: dict[Any, Any] = {**matplotlib.rcParamsDefault, **settings}
-    values.pop("backend")  # the one that rc_context would not restore
+    values.pop("backend")  # the only one that rc_context would not restore
     return matplotlib.rc_context(values)

@@ -1,7 +1,7 @@
-"""The attention of one translation as a picture (PNG, SVG) or as lines of text.
+"""Shows the attention of one translation as a picture (PNG, SVG) or as lines of text.
 
 Takes arrays and strings; must not know models, tokenizers or the terminal.
-Letters: T produced target tokens, S source tokens.
+Letters: T target tokens, END included, S source tokens, L layers, H heads.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, new_figure, write_figure
-from nmt_cli.visuals.labels import cell_width, graphemes, isolated, shortened
+from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, create_figure, write_figure
+from nmt_cli.visuals.labels import count_columns, isolate_text, shorten, split_graphemes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from nmt_cli.arrays.types import FloatArray
 
-SHADES = ((0.8, "█"), (0.55, "▓"), (0.3, "▒"), (0.1, "░"))  # from this share of the largest weight on
-BELOW = "·"
+SHADES = ((0.8, "█"), (0.55, "▓"), (0.3, "▒"), (0.1, "░"))  # each from this share of the largest weight on
+BELOW = "·"  # any smaller weight
 LONGEST_LABEL = 20  # columns or lines of a terminal
-CELLS_AS_VECTORS = 10_000  # beyond, an SVG of one path a cell is slow to open
+CELLS_AS_VECTORS = 10_000  # an SVG with more paths, one for each cell, is slow to open
 
 
-def draw(
+def draw_heatmap(
     attention: FloatArray,
     source: Sequence[str],
     target: Sequence[str],
@@ -36,50 +36,51 @@ def draw(
     *,
     title: tuple[str, str] = ("", ""),
 ) -> str:
-    """Draws `attention` (T, S), weights 0-1, to a PNG or SVG file: source tokens downwards, target tokens across.
+    """Draws `attention` (T, S) or (L, H, T, S), weights 0-1, to a PNG or SVG file.
 
-    `title` is the sentence and its translation. The same input gives the same SVG, byte for byte.
-    Returns the characters that no installed font can show (boxes in a PNG; an SVG leaves fonts to the viewer).
-    Raises OptionError for another suffix or for labels that do not fit the array's shape.
+    Source tokens run downwards, target tokens across; layers and heads are averaged. `title` is the sentence and its
+    translation. The same input gives the same SVG, byte for byte. Returns the characters that no installed font can
+    show (boxes in a PNG; an SVG leaves fonts to the viewer). Raises OptionError for another suffix, or if the labels do
+    not match the shape of the array.
     """
     check_suffix(path)
-    attention = plane(attention)
+    attention = average_heads(attention)
     check_shape(attention, source, target)
     return write_figure(
         path,
         "".join((*source, *target, *title)),
-        lambda: heatmap_figure(attention, source, target, title),
+        lambda: build_heatmap_figure(attention, source, target, title),
         title=" / ".join(filter(None, title)),
     )
 
 
-def plane(attention: FloatArray) -> FloatArray:
-    """(T, S): itself, or the mean over layers and heads of (L, H, T, S)."""
+def average_heads(attention: FloatArray) -> FloatArray:
+    """Returns the mean (T, S) over layers and heads of attention (L, H, T, S); (T, S) stays as it is."""
     return attention.mean(axis=(0, 1)) if attention.ndim == 4 else attention
 
 
 def check_shape(attention: FloatArray, source: Sequence[str], target: Sequence[str]) -> None:
-    """Raises OptionError unless `attention` is (T, S) of these labels, with at least one of each."""
+    """Raises OptionError unless `attention` is (T, S) for these labels, with at least one of each."""
     if attention.shape != (len(target), len(source)) or not attention.size:
         raise OptionError(
-            f"attention of shape {tuple(attention.shape)} does not fit "
+            f"attention with shape {tuple(attention.shape)} does not match "
             f"{len(target)} target and {len(source)} source tokens"
         )
 
 
-def heatmap_figure(
+def build_heatmap_figure(
     attention: FloatArray, source: Sequence[str], target: Sequence[str], title: tuple[str, str]
 ) -> Figure:
-    """The figure, one square cell a weight; what stands outside the cells is left to the tight bounding box."""
+    """Draws one square cell for each weight; the tight bounding box makes room for labels, scale and title."""
     cell = min(0.55, max(0.27, 7 / max(attention.shape)))  # inches
     width, height = cell * len(target), cell * len(source)
-    figure = new_figure(width, height)
+    figure = create_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1))
     mesh = axes.pcolormesh(
         attention.T,  # (S, T)
-        cmap=colour_map(),
+        cmap=make_colour_map(),
         vmin=0,
-        vmax=ceiling(float(attention.max())),
+        vmax=round_up_weight(float(attention.max())),
         edgecolors=GRID,
         linewidth=0.8,
         rasterized=attention.size > CELLS_AS_VECTORS,
@@ -90,29 +91,29 @@ def heatmap_figure(
     return figure
 
 
-def colour_map() -> Any:
-    """White to navy, with CIE lightness falling evenly: it reads the same in grey and to the colour-blind."""
+def make_colour_map() -> Any:
+    """Returns a colour map from white to navy whose CIE lightness falls evenly: it works in grey and for everyone."""
     import numpy as np
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
     colours = colormaps["Blues"](np.arange(256))[:, :3]  # (256, RGB), of uneven lightness
-    colours += (1 - colours[0]) * np.linspace(1, 0, 256)[:, None]  # begins at white itself
+    colours += (1 - colours[0]) * np.linspace(1, 0, 256)[:, None]  # starts at pure white
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     lightness = np.cbrt(linear @ (0.2126, 0.7152, 0.0722))  # falls from first to last
     even = np.linspace(lightness[0], lightness[-1], 256)
     return ListedColormap(np.stack([np.interp(-even, -lightness, channel) for channel in colours.T], axis=1))
 
 
-def ceiling(largest: float) -> float:
-    """The weight of the darkest colour: the largest one, rounded up to a tenth."""
+def round_up_weight(largest: float) -> float:
+    """Returns the weight of the darkest colour: the largest weight, rounded up to a tenth."""
     return min(1.0, max(0.1, math.ceil(largest * 10 - 1e-6) / 10))
 
 
 def label_axes(axes: Axes, source: Sequence[str], target: Sequence[str], cell: float) -> None:
-    """Source tokens at the left, target tokens on top: upright if each fits over its cell (inches), else slanted."""
+    """Writes source tokens at the left and target tokens on top, slanted if one is wider than its cell (inches)."""
     size = min(FONT_SIZE, cell * 72 * 0.52)
-    fits = max(map(cell_width, target)) * size * 0.65 / 72 < cell
+    fits = max(map(count_columns, target)) * size * 0.65 / 72 < cell
     slant: dict[str, Any] = {} if fits else {"rotation": 45, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
     axes.invert_yaxis()
     axes.xaxis.tick_top()
@@ -120,17 +121,17 @@ def label_axes(axes: Axes, source: Sequence[str], target: Sequence[str], cell: f
     axes.set_yticks([position + 0.5 for position in range(len(source))], source, fontsize=size)
     axes.tick_params(length=0, pad=4, labelcolor=INK)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)  # "$5 and $6" is no formula
+        label.set_parse_math(False)  # "$5 and $6" is not a formula
     for spine in axes.spines.values():
         spine.set_visible(False)
 
 
 def add_colour_bar(figure: Figure, mesh: Any, width: float, height: float) -> None:
-    """A slim scale at the right of the cells, from their top: slanted labels are all above it. Inches."""
+    """Adds a slim scale at the right of the cells, from their top down: slanted labels are all above it. In inches."""
     from matplotlib.ticker import MaxNLocator
 
-    tall = min(height, 2.6)
-    bar = figure.add_axes((1 + 0.3 / width, 1 - tall / height, 0.13 / width, tall / height))
+    length = min(height, 2.6)
+    bar = figure.add_axes((1 + 0.3 / width, 1 - length / height, 0.13 / width, length / height))
     scale = figure.colorbar(mesh, cax=bar, ticks=MaxNLocator(5))
     scale.outline.set_visible(False)
     scale.set_label("attention weight", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=8)
@@ -138,7 +139,7 @@ def add_colour_bar(figure: Figure, mesh: Any, width: float, height: float) -> No
 
 
 def add_title(figure: Figure, axes: Axes, title: tuple[str, str], width: float) -> None:
-    """The sentence and, below it, its translation, above all labels and left-aligned with them."""
+    """Writes the sentence and, below it, its translation, above all labels and left-aligned with them."""
     if not any(title):
         return
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
@@ -150,36 +151,37 @@ def add_title(figure: Figure, axes: Axes, title: tuple[str, str], width: float) 
     columns = max(36, int((width * labels.width + 0.8) / 0.09))
     for text, size, colour in ((title[1], FONT_SIZE + 1, INK), (title[0], FONT_SIZE + 1, FAINT)):
         wrapped = "\n".join(textwrap.wrap(text, columns)) or " "
-        drawn = figure.text(
+        artist = figure.text(
             labels.x0, bottom, wrapped, fontsize=size, color=colour, va="bottom", linespacing=1.3, parse_math=False
         )
-        bottom = drawn.get_window_extent(renderer).transformed(to_figure).y1 + 0.07 * inch
+        bottom = artist.get_window_extent(renderer).transformed(to_figure).y1 + 0.07 * inch
 
 
-def terminal_lines(attention: FloatArray, source: Sequence[str], target: Sequence[str], width: int = 80) -> list[str]:
-    """`attention` (T, S), weights 0-1, as lines of at most `width` columns: source tokens downwards, target across.
+def format_heatmap(attention: FloatArray, source: Sequence[str], target: Sequence[str], width: int = 80) -> list[str]:
+    """Returns `attention` (T, S) or (L, H, T, S), weights 0-1, as lines of at most `width` columns.
 
-    Headings that do not fit side by side are written downwards; columns that do not fit at all follow in another
-    band below. The last line explains the shades. Raises OptionError for labels that do not fit the array's shape.
+    Source tokens run downwards, target tokens across. Headings that do not fit side by side are written downwards;
+    columns that do not fit at all follow in another band below. The last line explains the shades. Raises OptionError
+    if the labels do not match the shape of the array.
     """
-    attention = plane(attention)
+    attention = average_heads(attention)
     check_shape(attention, source, target)
-    rows = [shortened(label, min(LONGEST_LABEL, max(4, width // 2))) for label in source]
-    margin = max(map(cell_width, rows))
-    top = ceiling(float(attention.max()))
+    rows = [shorten(label, min(LONGEST_LABEL, max(4, width // 2))) for label in source]
+    margin = max(map(count_columns, rows))
+    top = round_up_weight(float(attention.max()))
     lines: list[str] = []
-    for columns in bands(target, width - margin):
-        lines += [" " * margin + heading for heading in headings(target, columns)]
+    for columns in split_into_bands(target, width - margin):
+        lines += [" " * margin + heading for heading in format_headings(target, columns)]
         for row, label in enumerate(rows):
-            cells = "".join(cell(float(attention[t, row]) / top, size) for t, size in columns.items())
-            lines.append(" " * (margin - cell_width(label)) + isolated(label) + cells)
+            cells = "".join(format_cell(float(attention[t, row]) / top, size) for t, size in columns.items())
+            lines.append(" " * (margin - count_columns(label)) + isolate_text(label) + cells)
         lines.append("")
-    return [line.rstrip() for line in (*lines, legend(top))]
+    return [line.rstrip() for line in (*lines, format_legend(top))]
 
 
-def bands(target: Sequence[str], width: int) -> list[dict[int, int]]:
-    """Which target tokens stand side by side, with the columns that each takes: gap, then label or shade."""
-    upright = {t: 2 + max(2, cell_width(label)) for t, label in enumerate(target)}
+def split_into_bands(target: Sequence[str], width: int) -> list[dict[int, int]]:
+    """Returns the target tokens of each band, with the columns that each takes: a gap, then its label or shade."""
+    upright = {t: 2 + max(2, count_columns(label)) for t, label in enumerate(target)}
     if sum(upright.values()) <= width:
         return [upright]
     per_band = max(1, width // 3)
@@ -188,31 +190,31 @@ def bands(target: Sequence[str], width: int) -> list[dict[int, int]]:
     ]
 
 
-def headings(target: Sequence[str], columns: dict[int, int]) -> list[str]:
-    """The lines above the cells: one where the labels fit their columns, else as many as the longest has letters."""
+def format_headings(target: Sequence[str], columns: dict[int, int]) -> list[str]:
+    """Returns the lines above the cells: one if the labels fit, else as many as the longest label has letters."""
     labels = [target[t] for t in columns]
-    if all(cell_width(label) + 2 <= size for label, size in zip(labels, columns.values(), strict=True)):
-        return ["".join(centred(label, size) for label, size in zip(labels, columns.values(), strict=True))]
-    letters = [graphemes(shortened(label, LONGEST_LABEL)) for label in labels]
+    if all(count_columns(label) + 2 <= size for label, size in zip(labels, columns.values(), strict=True)):
+        return ["".join(centre_label(label, size) for label, size in zip(labels, columns.values(), strict=True))]
+    letters = [split_graphemes(shorten(label, LONGEST_LABEL)) for label in labels]
     height = max(map(len, letters))
-    padded = [[" "] * (height - len(own)) + own for own in letters]  # bottom-aligned
-    return ["".join(centred(own[line], 3) for own in padded) for line in range(height)]
+    padded = [[" "] * (height - len(column)) + column for column in letters]  # bottom-aligned
+    return ["".join(centre_label(column[line], 3) for column in padded) for line in range(height)]
 
 
-def centred(label: str, size: int) -> str:
-    """The label in the middle of `size` columns, of which the first is a gap."""
-    free = size - cell_width(label)
+def centre_label(label: str, size: int) -> str:
+    """Centres a label in `size` columns, of which the first is a gap."""
+    free = size - count_columns(label)
     left = min(free, (free + 1) // 2)
-    return " " * left + isolated(label) + " " * (free - left)
+    return " " * left + isolate_text(label) + " " * (free - left)
 
 
-def cell(share: float, size: int) -> str:
-    """The shade of a weight that is this share of the largest, in the middle of `size` columns."""
+def format_cell(share: float, size: int) -> str:
+    """Returns the shade of a weight, given as its share of the largest one, centred in `size` columns."""
     shade = next((shade * 2 for least, shade in SHADES if share >= least), BELOW)
-    return centred(shade, size)
+    return centre_label(shade, size)
 
 
-def legend(top: float) -> str:
-    """What the shades stand for, in per cent of a produced token's attention."""
+def format_legend(top: float) -> str:
+    """Returns what the shades stand for, in per cent of a target token's attention."""
     shades = "   ".join(f"{shade} {100 * least * top:.0f} %" for least, shade in reversed(SHADES))
     return f"attention from   {shades}"

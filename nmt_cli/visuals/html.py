@@ -1,7 +1,7 @@
-"""Attention as one interactive HTML page that needs no network.
+"""Renders attention as one interactive HTML page that needs no network connection.
 
-All text stands in the page as JSON data and is put on it as text, never as markup (see attention.js).
-Takes what `words.attended` gives; also attention (L, H, T, S) of networks with layers and heads.
+The page holds all text as JSON data, and its script shows it as text, never as markup (see attention.js). Takes what
+`words.label_attention` returns. Letters: L layers, H heads, T target labels, S source labels.
 """
 
 from __future__ import annotations
@@ -16,68 +16,76 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.files import atomic_path
-from nmt_cli.visuals.words import Attended
+from nmt_cli.visuals.words import LabelledAttention
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A sentence of the page, by words and by pieces, and what was measured of its attention."""
+class PageSentence:
+    """A sentence of the page, by words and by pieces, with a summary of its attention."""
 
-    words: Attended
-    pieces: Attended
-    measured: str = ""
+    words: LabelledAttention
+    pieces: LabelledAttention
+    summary: str = ""
 
 
-def write_page(sentences: Sequence[Shown], path: Path, *, merge: bool = True, transpose: bool = False) -> None:
+def write_page(sentences: Sequence[PageSentence], path: Path, *, merge: bool = True, transpose: bool = False) -> None:
+    """Writes the page that `render_page` returns."""
     with atomic_path(path) as temporary:
-        temporary.write_text(page(sentences, merge=merge, transpose=transpose), encoding="utf-8")
+        temporary.write_text(render_page(sentences, merge=merge, transpose=transpose), encoding="utf-8")
 
 
-def page(sentences: Sequence[Shown], *, merge: bool = True, transpose: bool = False) -> str:
-    """The page; `merge` and `transpose` are how it opens."""
+def render_page(sentences: Sequence[PageSentence], *, merge: bool = True, transpose: bool = False) -> str:
+    """Returns the page. It opens by words if `merge`, else by pieces, and with swapped axes if `transpose`."""
     data = {
         "merge": merge,
         "transpose": transpose,
         "sentences": [
-            {"words": view(one.words), "pieces": view(one.pieces), "measured": one.measured} for one in sentences
+            {
+                "words": describe_view(sentence.words),
+                "pieces": describe_view(sentence.pieces),
+                "measured": sentence.summary,
+            }
+            for sentence in sentences
         ],
     }
     title = f"Attention: {sentences[0].words.source_text}" if len(sentences) == 1 else "Attention"
     parts = {
         "TITLE": escape(title),
-        "STYLE": package_file("attention.css"),
-        "SCRIPT": package_file("attention.js"),
-        "DATA": as_data(data),
+        "STYLE": read_package_file("attention.css"),
+        "SCRIPT": read_package_file("attention.js"),
+        "DATA": encode_data(data),
     }
-    # In one pass: what is put in is never looked through for places to put something in.
-    return re.sub(r"@([A-Z]+)@", lambda place: parts[place[1]], package_file("attention.html"))
+    # In one pass, so that no text which replaces a placeholder is searched for placeholders.
+    return re.sub(r"@([A-Z]+)@", lambda match: parts[match[1]], read_package_file("attention.html"))
 
 
-def view(one: Attended) -> dict[str, Any]:
+def describe_view(view: LabelledAttention) -> dict[str, Any]:
+    """Returns one view of a sentence, by words or by pieces, as attention.js reads it."""
     return {
-        "source": one.source,
-        "target": one.target,
-        "sourceText": one.source_text,
-        "targetText": one.target_text,
-        "probabilities": [round(value, 4) for value in one.probabilities],
-        "attention": layers(one.attention).round(4).tolist(),  # (L, H, T, S)
+        "source": view.source,
+        "target": view.target,
+        "sourceText": view.source_text,
+        "targetText": view.target_text,
+        "probabilities": [round(value, 4) for value in view.probabilities],
+        "attention": add_layer_axes(view.attention).round(4).tolist(),  # (L, H, T, S)
     }
 
 
-def layers(attention: FloatArray) -> FloatArray:
-    """(L, H, T, S), of one layer and one head where the array has none."""
+def add_layer_axes(attention: FloatArray) -> FloatArray:
+    """Returns attention (L, H, T, S); attention (T, S) becomes that of one layer with one head."""
     return attention if attention.ndim == 4 else attention[None, None]
 
 
-def as_data(value: Any) -> str:
-    """JSON that no parser of HTML can take for the end of its element."""
+def encode_data(value: Any) -> str:
+    """Returns JSON in which no HTML parser can find the end of its element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     return "".join(escapes.get(character, character) for character in text)
 
 
-def package_file(name: str) -> str:
+def read_package_file(name: str) -> str:
+    """Returns the text of a file in the package's `visuals`."""
     return resources.files("nmt_cli.visuals").joinpath(name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Subword pieces as words a person can read, and how wide text is on a terminal. Standard library only."""
+"""Readable labels for subword pieces, and the width of text on a terminal. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-WORD_START = "▁"  # sentencepiece's mark of a space
+WORD_START = "▁"  # SentencePiece's mark for a space
 SPACE = "␣"
 CONTINUES = "·"
 
 
-def piece_labels(pieces: Sequence[str]) -> list[str]:
-    """A label for each piece: word starts as they are, the rest of a word with a leading middle dot.
+def label_pieces(pieces: Sequence[str]) -> list[str]:
+    """Returns a label for each piece: the start of a word as it is, its continuation with a leading middle dot.
 
-    `▁Bahn hof ?` becomes `Bahn ·hof ?`: no dot before punctuation, nor in scripts that put no space between words.
+    `▁Bahn hof ?` becomes `Bahn ·hof ?`: there is no dot before punctuation, nor in scripts without spaces.
     """
-    readable = [printable(piece) for piece in pieces]
+    readable = [replace_controls(piece) for piece in pieces]
     return [
         piece.removeprefix(WORD_START).replace(WORD_START, " ") or SPACE
-        if piece.startswith(WORD_START) or not continues(before, piece)
+        if piece.startswith(WORD_START) or not continues_word(before, piece)
         else CONTINUES + piece
         for before, piece in pairwise(["", *readable])
     ]
 
 
-def continues(before: str, piece: str) -> bool:
-    """Whether `piece` goes on with the word that `before` has begun."""
+def continues_word(before: str, piece: str) -> bool:
+    """Whether `piece` continues the word of the piece `before` it."""
     letters = before[-1:] + piece[:1]
     return len(letters) == 2 and letters.isalpha() and not any(is_wide(letter) for letter in letters)
 
 
-def printable(text: str) -> str:
-    """`text` with a replacement character for each that a terminal or a picture would obey instead of show."""
+def replace_controls(text: str) -> str:
+    """Replaces each control character, which a terminal would obey instead of showing it, with U+FFFD."""
     return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
 
 
@@ -41,25 +41,25 @@ def is_wide(character: str) -> bool:
     return unicodedata.east_asian_width(character) in ("W", "F")
 
 
-def cell_width(text: str) -> int:
-    """Columns of a terminal that `text` takes: 2 for East Asian wide characters, 0 for marks and invisible ones."""
-    return sum(0 if is_attached(character) else 1 + is_wide(character) for character in text)
+def count_columns(text: str) -> int:
+    """Counts the columns of a terminal that `text` takes: 2 for wide East Asian characters, 0 for combining marks."""
+    return sum(0 if is_zero_width(character) else 1 + is_wide(character) for character in text)
 
 
-def is_attached(character: str) -> bool:
-    """Whether the character is drawn on the one before it, or not at all."""
+def is_zero_width(character: str) -> bool:
+    """Whether the character is drawn onto the one before it, or not at all."""
     return unicodedata.category(character) in ("Mn", "Me", "Cf")
 
 
-def graphemes(text: str) -> list[str]:
-    """Characters with the marks drawn on them, near enough for a heading that is written downwards."""
-    found: list[str] = []
+def split_graphemes(text: str) -> list[str]:
+    """Splits text into characters with their combining marks: good enough for headings that are written downwards."""
+    graphemes: list[str] = []
     for character in text:
-        if found and (is_attached(character) or unicodedata.category(character) == "Mc"):
-            found[-1] += character
+        if graphemes and (is_zero_width(character) or unicodedata.category(character) == "Mc"):
+            graphemes[-1] += character
         else:
-            found.append(character)
-    return found
+            graphemes.append(character)
+    return graphemes
 
 
 def is_right_to_left(text: str) -> bool:
@@ -67,18 +67,18 @@ def is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
 
 
-def isolated(text: str) -> str:
-    """`text`, followed by a left-to-right mark if it runs right to left: its neighbours then keep their places."""
+def isolate_text(text: str) -> str:
+    """Appends a left-to-right mark to text that runs right to left, so that what stands next to it keeps its place."""
     return f"{text}\N{LEFT-TO-RIGHT MARK}" if is_right_to_left(text) else text
 
 
-def shortened(text: str, width: int) -> str:
-    """`text`, cut with an ellipsis where it takes more than `width` columns of a terminal."""
-    if cell_width(text) <= width:
+def shorten(text: str, width: int) -> str:
+    """Shortens text that takes more than `width` columns of a terminal; it then ends in an ellipsis."""
+    if count_columns(text) <= width:
         return text
-    kept = ""
-    for grapheme in graphemes(text):
-        if cell_width(kept + grapheme) >= width:
+    beginning = ""
+    for grapheme in split_graphemes(text):
+        if count_columns(beginning + grapheme) >= width:
             break
-        kept += grapheme
-    return kept + "…"
+        beginning += grapheme
+    return beginning + "…"

@@ -1,4 +1,4 @@
-"""The report of an evaluation as one HTML page that needs no network, or as Markdown.
+"""Renders the report of an evaluation as one HTML page that needs no network connection, or as Markdown.
 
 Takes a report; must not know how it was made. Every text is escaped.
 """
@@ -19,67 +19,73 @@ if TYPE_CHECKING:
     from nmt_cli.evaluation.report import Report
 
 SUFFIXES = (".html", ".md")
-CHART_WIDTH = 24  # characters of a bar in Markdown
+CHART_WIDTH = 24  # characters of the longest bar in Markdown
 
 
 def check_suffix(path: Path) -> None:
-    """Raises OptionError unless a report can be written to `path`."""
+    """Raises OptionError if the suffix is neither .html nor .md, or if `path` is a directory."""
     if path.suffix.lower() not in SUFFIXES:
         raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(SUFFIXES)}")
     if path.is_dir():
         raise OptionError(f"{path} is a directory; the name of a file is needed")
 
 
-def write_report(report: Report, path: Path, *, what: str, scored: Mapping[str, Any], model: Path | None) -> None:
-    """Writes `report` to a .html or .md file; the learning curves are those of the history in `model`, if any."""
-    from nmt_cli.visuals.curves import curves_svg, read_history  # matplotlib, half a second
+def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[str, Any], model: Path | None) -> None:
+    """Writes `report` to a .html or .md file.
+
+    `test_set` says which sentences were scored, `inputs` has the options that name them. If `model` is a directory with
+    a history, the report has its learning curves.
+    """
+    from nmt_cli.visuals.curves import read_history, render_curves_svg  # matplotlib takes half a second
 
     history = read_history(model) if model is not None and (model / "history.jsonl").is_file() else []
     if path.suffix.lower() == ".md":
-        text = markdown(report, what, scored, history)
+        text = render_markdown(report, test_set, inputs, history)
     else:
-        text = html(report, what, scored, curves_svg(history) if history else "")
+        text = render_html(report, test_set, inputs, render_curves_svg(history) if history else "")
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def facts(report: Report, what: str, scored: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What was scored and how, as name and value."""
-    found = [("sentences", f"{report.sentences:,} {what}")]
-    found.append(("references", f"{report.references_per_sentence} each"))
+def list_facts(report: Report, test_set: str, inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Returns what was scored and how, as pairs of name and value."""
+    facts = [("sentences", f"{report.sentences:,} {test_set}")]
+    facts.append(("references", f"{report.references_per_sentence} each"))
     if report.search is not None:
-        found.append(("decoding", f"{report.search.summary}, free-running"))
-    for name, value in scored.items():
-        found.append((name, ", ".join(value) if isinstance(value, list) else str(value)))
-    return found
+        facts.append(("decoding", f"{report.search.summary}, free-running"))
+    for name, value in inputs.items():
+        facts.append((name, ", ".join(value) if isinstance(value, list) else str(value)))
+    return facts
 
 
-def html(report: Report, what: str, scored: Mapping[str, Any], curves: str) -> str:
-    """The page. `curves` is an SVG, or empty."""
+def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves: str) -> str:
+    """Returns the page. `curves` is an SVG element, or empty."""
+    facts = list_facts(report, test_set, inputs)
     profile = report.profile
     body = [
         "<h1>Translation scores</h1>",
-        "<dl>" + "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts(report, what, scored)) + "</dl>",
+        "<dl>" + "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts) + "</dl>",
         *(f'<p class="warning">{escape(warning)}</p>' for warning in report.warnings),
-        scores_table(report),
-        *([f"<h2>Where it fails</h2>{KEY}", *map(section_html, profile.sections)] if profile else []),
+        render_scores(report),
+        *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
         *([f"<h2>Learning curves</h2><figure>{curves}</figure>"] if curves else []),
-        *([worst_html(profile)] if profile else []),
+        *([render_worst(profile)] if profile else []),
     ]
     style = resources.files("nmt_cli.visuals").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Translation scores: {escape(what)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f"<title>Translation scores: {escape(test_set)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )
 
 
-KEY = '<p class="key">Bars are chrF, 0 to 100; beside them the sentences, BLEU and chrF of each group.</p>'
+KEY = '<p class="key">Bars show chrF, 0 to 100, next to the number of sentences, BLEU and chrF of each group.</p>'
 
 
-def scores_table(report: Report) -> str:
+def render_scores(report: Report) -> str:
+    """Returns the table of scores; a comparison with a rival follows in a row of its own."""
     rows = []
     for name, score in report.scores.items():
         interval, comparison = report.intervals.get(name), report.comparisons.get(name)
@@ -91,17 +97,17 @@ def scores_table(report: Report) -> str:
             f"<td>{escape(parts or better)}</td><td class=signature>{escape(score.signature)}</td></tr>"
         )
         if comparison is not None:
-            told = (
+            difference = (
                 f"{report.rival}: {comparison.other:.2f}, difference {comparison.difference:+.2f}, "
                 f"{comparison.p_values}"
             )
-            rows.append(f"<tr class=against><th></th><td colspan=4>{escape(told)}</td></tr>")
+            rows.append(f"<tr class=against><th></th><td colspan=4>{escape(difference)}</td></tr>")
     head = "<tr><th>metric</th><th>score</th><th>95 %</th><th></th><th>signature</th></tr>"
     return f"<table class=scores><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def section_html(section: Section) -> str:
-    """One chart: a bar a group, as a table, so that it reads on paper and aloud."""
+def render_section(section: Section) -> str:
+    """Returns one chart, a bar for each group. It is a table, so that it works on paper and with a screen reader."""
     rows = []
     for group in section.groups:
         values = list(group.values.values())
@@ -117,44 +123,48 @@ def section_html(section: Section) -> str:
     )
 
 
-def worst_html(profile: Profile) -> str:
+def render_worst(profile: Profile) -> str:
+    """Returns the list of the sentences with the lowest scores."""
     rows = []
-    for one in profile.worst:
-        texts = [("source", one.source), *(("reference", text) for text in one.references)]
-        texts.append(("hypothesis", one.hypothesis))
+    for sentence in profile.worst:
+        texts = [("source", sentence.source), *(("reference", text) for text in sentence.references)]
+        texts.append(("hypothesis", sentence.hypothesis))
         lines = "".join(
             f'<dt>{name}</dt><dd dir="auto">{escape(text) or "<i>empty</i>"}</dd>'
             for name, text in texts
             if text is not None
         )
-        rows.append(f"<li value={one.number}><span class=n>chrF {one.value:.1f}</span><dl>{lines}</dl></li>")
+        rows.append(f"<li value={sentence.number}><span class=n>chrF {sentence.value:.1f}</span><dl>{lines}</dl></li>")
     return f"<h2>The {len(rows)} worst sentences</h2><ol class=worst>{''.join(rows)}</ol>"
 
 
-def markdown(report: Report, what: str, scored: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> str:
-    """The same report for a repository or an issue."""
+def render_markdown(
+    report: Report, test_set: str, inputs: Mapping[str, Any], history: Sequence[Mapping[str, Any]]
+) -> str:
+    """Returns the report as Markdown, for a repository or an issue."""
     lines = ["# Translation scores", ""]
-    lines += [f"- {name}: {cell(value)}" for name, value in facts(report, what, scored)]
-    lines += ["", *(f"> **Note:** {cell(warning)}\n" for warning in report.warnings)]
+    lines += [f"- {name}: {escape_cell(value)}" for name, value in list_facts(report, test_set, inputs)]
+    lines += ["", *(f"> **Note:** {escape_cell(warning)}\n" for warning in report.warnings)]
     lines += ["| metric | score | 95 % | signature |", "|---|---:|---:|---|"]
     for name, score in report.scores.items():
         interval, comparison = report.intervals.get(name), report.comparisons.get(name)
         spread = f"± {interval.half:.2f}" if interval else ""
         lower = " (lower is better)" if score.lower_is_better else ""
-        lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {code(score.signature)} |")
+        lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {format_code(score.signature)} |")
         if comparison is not None:
-            told = f"difference {comparison.difference:+.2f}, {comparison.p_values}"
-            lines.append(f"| against {cell(report.rival)} | {comparison.other:.2f} | | {told} |")
+            difference = f"difference {comparison.difference:+.2f}, {comparison.p_values}"
+            lines.append(f"| against {escape_cell(report.rival)} | {comparison.other:.2f} | | {difference} |")
     if report.profile is not None:
         lines += ["", "## Where it fails", ""]
         for section in report.profile.sections:
-            lines += section_markdown(section)
+            lines += format_section(section)
     if history:
-        lines += ["## Learning curves", "", *history_markdown(history), ""]
-    return "\n".join(lines + (worst_markdown(report.profile) if report.profile else [])) + "\n"
+        lines += ["## Learning curves", "", *format_history(history), ""]
+    return "\n".join(lines + (format_worst(report.profile) if report.profile else [])) + "\n"
 
 
-def section_markdown(section: Section) -> list[str]:
+def format_section(section: Section) -> list[str]:
+    """Returns one chart as the lines of a Markdown table."""
     names = list(section.groups[0].values)
     lines = [f"### {section.title}", "", f"{section.meaning[:1].upper()}{section.meaning[1:]}.", ""]
     lines += [f"| | sentences | {' | '.join(names)} | |", f"|---|---:|{'---:|' * len(names)}---|"]
@@ -166,7 +176,8 @@ def section_markdown(section: Section) -> list[str]:
     return [*lines, ""]
 
 
-def history_markdown(history: Sequence[Mapping[str, Any]]) -> list[str]:
+def format_history(history: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns the learning curves as the lines of a Markdown table."""
     lines = ["| epoch | loss | dev loss | BLEU | chrF |", "|---:|---:|---:|---:|---:|"]
     for record in history:
         lines.append(
@@ -176,24 +187,26 @@ def history_markdown(history: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def worst_markdown(profile: Profile) -> list[str]:
+def format_worst(profile: Profile) -> list[str]:
+    """Returns the sentences with the lowest scores as the lines of a Markdown table."""
     lines = [f"## The {len(profile.worst)} worst sentences", "", "| line | chrF | | |", "|---:|---:|---|---|"]
-    for one in profile.worst:
-        texts = [("source", one.source), *(("reference", text) for text in one.references)]
-        texts.append(("hypothesis", one.hypothesis))
-        first = [f"{one.number}", f"{one.value:.1f}"]
+    for sentence in profile.worst:
+        texts = [("source", sentence.source), *(("reference", text) for text in sentence.references)]
+        texts.append(("hypothesis", sentence.hypothesis))
+        first = [f"{sentence.number}", f"{sentence.value:.1f}"]
         for name, text in texts:
             if text is not None:
-                lines.append(f"| {first[0]} | {first[1]} | {name} | {cell(text)} |")
+                lines.append(f"| {first[0]} | {first[1]} | {name} | {escape_cell(text)} |")
                 first = ["", ""]
     return lines
 
 
-def cell(text: str) -> str:
-    """Text that Markdown shows as it is, also in a table."""
+def escape_cell(text: str) -> str:
+    """Escapes text so that Markdown shows it as it is, also in a table."""
     escaped = "".join(f"\\{c}" if c in "\\`*_[]|~#$!" else c for c in escape(text, quote=False))
     return " ".join(escaped.split())
 
 
-def code(text: str) -> str:
+def format_code(text: str) -> str:
+    """Returns text as inline code that is safe in a table."""
     return "`" + text.replace("|", "\\|").replace("`", "'") + "`"

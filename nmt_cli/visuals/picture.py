@@ -1,4 +1,4 @@
-"""The picture that a source line names. Knows files and arrays, nothing of attention."""
+"""Finds and loads the picture that a source line names. Knows files and arrays, nothing of attention."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from pathlib import Path
 from typing import Any
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif")
-SIDE = 600  # pixels of the longer side at most, which is plenty for a panel
+SIDE = 600  # maximum pixels of the longer side, which is plenty for a panel
 
 
-def picture_beside(path: Path) -> Any | None:
-    """(height, width, 3), 0-255, of the picture itself or of one with the same name but for its suffix.
+def find_picture(path: Path) -> Any | None:
+    """Returns the pixels (height, width, 3), 0-255, of the picture at `path`, or of one that differs in its suffix.
 
-    None where there is none: features need no picture.
+    Returns None if there is none: features need no picture.
     """
-    own = [path, *(path.with_suffix(suffix) for suffix in SUFFIXES)]
-    found = next((each for each in own if each.suffix.lower() in SUFFIXES and each.is_file()), None)
-    return None if found is None else pixels(found)
+    candidates = [path, *(path.with_suffix(suffix) for suffix in SUFFIXES)]
+    picture = next((file for file in candidates if file.suffix.lower() in SUFFIXES and file.is_file()), None)
+    return None if picture is None else load_pixels(picture)
 
 
-def pixels(path: Path) -> Any | None:
-    import numpy as np  # which `nmt --help` does not need
+def load_pixels(path: Path) -> Any | None:
+    """Returns the pixels (height, width, 3), 0-255, scaled down to SIDE; None if the file is not a picture."""
+    import numpy as np  # `nmt --help` does not need it
     from PIL import Image, UnidentifiedImageError
 
     try:

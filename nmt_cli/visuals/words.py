@@ -1,6 +1,6 @@
-"""Attention of subword pieces as attention of words: sums over the pieces of a source word, means over a target's.
+"""Merges the attention of subword pieces to that of words: summed over source pieces, averaged over target pieces.
 
-Takes pieces and arrays; must not know tokenizers. Letters: T target and S source pieces; L layers, H heads.
+Takes pieces and arrays; must not know tokenizers. Letters: T target and S source labels, L layers, H heads.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.translation.word_alignment import JOINER, Groups, blank_separated, merged
-from nmt_cli.visuals.labels import SPACE, WORD_START, is_wide, piece_labels, printable
+from nmt_cli.translation.word_alignment import JOINER, Groups, group_by_blanks, merge_attention
+from nmt_cli.visuals.labels import SPACE, WORD_START, is_wide, label_pieces, replace_controls
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -23,91 +23,95 @@ BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
 
 
 @dataclass(frozen=True)
-class Attended:
-    """A sentence, its translation and where the network looked, as it is to be drawn."""
+class LabelledAttention:
+    """A sentence, its translation and the attention between them, with labels for drawing."""
 
     source: tuple[str, ...]  # S labels
     target: tuple[str, ...]  # T labels
-    attention: FloatArray  # (T, S), or (L, H, T, S); over S it sums to 1
-    probabilities: tuple[float, ...]  # T, 0-1: of a word, the product of its pieces'
+    attention: FloatArray  # (T, S), or (L, H, T, S); sums to 1 over S
+    probabilities: tuple[float, ...]  # T, 0-1: that of a word is the product of its pieces'
     source_text: str
     target_text: str
 
 
-def attended(translation: Translation, *, merge: bool) -> Attended:
-    """The best translation with its attention, by words or by subword pieces."""
-    import numpy as np  # which `nmt --help` does not need
+def label_attention(translation: Translation, *, merge: bool) -> LabelledAttention:
+    """Returns the best translation with its attention, by words if `merge`, else by subword pieces."""
+    import numpy as np  # `nmt --help` does not need it
 
     best = translation.hypotheses[0]
-    source, target = words(translation.source_pieces), words(best.pieces)
-    pieces = Attended(
-        source=tuple(piece_labels(translation.source_pieces)),
-        target=tuple(piece_labels(best.pieces)),
+    source, target = group_words(translation.source_pieces), group_words(best.pieces)
+    pieces = LabelledAttention(
+        source=tuple(label_pieces(translation.source_pieces)),
+        target=tuple(label_pieces(best.pieces)),
         attention=best.attention,
         probabilities=tuple(float(value) for value in np.exp(best.token_log_probabilities)),
-        source_text=printable(translation.source),
-        target_text=printable(best.text),
+        source_text=replace_controls(translation.source),
+        target_text=replace_controls(best.text),
     )
     if not merge:
         return pieces
     return dataclasses.replace(
         pieces,
-        source=tuple(label(translation.source_pieces, group) for group in source),
-        target=tuple(label(best.pieces, group) for group in target),
-        attention=merged(best.attention, source, target),
+        source=tuple(spell_word(translation.source_pieces, group) for group in source),
+        target=tuple(spell_word(best.pieces, group) for group in target),
+        attention=merge_attention(best.attention, source, target),
         probabilities=tuple(
             float(np.exp(sum(best.token_log_probabilities[piece] for piece in group))) for group in target
         ),
     )
 
 
-def words(pieces: Sequence[str]) -> Groups:
-    """The pieces of each word: what stands between blanks, less the punctuation around it.
+def group_words(pieces: Sequence[str]) -> Groups:
+    """Returns the indices of the pieces of each word, in order; punctuation around a word is a group of its own.
 
-    In scripts without blanks each piece is a word.
+    In scripts without spaces each piece is a word.
     """
-    return [part for group in blank_separated(pieces) for part in parted(pieces, group)]
+    return [part for group in group_by_blanks(pieces) for part in split_word(pieces, group)]
 
 
-def parted(pieces: Sequence[str], group: list[int]) -> Groups:
-    """A blank-separated word without the punctuation before and after it; each piece where the script has no blanks."""
-    if any(is_wide(character) for place in group for character in pieces[place]):
-        return joined_blanks(pieces, runs_of_bytes(pieces, group))
-    lettered = [place for place in group if any(c.isalnum() for c in bare(pieces[place]))]
-    if not lettered:
+def split_word(pieces: Sequence[str], group: list[int]) -> Groups:
+    """Splits what stands between spaces into the punctuation before the word, the word, and the punctuation after it.
+
+    In scripts without spaces it is split into its pieces.
+    """
+    if any(is_wide(character) for index in group for character in pieces[index]):
+        return join_blanks(pieces, group_bytes(pieces, group))
+    alphanumeric = [index for index in group if any(c.isalnum() for c in strip_marks(pieces[index]))]
+    if not alphanumeric:
         return [group]
-    first, last = lettered[0], lettered[-1]
-    before, after = [place for place in group if place < first], [place for place in group if place > last]
-    core = [place for place in group if first <= place <= last]
-    if not any(bare(pieces[place]) for place in before):  # a blank alone belongs to the word
-        before, core = [], before + core
-    return [part for part in (before, core, after) if part]
+    first, last = alphanumeric[0], alphanumeric[-1]
+    before, after = [index for index in group if index < first], [index for index in group if index > last]
+    word = [index for index in group if first <= index <= last]
+    if not any(strip_marks(pieces[index]) for index in before):  # a space alone belongs to the word
+        before, word = [], before + word
+    return [part for part in (before, word, after) if part]
 
 
-def bare(piece: str) -> str:
+def strip_marks(piece: str) -> str:
+    """Removes the marks of spaces and joiners from a piece."""
     return piece.replace(WORD_START, "").removeprefix(JOINER)
 
 
-def runs_of_bytes(pieces: Sequence[str], group: list[int]) -> Groups:
-    """Each piece alone, but byte pieces that follow each other together: they spell one character or a few."""
-    found: Groups = []
-    for are_bytes, run in groupby(group, key=lambda place: bool(BYTE.match(pieces[place]))):
-        own = list(run)
-        found += [own] if are_bytes else [[place] for place in own]
-    return found
+def group_bytes(pieces: Sequence[str], group: list[int]) -> Groups:
+    """Groups consecutive byte pieces, which spell one character or several; every other piece is a group of its own."""
+    groups: Groups = []
+    for are_bytes, run in groupby(group, key=lambda index: bool(BYTE.match(pieces[index]))):
+        indices = list(run)
+        groups += [indices] if are_bytes else [[index] for index in indices]
+    return groups
 
 
-def joined_blanks(pieces: Sequence[str], groups: Groups) -> Groups:
-    """A piece that is nothing but a blank belongs to what follows it."""
-    if len(groups) > 1 and not bare(pieces[groups[0][0]]):
+def join_blanks(pieces: Sequence[str], groups: Groups) -> Groups:
+    """Joins a first piece that is nothing but a space with the group after it."""
+    if len(groups) > 1 and not strip_marks(pieces[groups[0][0]]):
         return [groups[0] + groups[1], *groups[2:]]
     return groups
 
 
-def label(pieces: Sequence[str], group: Sequence[int]) -> str:
-    """The text of some pieces, with byte pieces put together to characters."""
+def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
+    """Returns the text of the pieces of a group; byte pieces are decoded to characters."""
     text = bytearray()
-    for place in group:
-        byte = BYTE.match(pieces[place])
-        text += bytes([int(byte[1], 16)]) if byte else bare(pieces[place]).encode("utf-8", "replace")
-    return printable(text.decode("utf-8", "replace")) or SPACE
+    for index in group:
+        byte = BYTE.match(pieces[index])
+        text += bytes([int(byte[1], 16)]) if byte else strip_marks(pieces[index]).encode("utf-8", "replace")
+    return replace_controls(text.decode("utf-8", "replace")) or SPACE

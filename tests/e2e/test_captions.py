@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.cli.open_model import with_pictures_of
+from nmt_cli.cli.open_model import add_stored_pictures
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.translator import Translator
@@ -27,7 +27,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepared = succeed(
         "prepare", "shapes/captions.tsv", "--source-type", "features", "--tokenizer", "word", cwd=directory
     )
-    assert "no picture stands in two splits" in prepared.stderr
+    assert "no picture appears in two splits" in prepared.stderr
     assert "1,500, of 9 regions with 12 features each" in prepared.stderr
     succeed("train", *TRAIN, "--epochs", "20", cwd=directory)
     return directory
@@ -42,8 +42,8 @@ def test_pictures_it_has_never_seen_are_described(place: Path) -> None:
 
 def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(place: Path) -> None:
     corpus = PreparedCorpus.load(place / "prepared")
-    translator = with_pictures_of(Translator.load(place / "model"), corpus)
-    names = [each.source for each in corpus.referenced("test")]
+    translator = add_stored_pictures(Translator.load(place / "model"), corpus)
+    names = [each.source for each in corpus.read_references("test")]
     hits = []
     for translation in translator.translate(names, SearchConfig()):
         best = translation.hypotheses[0]
@@ -58,7 +58,7 @@ def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(place: Pa
 def test_a_line_is_the_path_of_a_file_of_features(place: Path) -> None:
     out = succeed("translate", cwd=place, text="shapes/00001.npy\n\nshapes/00002.npy\n").stdout.splitlines()
     assert [len(line.split()) for line in out] == [9, 0, 9]
-    for wrong, told in (("none.npy", "none.npy"), ("shapes/captions.tsv", "no file of features")):
+    for wrong, told in (("none.npy", "none.npy"), ("shapes/captions.tsv", "not a file of features")):
         done = nmt("translate", cwd=place, text=f"{wrong}\n")
         assert done.returncode in (65, 66)
         assert told in done.stderr and len(done.stderr.splitlines()) <= 2

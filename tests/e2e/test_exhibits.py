@@ -55,7 +55,7 @@ def test_the_beam_is_drawn_on_the_terminal_and_as_a_picture(model: Path, tmp_pat
 
 
 def test_the_nearest_training_pairs_are_listed(model: Path, corpus: PreparedCorpus) -> None:
-    first = corpus.pairs("train")[0]
+    first = corpus.read_pairs("train")[0]
     out = visualize(model, first.source, "--nearest", "2", "--data", str(corpus.directory)).stdout.splitlines()
     assert len(out) == 3
     assert out[1].split() == ["1.00", "1", *first.source.split(), "->", *first.target.split()]

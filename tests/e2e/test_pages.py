@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt_cli.evaluation.analysis.profile import profile
+from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import against, report_of_material
-from nmt_cli.visuals.html import Shown, write_page
+from nmt_cli.evaluation.report import compare_report, score_material
+from nmt_cli.visuals.html import PageSentence, write_page
 from nmt_cli.visuals.page import write_report
-from nmt_cli.visuals.words import Attended
+from nmt_cli.visuals.words import LabelledAttention
 from support.browser import browser
 
 SCRIPT = "<script>document.title='broken'</script>"
 DIAGONAL = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
 
 
-def sentence(source: list[str], target: list[str], attention: np.ndarray = DIAGONAL) -> Shown:
-    words = Attended(
+def sentence(source: list[str], target: list[str], attention: np.ndarray = DIAGONAL) -> PageSentence:
+    words = LabelledAttention(
         source=tuple(source),
         target=tuple(target),
         attention=attention,
@@ -32,7 +32,7 @@ def sentence(source: list[str], target: list[str], attention: np.ndarray = DIAGO
         source_text=" ".join(source),
         target_text=" ".join(target),
     )
-    return Shown(words, words, "entropy 1.0")
+    return PageSentence(words, words, "entropy 1.0")
 
 
 @pytest.fixture(scope="module")
@@ -164,11 +164,11 @@ def test_sixty_words_fit_and_no_label_is_cut(chromium: Any, tmp_path: Path) -> N
 
 def test_a_report_loads_without_an_error_and_shows_markup_as_text(chromium: Any, tmp_path: Path) -> None:
     material = Material([SCRIPT, "b c"] * 60, [["a", "x"], ["b c", "y"]] * 60, [SCRIPT, "5 b"] * 60)
-    report = report_of_material(["bleu", "chrf", "ter", "rougeL"], material)
-    report = against(report, "<b>other</b>", Material(["q", "b c"] * 60, material.references))
-    report = report.warned("<i>careful</i>")
-    report = type(report)(**{**vars(report), "profile": profile(material)})
-    write_report(report, tmp_path / "r.html", what="sentences of <x>", scored={"source": "<y>"}, model=None)
+    report = score_material(["bleu", "chrf", "ter", "rougeL"], material)
+    report = compare_report(report, "<b>other</b>", Material(["q", "b c"] * 60, material.references))
+    report = report.add_warnings("<i>careful</i>")
+    report = type(report)(**{**vars(report), "profile": build_profile(material)})
+    write_report(report, tmp_path / "r.html", test_set="sentences of <x>", inputs={"source": "<y>"}, model=None)
     visit(chromium, tmp_path / "r.html")
     assert chromium.get_log("browser") == []
     text = find(chromium, "body")[0].text

@@ -35,9 +35,9 @@ def test_a_corpus_is_prepared_and_the_next_command_named(corpus: Path) -> None:
     assert lines[1] == "  kept 400   dropped 2: 1 empty, 1 duplicate   -> prepared/rejected.tsv.gz"
     assert lines[2] == "  ! 401 lines have more than two columns; the first two were used"
     assert "train 320   dev 40   test 40" in lines[3]
-    assert "no sentence stands in two splits" in lines[3]
+    assert "no sentence appears in two splits" in lines[3]
     assert "joint unigram" in lines[4]
-    assert "nothing unencodable" in lines[4]
+    assert "every character can be encoded" in lines[4]
     assert lines[5] == "prepared/ is ready. Next: nmt train"
     assert "\x1b" not in done.stderr
 

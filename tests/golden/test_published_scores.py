@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.evaluation.analysis.explain import explained
+from nmt_cli.evaluation.analysis.explain import explain_metrics
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 
@@ -77,10 +77,10 @@ def test_the_textbook_s_rouge_l() -> None:
 
 
 def test_the_textbook_s_derivations_are_shown_number_by_number() -> None:
-    lines = "\n".join(explained(["bleu2", "rougeL"], LIKES, ENJOYS, ScoreConfig(smooth="epsilon:0.01")))
+    lines = "\n".join(explain_metrics(["bleu2", "rougeL"], LIKES, ENJOYS, ScoreConfig(smooth="epsilon:0.01")))
     assert "p1 = 3/7 = 0.4286" in lines and "p2 = 0/6 = 0.0000   smoothed (epsilon:0.01) to 0.0100" in lines
     assert "BP = 1.0000" in lines and "(0.4286 x 0.0100)^(1/2) = 0.0655" in lines
-    lines = "\n".join(explained(["rougeL"], ANIMAL, FOX, ScoreConfig()))
+    lines = "\n".join(explain_metrics(["rougeL"], ANIMAL, FOX, ScoreConfig()))
     assert "LCS = 7: the quick brown over the lazy dog" in lines
     assert "7/10 = 0.7000" in lines and "7/9 = 0.7778" in lines and "= 0.7368" in lines
 

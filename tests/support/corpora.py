@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.reader import Row
+from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs
-from nmt_cli.corpus.steps.examine import Chunk, add, examine
+from nmt_cli.corpus.steps.examine import Chunk, add_chunk, examine
+from nmt_cli.corpus.steps.run_checks import run_checks
 
 NOUNS = {"dog": "Hund", "cat": "Kater", "house": "Hof", "tree": "Baum", "ship": "Kahn"}
 VERBS = {"sees": "sieht", "takes": "nimmt", "loves": "liebt", "finds": "findet"}
@@ -31,14 +34,29 @@ def write_tsv(path: Path, rows: list[tuple[str, ...]] | list[tuple[str, str]]) -
     return path
 
 
-def examined(rows: list[tuple[str, str]], **given: object) -> Pairs:
-    """Pairs as reading leaves them, without files. `given` may name `roles`, `weights` and `inputs` (one a row)."""
-    roles = given.get("roles", ["train"])
+def examine_rows(rows: list[tuple[str, str]], **options: object) -> Pairs:
+    """Returns pairs as reading leaves them, without files.
+
+    The options are `keep` (names of checks), `roles` and `weights` (one per input), and `inputs` (one per row).
+    """
+    roles = options.get("roles", ["train"])
     names = [f"{number}.tsv" for number in range(len(roles))]  # type: ignore[arg-type]
-    pairs = Pairs(names, roles, given.get("weights", [1.0] * len(names)))  # type: ignore[arg-type]
-    inputs = given.get("inputs", [0] * len(rows))
+    pairs = Pairs(names, roles, options.get("weights", [1.0] * len(names)))  # type: ignore[arg-type]
+    inputs = options.get("inputs", [0] * len(rows))
     for number in range(len(names)):
-        own = [Row(n + 1, *row) for n, (row, i) in enumerate(zip(rows, inputs, strict=True)) if i == number]  # type: ignore[call-overload]
-        add(examine(Chunk(number, own, frozenset(given.get("keep", ())))), pairs)  # type: ignore[arg-type]
+        input_rows = [Row(n + 1, *row) for n, (row, i) in enumerate(zip(rows, inputs, strict=True)) if i == number]  # type: ignore[call-overload]
+        add_chunk(examine(Chunk(number, input_rows, frozenset(options.get("keep", ())))), pairs)  # type: ignore[arg-type]
     pairs.close()
     return pairs
+
+
+def check_rows(rows: list[tuple[str, str]], config: PrepareConfig | None = None) -> dict[str, Finding]:
+    """Runs all checks on pairs without files. Returns the findings by check."""
+    config = config or PrepareConfig()
+    pairs = examine_rows(rows, keep=config.keep)
+    return {finding.check: finding for finding in run_checks(pairs, config, lambda done: None)}
+
+
+def example_lines(findings: dict[str, Finding], check: str) -> list[int]:
+    """Returns the lines of the examples of one check."""
+    return [example.line for example in findings[check].examples]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import Input, ReadOptions
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.errors import DataError
 
@@ -21,7 +21,7 @@ UNIT = '<tu><tuv xml:lang="de"><seg>{}</seg></tuv>\n<tuv xml:lang="en-US"><seg>{
 
 def rows(path: Path, data: bytes | str, **options: str) -> list[Row]:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return list(open_reader(Input(path), ReadOptions(**options)))
+    return list(open_reader(CorpusFile(path), ReadOptions(**options)))
 
 
 def texts(path: Path, data: bytes | str, **options: str) -> list[tuple[str, str]]:

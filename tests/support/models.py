@@ -76,7 +76,7 @@ TINY: dict[str, dict[str, int]] = {
 
 def tiny_config(architecture: Architecture = "rnn", **options: object) -> ModelConfig:
     """Settings of a network of a few hundred weights, and beside those the `options`."""
-    return ModelConfig(architecture=architecture, **{"embedding": 8, **TINY[architecture], **options})
+    return ModelConfig.from_options(architecture=architecture, **{"embedding": 8, **TINY[architecture], **options})
 
 
 def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str = "float", **options: object) -> Path:
@@ -84,7 +84,7 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     import keras
 
     from nmt_cli.model.seq2seq import Seq2Seq
-    from nmt_cli.runtime.model_directory import FORMAT, ModelCard, graph_files, publishing, write_card
+    from nmt_cli.runtime.model_directory import FORMAT, ModelCard, name_graphs, publish_directory, write_card
     from nmt_cli.runtime.onnx_engine import optimise
     from nmt_cli.training.export.export import export
     from nmt_cli.training.int8_check import quantise
@@ -93,10 +93,10 @@ def export_untrained(corpus: PreparedCorpus, directory: Path, *, precision: str 
     size = corpus.source_tokenizer.vocabulary_size
     vocabularies = Vocabularies(source=size, target=size, joint=True)
     network = Seq2Seq(tiny_config(**options), vocabularies)
-    with publishing(directory) as staged:
+    with publish_directory(directory) as staged:
         export(network, staged)
-        quantise(corpus, staged, [each.source for each in corpus.referenced("dev")], carries=True)
-        for name in (*graph_files("float"), *graph_files("int8")):
+        quantise(corpus, staged, [each.source for each in corpus.read_references("dev")], carries=True)
+        for name in (*name_graphs("float"), *name_graphs("int8")):
             optimise(staged / name)
         for path in corpus.tokenizer_files.values():
             copyfile(path, staged / path.name)

@@ -12,10 +12,10 @@ from pathlib import Path
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.distributed.process import Place
+from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.watcher import StepStatus, Watcher
 
-SMALL = ModelConfig(embedding=8, units=16, attention_units=8, dropout=0.0)
+SMALL = ModelConfig.from_options(embedding=8, units=16, attention_units=8, dropout=0.0)
 CONFIG = TrainConfig(epochs=2, batch=50, learning_rate=0.01, careless=0.0, mixed_precision=False)
 
 
@@ -25,7 +25,7 @@ class Impatient(Watcher):
     def __init__(self, steps: int) -> None:
         self.left = steps or 1_000_000
 
-    def stepped(self, status: StepStatus) -> None:
+    def report_step(self, status: StepStatus) -> None:
         self.left -= 1
 
     def should_stop(self) -> bool:
@@ -35,7 +35,7 @@ class Impatient(Watcher):
 def main(corpus: Path, directory: Path, resume: bool, steps: int) -> None:
     from nmt_cli.training.run import assist, train
 
-    place = Place.parse(os.environ.get("TF_CONFIG"))
+    place = ProcessRole.parse(os.environ.get("TF_CONFIG"))
     work = train if place.is_chief else assist
     work(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, place=place, resume=resume, watcher=Impatient(steps))
 

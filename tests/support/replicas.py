@@ -40,7 +40,7 @@ def updated(replicas: int) -> dict[str, np.ndarray]:
     config = TrainConfig(learning_rate=0.01, clip=1e-2, accumulate=2, ema=0.9)
     with strategy.scope():
         network = Seq2Seq(
-            ModelConfig(embedding=6, units=8, attention_units=4, dropout=0.0),
+            ModelConfig.from_options(embedding=6, units=8, attention_units=4, dropout=0.0),
             Vocabularies(source=14, target=14, joint=True),
         )
         trainer = Trainer(network, Schedule(config, 10), config)

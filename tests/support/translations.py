@@ -9,7 +9,7 @@ import numpy as np
 
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.documents.document import Source
+from nmt_cli.documents.document import DocumentSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Hypothesis, Translation
 
@@ -58,7 +58,7 @@ def converted(
     name: str, text: str, rule: Rule = louder, *, split_sentences: bool = True, **options: object
 ) -> tuple[str, dict[str, int]]:
     """A document of a format with every text in it translated by a rule, and what was noted."""
-    source = Source(io.BytesIO(text.encode()), f"x.{name}", DocumentConfig(**options), "de", split_sentences)
+    source = DocumentSource(io.BytesIO(text.encode()), f"x.{name}", DocumentConfig(**options), "de", split_sentences)
     document = open_document(name, source)
-    written = "".join(unit.written([rule(one) for one in unit.texts]) for unit in document.units())
+    written = "".join(unit.written([rule(one) for one in unit.texts]) for unit in document.read_units())
     return written, dict(document.notes)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import ExitCode, NotFoundError, OutputError, from_os_error
-from nmt_cli.files import atomic_path, require_file, sha256, staged_directory, write_json
+from nmt_cli.files import atomic_path, hash_file, require_file, stage_directory, write_json
 
 
 def test_a_file_takes_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_what_the_system_refuses_is_told_of_the_file_that_was_meant(tmp_path: Pa
 
 def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path: Path) -> None:
     path = tmp_path / "d"
-    with staged_directory(path, replace=False) as staged:
+    with stage_directory(path, replace=False) as staged:
         (staged / "one").touch()
-    with pytest.raises(OutputError, match="is there already"), staged_directory(path, replace=False):
+    with pytest.raises(OutputError, match="is there already"), stage_directory(path, replace=False):
         pass
-    with staged_directory(path, replace=True) as staged:
+    with stage_directory(path, replace=True) as staged:
         (staged / "two").touch()
     assert [entry.name for entry in path.iterdir()] == ["two"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
@@ -101,7 +101,7 @@ def test_a_link_to_a_directory_stays_and_what_it_leads_to_is_replaced(tmp_path: 
     place, link = tmp_path / "place", tmp_path / "link"
     place.mkdir()
     link.symlink_to(place)
-    with staged_directory(link, replace=False) as staged:
+    with stage_directory(link, replace=False) as staged:
         (staged / "new").touch()
     assert link.is_symlink() and sorted(tmp_path.iterdir()) == [link, place]
     assert [path.name for path in place.iterdir()] == ["new"]
@@ -110,7 +110,7 @@ def test_a_link_to_a_directory_stays_and_what_it_leads_to_is_replaced(tmp_path: 
 def test_a_link_that_leads_nowhere_leads_to_the_new_directory(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "place" / "below")
-    with staged_directory(link, replace=False) as staged:
+    with stage_directory(link, replace=False) as staged:
         (staged / "new").touch()
     assert link.is_symlink() and (tmp_path / "place" / "below" / "new").is_file()
 
@@ -118,14 +118,14 @@ def test_a_link_that_leads_nowhere_leads_to_the_new_directory(tmp_path: Path) ->
 def test_a_private_directory_stays_private(tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir(mode=0o700)
-    with staged_directory(place, replace=True) as staged:
+    with stage_directory(place, replace=True) as staged:
         assert stat.S_IMODE(staged.stat().st_mode) == 0o700
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError])
 def test_an_interrupted_directory_leaves_nothing(tmp_path: Path, interruption: type[BaseException]) -> None:
-    with pytest.raises(interruption), staged_directory(tmp_path / "d", replace=False) as staged:
+    with pytest.raises(interruption), stage_directory(tmp_path / "d", replace=False) as staged:
         (staged / "half").touch()
         raise interruption
     assert not list(tmp_path.iterdir())
@@ -139,7 +139,7 @@ def test_what_killed_processes_left_is_put_back_or_cleared_away(tmp_path: Path) 
         (tmp_path / name).mkdir()
         if "stale" in name:
             os.utime(tmp_path / name, (0, 0))
-    with pytest.raises(OutputError, match="is there already"), staged_directory(tmp_path / "out", replace=False):
+    with pytest.raises(OutputError, match="is there already"), stage_directory(tmp_path / "out", replace=False):
         pass
     assert (tmp_path / "out" / "a").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.stale.partial", ".out.new.partial", "out"]
@@ -149,7 +149,7 @@ def test_what_is_left_of_a_directory_with_a_longer_name_is_not_taken(tmp_path: P
     (tmp_path / ".out.v2.12.old").mkdir()
     (tmp_path / ".out.v2.stale.partial").mkdir()
     os.utime(tmp_path / ".out.v2.stale.partial", (0, 0))
-    with staged_directory(tmp_path / "out", replace=False):
+    with stage_directory(tmp_path / "out", replace=False):
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == [".out.v2.12.old", ".out.v2.stale.partial", "out"]
 
@@ -174,7 +174,7 @@ def test_a_file_that_may_not_be_read_is_told_as_such(tmp_path: Path, monkeypatch
 
 def test_the_checksum_is_that_of_the_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc" * 1000)
-    assert sha256(tmp_path / "a") == hashlib.sha256(b"abc" * 1000).hexdigest()
+    assert hash_file(tmp_path / "a") == hashlib.sha256(b"abc" * 1000).hexdigest()
 
 
 def test_json_keeps_order_and_letters(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ def table(path: Path, name: str) -> dict[str, object]:
 
 
 def network(name: str) -> ModelConfig:
-    known = {field.name for field in fields(ModelConfig)}
+    known = {field.name for kind in ModelConfig.option_classes() for field in fields(kind)}
     values = table(FOLDER / f"{name}.toml", "train")
-    return ModelConfig(**{key: value for key, value in values.items() if key in known})
+    return ModelConfig.from_options(**{key: value for key, value in values.items() if key in known})
 
 
 def training(name: str) -> TrainConfig:

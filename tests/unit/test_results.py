@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Iterator
+from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 PROJECT = Path(__file__).parents[2]
 BENCHMARKS = PROJECT / "benchmarks"
+LOG = sorted((BENCHMARKS / "log").glob("[0-9]*.md"))
+OWN = [*sorted(BENCHMARKS.glob("*.md")), *sorted((BENCHMARKS / "log").glob("*.md"))]
 PAGES = [
     PROJECT / "README.md",
+    PROJECT / "CHANGELOG.md",
     *sorted((PROJECT / "docs").glob("*.md")),
-    PROJECT / "examples" / "recipes" / "README.md",
+    *sorted((PROJECT / "examples").rglob("*.md")),
+    *OWN,
 ]
-LOG = sorted((BENCHMARKS / "log").glob("[0-9]*.md"))
+SOURCES = [
+    *sorted((PROJECT / "nmt_cli").rglob("*.py")),
+    *sorted((PROJECT / "examples").rglob("*.toml")),
+    *sorted(BENCHMARKS.rglob("*.py")),
+    *PAGES,
+]
+KEYS = {"id", "task", "command", "machine", "seed", "value", "unit", "interval", "signature", "commit", "date"}
+COLUMNS = ["command", "machine", "seed", "value", "interval", "commit"]
+CELL = re.compile(r"(?<!\\)\|")
+MACHINE = re.compile(r"`((?:amx|avx)[\w-]*)`")
+# Decimals that are not ours: versions of other programs, and a published score.
+OTHERS = re.compile(r"Joey NMT 2\.3|CTranslate2 4\.8|published: 41\.02")
+DECIMAL = re.compile(r"\d+[.:]\d+")
+LONGEST_LINE = 200
 
 
 def load_script() -> ModuleType:
@@ -28,57 +49,120 @@ def load_script() -> ModuleType:
 
 
 results = load_script()
+ROWS: list[dict[str, Any]] = results.read_results()
 
 
-def numbers_in_readme() -> list[str]:
-    """The last cell of each row of the tables below "Numbers"."""
-    section = (PROJECT / "README.md").read_text(encoding="utf-8").split("## Numbers")[1].split("\n## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("| ")]
-    cells = [re.split(r"(?<!\\)\|", row)[-2].strip() for row in rows]
-    return [cell for cell in cells if cell != "value"]
+def split_cells(line: str) -> list[str]:
+    return [cell.strip() for cell in CELL.split(line)[1:-1]]
+
+
+def table_rows(text: str) -> Iterator[list[str]]:
+    """Yields the cells of each row below the rule of a Markdown table."""
+    lines = text.splitlines()
+    for above, line in pairwise(lines):
+        if line.startswith("| ") and above.startswith("|"):
+            yield split_cells(line)
+
+
+def numbers_section() -> str:
+    return (PROJECT / "README.md").read_text(encoding="utf-8").split("## Numbers\n")[1].split("\n## ")[0]
+
+
+def unpublished(section: str, rows: list[dict[str, Any]]) -> list[str]:
+    """Returns the quoted values that are no row, for the machine that the text beside them names if it names one."""
+    published = {(None, quote) for row in rows for quote in quotes_of(row)}
+    published |= {(row["machine"], quote) for row in rows for quote in quotes_of(row)}
+    return [
+        f"{what}: {value}"
+        for what, value in table_rows(section)
+        for machine in (MACHINE.findall(what) or [None])
+        if (machine, value) not in published
+    ]
+
+
+def quotes_of(row: dict[str, Any]) -> list[str]:
+    """The ways to quote a row: its value and, if there is one, its interval."""
+    value = results.format_value(row)
+    return [value] if row["interval"] is None else [value, f"{value} {results.format_interval(row)}"]
+
+
+def test_every_value_in_readme_is_a_row() -> None:
+    section = numbers_section()
+    assert len(list(table_rows(section))) >= 20
+    assert not unpublished(section, ROWS)
+
+
+def test_a_changed_value_and_one_of_another_machine_are_noticed() -> None:
+    row = {"value": 31.17, "unit": "BLEU", "interval": 1.96, "machine": "amx"}
+    table = "| quality | value |\n|---|---|\n"
+    assert not unpublished(table + "| corpus (`amx`) | 31.17 BLEU ± 1.96 |", [row])
+    assert not unpublished(table + "| corpus | 31.17 BLEU |", [row])
+    assert unpublished(table + "| corpus | 31.18 BLEU ± 1.96 |", [row])
+    assert unpublished(table + "| corpus | 31.17 BLEU ± 1.97 |", [row])
+    assert unpublished(table + "| corpus (`avx2`) | 31.17 BLEU |", [row])
+
+
+def test_readme_has_one_number_per_row_and_none_outside_the_value_column() -> None:
+    section = numbers_section()
+    tables = [line for line in section.splitlines() if line.startswith("|")]
+    assert {len(split_cells(line)) for line in tables} == {2}
+    beside = [what for what, _ in table_rows(section)]
+    prose = [line for line in section.splitlines() if not line.startswith("|")]
+    for text in [*beside, *prose]:
+        assert not DECIMAL.findall(OTHERS.sub("", re.sub(r"`[^`]*`", "", text))), text
+    for _, value in table_rows(section):
+        assert len(re.findall(r"\d[\d.,:]*", value.split("±")[0].replace("CTranslate2", ""))) == 1, value
 
 
 def test_the_page_is_what_the_rows_say() -> None:
     page = (BENCHMARKS / "RESULTS.md").read_text(encoding="utf-8")
-    assert page == results.render_page(results.read_results()), "run `python benchmarks/results.py`"
+    assert page == results.render_page(ROWS), "run `python benchmarks/results.py`"
 
 
-def test_each_number_that_readme_quotes_is_a_row() -> None:
-    published = set()
-    for row in results.read_results():
-        value = results.format_value(row)
-        published |= {value, f"{value} {results.format_interval(row)}"}
-    quoted = numbers_in_readme()
-    assert len(quoted) > 15
-    assert not [cell for cell in quoted if cell not in published]
+def test_the_page_has_one_table_per_task_and_one_row_per_number() -> None:
+    page = (BENCHMARKS / "RESULTS.md").read_text(encoding="utf-8")
+    tables = [line for line in page.splitlines() if line.startswith("| command |")]
+    assert [split_cells(line) for line in tables] == [COLUMNS] * len({row["task"] for row in ROWS})
+    shown = [(cells[0].replace("\\|", "|"), cells[3], cells[5]) for cells in table_rows(page)]
+    assert shown == [(row["command"], results.format_value(row), row["commit"]) for row in ROWS]
 
 
 def test_rows_are_complete_and_named_once() -> None:
-    rows = results.read_results()
-    assert len({row["id"] for row in rows}) == len(rows)
-    machines = re.findall(r"^\| `(\w+)`", (BENCHMARKS / "machines.md").read_text(encoding="utf-8"), re.MULTILINE)
-    for row in rows:
-        assert {"task", "command", "machine", "seed", "value", "unit", "interval", "signature", "commit"} <= set(row)
-        assert row["machine"] in {*machines, "-"}, row["id"]
+    machines = re.findall(r"^\| `([\w-]+)` \| \w+ ", (BENCHMARKS / "machines.md").read_text(encoding="utf-8"), re.M)
+    assert len({row["id"] for row in ROWS}) == len(ROWS)
+    for row in ROWS:
+        assert set(row) == KEYS, row["id"]
+        assert row["machine"] in {*machines, None}, row["id"]
         assert row["signature"] or row["unit"] != "BLEU", row["id"]
+        assert row["seed"] is None or isinstance(row["seed"], int), row["id"]
+        assert re.fullmatch("[0-9a-f]{7}", row["commit"]), row["id"]
+        assert row["date"] is None or date.fromisoformat(row["date"]), row["id"]
 
 
-@pytest.mark.parametrize("path", [BENCHMARKS / "RESULTS.md", *LOG], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", OWN, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_pages_can_be_read_at_a_glance(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= (150 if path.name == "RESULTS.md" else 40)
-    assert max(map(len, lines)) <= 200
+    assert max(map(len, lines)) <= LONGEST_LINE
+    assert len(lines) <= (40 if path in LOG else 150)
 
 
-def test_every_experiment_is_in_the_index() -> None:
+@pytest.mark.parametrize("path", LOG, ids=lambda path: path.name)
+def test_every_experiment_has_a_question_and_a_conclusion_and_is_in_the_index(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert all(f"**{part}.**" in text for part in ("Question", "Command", "Conclusion"))
     index = (BENCHMARKS / "log" / "README.md").read_text(encoding="utf-8")
-    assert not [path.name for path in LOG if f"({path.name})" not in index]
+    assert f"| [{path.name[:4]}]({path.name}) |" in index
 
 
-@pytest.mark.parametrize("page", [*PAGES, *sorted(BENCHMARKS.glob("*.md"))], ids=lambda path: path.name)
+def test_every_script_has_a_row_in_the_overview() -> None:
+    overview = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
+    assert not [path.name for path in BENCHMARKS.glob("*.py") if f"| `{path.name}" not in overview]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(PROJECT).as_posix())
 def test_links_lead_to_files_and_headings(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         target, _, heading = link.partition("#")
         if "://" in target:
             continue
@@ -89,6 +173,16 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 
 
 def headings(path: Path) -> set[str]:
-    """The anchors of a page, as GitHub makes them of its headings."""
+    """Returns the anchors of a page, as GitHub makes them of its headings."""
     titles = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_paths_of_benchmarks_that_code_and_pages_name_exist() -> None:
+    named = {
+        (source.relative_to(PROJECT).as_posix(), path)
+        for source in SOURCES
+        for path in re.findall(r"benchmarks/(?!SCRIPT)[\w/-]+\.(?:md|py|jsonl)", source.read_text(encoding="utf-8"))
+    }
+    assert any(source.startswith("nmt_cli/") for source, _ in named)
+    assert not [(source, path) for source, path in named if not (PROJECT / path).is_file()]

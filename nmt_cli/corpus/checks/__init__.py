@@ -13,7 +13,7 @@ from nmt_cli.corpus.checks.scripts import Script
 from nmt_cli.corpus.checks.shifted import Shifted
 from nmt_cli.corpus.checks.single import Damaged, Empty, Identical, IdenticalShort, Numbers, Unfinished
 from nmt_cli.corpus.checks.texts import Control, Markup, Mojibake
-from nmt_cli.errors import OptionError, nearest
+from nmt_cli.errors import OptionError, find_nearest
 
 CHECKS: tuple[Check, ...] = (
     Mojibake(),
@@ -42,12 +42,12 @@ PAIR_CHECKS = tuple(check for check in CHECKS if isinstance(check, PairCheck))
 SAMPLED_OUT = "weight"  # the reason of pairs that an input's weight of less than 1 leaves out
 
 
-def checked_names(names: tuple[str, ...]) -> frozenset[str]:
+def check_names(names: tuple[str, ...]) -> frozenset[str]:
     """The names that `--keep` was given. Raises OptionError for one that there is not, naming the nearest."""
     known = {check.name: check for check in CHECKS}
     for name in names:
         if name not in known:
-            like = nearest(name, known)
+            like = find_nearest(name, known)
             raise OptionError(
                 f"--keep: there is no check {name!r}",
                 hint=f"did you mean {like!r}?" if like else f"the checks are {', '.join(known)}",

@@ -31,7 +31,7 @@ class TextCheck(Check):
     looks_at_all = True
 
     @abstractmethod
-    def mend(self, text: str) -> str:
+    def repair_text(self, text: str) -> str:
         """The text without the problem; the text itself if it has none."""
 
 
@@ -39,7 +39,7 @@ class PairCheck(Check):
     """Looks at a normalised pair by itself."""
 
     @abstractmethod
-    def holds(self, source: str, target: str) -> bool:
+    def has_problem(self, source: str, target: str) -> bool:
         """Whether the pair has the problem."""
 
 

@@ -18,8 +18,6 @@ from nmt_cli.corpus.checks.check import CorpusCheck, Found
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs, Texts
 
-FloatArray = NDArray[np.float32]
-
 ENOUGH = 2_000  # pairs to learn two languages from
 SAMPLE = 200_000  # pairs that are learnt from at most
 BUCKETS = 1 << 18
@@ -41,8 +39,8 @@ LEAST_LIKELY = 8.0  # robust spreads below what is usual
 class Evidence:
     """About one side of N pairs."""
 
-    against: FloatArray  # (N,) nats for the language of the other side against that of its own
-    likelihood: FloatArray  # (N,) mean nats of a group of bytes under the language of its own side
+    against: NDArray[np.float32]  # (N,) nats for the language of the other side against that of its own
+    likelihood: NDArray[np.float32]  # (N,) mean nats of a group of bytes under the language of its own side
     sizes: NDArray[np.int64]  # (N,) groups of bytes
 
     def is_foreign(self, decisive: float, decisive_each: float) -> BoolArray:
@@ -57,7 +55,7 @@ def groups_of(texts: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[n
     Upper case counts as lower; a blank stands before and after each text.
     """
     for start in range(0, len(rows), PIECE):
-        parts = [b" %b " % text.lower().encode() for text in texts.of(rows[start : start + PIECE])]
+        parts = [b" %b " % text.lower().encode() for text in texts.select(rows[start : start + PIECE])]
         data = np.frombuffer(b"".join(parts), np.uint8).astype(np.uint32)
         hashed = (data[:-3] | data[1:-2] << 8 | data[2:-1] << 16 | data[3:] << 24) * np.uint32(2654435761)
         buckets = (hashed >> np.uint32(32 - 18)).astype(np.int64)
@@ -66,7 +64,7 @@ def groups_of(texts: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[n
         yield buckets, np.minimum(np.concatenate([[0], np.cumsum(sizes)]), len(buckets))
 
 
-def learn(texts: Texts, rows: NDArray[np.int64]) -> FloatArray:
+def learn(texts: Texts, rows: NDArray[np.int64]) -> NDArray[np.float32]:
     """(BUCKETS,) natural logarithm of the probability of each group of bytes."""
     counts = np.full(BUCKETS, SMOOTHING)
     for buckets, _ in groups_of(texts, rows):
@@ -81,20 +79,20 @@ def gather(pairs: Pairs, among: BoolArray) -> tuple[Evidence, Evidence] | None:
         return None
     sample = rows[:: -(-len(rows) // SAMPLE)]
     source, target = learn(pairs.source, sample), learn(pairs.target, sample)
-    found = weigh(pairs.source, target - source, source), weigh(pairs.target, source - target, target)
-    if min(float((side.against[rows] < 0).mean()) for side in found) < DISTINCT:
+    evidence = weigh(pairs.source, target - source, source), weigh(pairs.target, source - target, target)
+    if min(float((side.against[rows] < 0).mean()) for side in evidence) < DISTINCT:
         return None
-    return found
+    return evidence
 
 
-def weigh(texts: Texts, odds: FloatArray, own: FloatArray) -> Evidence:
+def weigh(texts: Texts, odds: NDArray[np.float32], expected: NDArray[np.float32]) -> Evidence:
     """The evidence about each text, from what each group of bytes says."""
     against, likelihood, sizes = [], [], []
     for buckets, offsets in groups_of(texts, np.arange(len(texts))):
         count = np.maximum(np.diff(offsets), 1)
         padded = np.append(buckets, 0)
         against.append(np.add.reduceat(odds[padded], offsets[:-1]))
-        likelihood.append((np.add.reduceat(own[padded], offsets[:-1]) / count).astype(np.float32))
+        likelihood.append((np.add.reduceat(expected[padded], offsets[:-1]) / count).astype(np.float32))
         sizes.append(count)
     return Evidence(np.concatenate(against), np.concatenate(likelihood), np.concatenate(sizes))
 
@@ -102,14 +100,14 @@ def weigh(texts: Texts, odds: FloatArray, own: FloatArray) -> Evidence:
 class LanguageCheck(CorpusCheck):
     """What the three have in common: the evidence, gathered once for the same pairs."""
 
-    def evidence(self, pairs: Pairs, among: BoolArray) -> tuple[Evidence, Evidence] | None:
-        if "languages" not in pairs.learnt:
-            pairs.learnt["languages"] = gather(pairs, among)
-        found: tuple[Evidence, Evidence] | None = pairs.learnt["languages"]
-        return found
+    def read_evidence(self, pairs: Pairs, among: BoolArray) -> tuple[Evidence, Evidence] | None:
+        if "languages" not in pairs.shared_results:
+            pairs.shared_results["languages"] = gather(pairs, among)
+        evidence: tuple[Evidence, Evidence] | None = pairs.shared_results["languages"]
+        return evidence
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
-        evidence = self.evidence(pairs, among)
+        evidence = self.read_evidence(pairs, among)
         if evidence is None:
             return Found(np.zeros(len(pairs), dtype=np.bool_))
         return Found(self.judge(*evidence, among) & among)

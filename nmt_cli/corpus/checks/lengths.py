@@ -12,8 +12,6 @@ from nmt_cli.corpus.checks.check import CorpusCheck, Found
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs
 
-FloatArray = NDArray[np.float64]
-
 ENOUGH = 100  # pairs to learn what is usual from
 CHARACTERS_PER_WORD = 20  # a sentence of more per allowed word is no sentence: a URL, a table, base64
 
@@ -65,11 +63,11 @@ class Ratio(CorpusCheck):
             return Found((longer > SHORT_PAIR) & (longer > 3 * shorter) & among, "more than 3 words for one")
         ratios = np.log((facts.target_lengths + 1.0) / (facts.source_lengths + 1.0))
         usual = float(np.exp(np.median(ratios[among])))
-        rows = unusual(ratios, facts.source_lengths * np.sqrt(usual), among) & (longer > SHORT_PAIR)
+        rows = find_unusual(ratios, facts.source_lengths * np.sqrt(usual), among) & (longer > SHORT_PAIR)
         return Found(rows & among, f"usual here are {usual:.2f} characters for one")
 
 
-def unusual(ratios: FloatArray, sizes: FloatArray, among: BoolArray) -> BoolArray:
+def find_unusual(ratios: NDArray[np.float64], sizes: NDArray[np.float64], among: BoolArray) -> BoolArray:
     """(N,) whether the logarithm of a ratio lies far from that of the pairs of about its size.
 
     Short sentences vary more than long ones, so each twentieth of the corpus has its own middle and spread.
@@ -80,12 +78,12 @@ def unusual(ratios: FloatArray, sizes: FloatArray, among: BoolArray) -> BoolArra
     bins = min(BINS, int(among.sum()) // ENOUGH)
     edges = np.unique(np.quantile(sizes[among], np.linspace(0, 1, bins + 1)[1:-1]))
     number = np.searchsorted(edges, sizes, side="right")
-    found = np.zeros(len(ratios), dtype=np.bool_)
-    for each in range(len(edges) + 1):
-        here = among & (number == each)
+    is_unusual = np.zeros(len(ratios), dtype=np.bool_)
+    for index in range(len(edges) + 1):
+        here = among & (number == index)
         if here.sum() >= ENOUGH // 2:
             middle = np.median(ratios[here])
             spread = max(1.4826 * float(np.median(np.abs(ratios[here] - middle))), LEAST_SPREAD)
             far = np.abs(ratios - middle)
-            found |= here & (far > SPREADS_TO_RATIO * spread) & (far > np.log(LEAST_RATIO))
-    return found
+            is_unusual |= here & (far > SPREADS_TO_RATIO * spread) & (far > np.log(LEAST_RATIO))
+    return is_unusual

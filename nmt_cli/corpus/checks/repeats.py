@@ -22,13 +22,13 @@ class HeldOut(CorpusCheck):
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         """Training pairs that touch given dev or test data; given dev pairs that touch given test data."""
-        dev, test = (pairs.in_role(role) & among for role in ("dev", "test"))
+        dev, test = (pairs.has_role(role) & among for role in ("dev", "test"))
         rows = np.zeros(len(pairs), dtype=np.bool_)
         if dev.any() or test.any():
             for keys in pairs.connecting_keys:
                 in_test = np.isin(keys, keys[test])
                 rows |= in_test & ~test
-                rows |= np.isin(keys, keys[dev & ~in_test]) & pairs.in_role("train")
+                rows |= np.isin(keys, keys[dev & ~in_test]) & pairs.has_role("train")
         return Found(rows & among)
 
 
@@ -38,7 +38,7 @@ class Duplicate(CorpusCheck):
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         facts = pairs.facts
-        return Found(repeated([facts.source_keys, facts.target_keys, facts.exact], among))
+        return Found(find_repeated([facts.source_keys, facts.target_keys, facts.checksums], among))
 
 
 class DuplicateForm(CorpusCheck):
@@ -47,9 +47,9 @@ class DuplicateForm(CorpusCheck):
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         keys = [pairs.facts.source_keys, pairs.facts.target_keys]
-        rows = repeated(keys, among)
+        rows = find_repeated(keys, among)
         if Duplicate.name in config.keep:
-            rows &= ~repeated([*keys, pairs.facts.exact], among)
+            rows &= ~find_repeated([*keys, pairs.facts.checksums], among)
         return Found(rows)
 
 
@@ -66,7 +66,7 @@ class ManyTargets(CorpusCheck):
         return Found(rows, f"{int((counts > 1).sum()):,} sources, one of them with {int(counts.max(initial=0)):,}")
 
 
-def repeated(keys: Sequence[NDArray[np.uint32] | KeyArray], among: BoolArray) -> BoolArray:
+def find_repeated(keys: Sequence[NDArray[np.uint32] | KeyArray], among: BoolArray) -> BoolArray:
     """(N,) the pairs `among` whose keys are all equal to those of an earlier one of them."""
     rows = np.flatnonzero(among)
     order = np.lexsort([key[rows] for key in keys])  # stable, so that the first of equal ones is the earliest
@@ -74,6 +74,6 @@ def repeated(keys: Sequence[NDArray[np.uint32] | KeyArray], among: BoolArray) ->
     for key in keys:
         ordered = key[rows][order]
         same &= ordered[1:] == ordered[:-1]
-    found = np.zeros(len(among), dtype=np.bool_)
-    found[rows[order[1:][same]]] = True
-    return found
+    is_repeated = np.zeros(len(among), dtype=np.bool_)
+    is_repeated[rows[order[1:][same]]] = True
+    return is_repeated

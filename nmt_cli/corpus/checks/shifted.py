@@ -17,8 +17,6 @@ from nmt_cli.corpus.checks.check import CorpusCheck, Found
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs
 
-FloatArray = NDArray[np.float64]
-
 WINDOW = 100  # lines whose lengths are compared
 FARTHEST = 10  # lines that one side may be ahead
 LEAST = 0.5  # correlation with the one side moved ...
@@ -39,16 +37,16 @@ class Shifted(CorpusCheck):
     problem = "slipped: its lines do not belong together"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
-        facts, rows, notes = pairs.facts, np.zeros(len(pairs), dtype=np.bool_), []
-        for number, name in enumerate(pairs.names):
-            own = np.flatnonzero(facts.inputs == number)
-            for shift in find_shifts(facts.source_lengths[own], facts.target_lengths[own]):
-                rows[own[shift.first : shift.end]] = True
-                first, last = facts.lines[own[shift.first]], facts.lines[own[shift.end - 1]]
+        facts, is_shifted, notes = pairs.facts, np.zeros(len(pairs), dtype=np.bool_), []
+        for number, name in enumerate(pairs.input_names):
+            rows = np.flatnonzero(facts.input_numbers == number)
+            for shift in find_shifts(facts.source_lengths[rows], facts.target_lengths[rows]):
+                is_shifted[rows[shift.first : shift.end]] = True
+                first, last = facts.line_numbers[rows[shift.first]], facts.line_numbers[rows[shift.end - 1]]
                 by = f"{abs(shift.lines)} line{'s' if abs(shift.lines) > 1 else ''}"
                 notes.append(f"{name} from about line {first:,} to {last:,}, by {by}")
         more = f" and {len(notes) - 5} more" if len(notes) > 5 else ""
-        return Found(rows & among, "; ".join(notes[:5]) + more)
+        return Found(is_shifted & among, "; ".join(notes[:5]) + more)
 
 
 def find_shifts(source: Sequence[int] | NDArray[np.int32], target: Sequence[int] | NDArray[np.int32]) -> list[Shift]:
@@ -57,15 +55,15 @@ def find_shifts(source: Sequence[int] | NDArray[np.int32], target: Sequence[int]
     if number < 2 * WINDOW:
         return []
     lengths = np.log1p(np.array([source[:number], target[:number]], np.float64))
-    found = []
+    shifts = []
     best = best_offsets(lengths[0], lengths[1])
-    for first, end in runs(best):
-        start, stop = refined(lengths[0], lengths[1], int(best[first]), first, end + WINDOW)
-        found.append(Shift(start, stop, int(best[first])))
-    return found
+    for first, end in find_runs(best):
+        start, stop = refine_shift(lengths[0], lengths[1], int(best[first]), first, end + WINDOW)
+        shifts.append(Shift(start, stop, int(best[first])))
+    return shifts
 
 
-def best_offsets(source: FloatArray, target: FloatArray) -> NDArray[np.int8]:
+def best_offsets(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.int8]:
     """(N - WINDOW + 1,) by how many lines each window is shifted; 0 unless another offset fits far better."""
     unmoved = sliding_correlation(source, target, 0)
     highest, best = unmoved.copy(), np.zeros(len(unmoved), np.int8)
@@ -77,7 +75,7 @@ def best_offsets(source: FloatArray, target: FloatArray) -> NDArray[np.int8]:
     return best
 
 
-def sliding_correlation(source: FloatArray, target: FloatArray, offset: int) -> FloatArray:
+def sliding_correlation(source: NDArray[np.float64], target: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
     """(N - WINDOW + 1,) Pearson's correlation in each window of the source with the target `offset` lines on."""
     moved = np.roll(target, -offset)
     sums = [window_sums(values) for values in (source, moved, source * source, moved * moved, source * moved)]
@@ -86,19 +84,21 @@ def sliding_correlation(source: FloatArray, target: FloatArray, offset: int) -> 
     return np.asarray(covariance / np.sqrt(np.maximum(variances, 1e-6)))
 
 
-def window_sums(values: FloatArray) -> FloatArray:
+def window_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
     total = np.concatenate([[0.0], np.cumsum(values)])
     return np.asarray(total[WINDOW:] - total[:-WINDOW])
 
 
-def runs(best: NDArray[np.int8]) -> list[tuple[int, int]]:
+def find_runs(best: NDArray[np.int8]) -> list[tuple[int, int]]:
     """First and last of the runs of windows with the same offset other than 0 that are half a window long or longer."""
     edges = np.flatnonzero(np.diff(best)) + 1
     bounds = [0, *edges.tolist(), len(best)]
     return [(first, end - 1) for first, end in pairwise(bounds) if best[first] and end - first >= WINDOW // 2]
 
 
-def refined(source: FloatArray, target: FloatArray, offset: int, first: int, end: int) -> tuple[int, int]:
+def refine_shift(
+    source: NDArray[np.float64], target: NDArray[np.float64], offset: int, first: int, end: int
+) -> tuple[int, int]:
     """Where the shift begins and ends, to a few lines: where moved lengths begin, and cease, to fit better."""
     gain = np.abs(source - target) - np.abs(source - np.roll(target, -offset))  # > 0: moved fits better
     low, high = max(first - WINDOW, 0), min(first + WINDOW, len(source))

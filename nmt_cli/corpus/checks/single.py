@@ -18,7 +18,7 @@ class Empty(PairCheck):
     problem = "an empty side"
     looks_at_all = True
 
-    def holds(self, source: str, target: str) -> bool:
+    def has_problem(self, source: str, target: str) -> bool:
         return not source or not target
 
 
@@ -26,7 +26,7 @@ class Damaged(PairCheck):
     name = "damaged"
     problem = "characters that were lost (U+FFFD)"
 
-    def holds(self, source: str, target: str) -> bool:
+    def has_problem(self, source: str, target: str) -> bool:
         return "\ufffd" in source or "\ufffd" in target
 
 
@@ -34,7 +34,7 @@ class Identical(PairCheck):
     name = "identical"
     problem = f"the same text of more than {SHORT} words on both sides"
 
-    def holds(self, source: str, target: str) -> bool:
+    def has_problem(self, source: str, target: str) -> bool:
         return source == target and count_words(source) > SHORT
 
 
@@ -43,7 +43,7 @@ class IdenticalShort(PairCheck):
     problem = f"the same text of up to {SHORT} words on both sides"
     action = "reported"
 
-    def holds(self, source: str, target: str) -> bool:
+    def has_problem(self, source: str, target: str) -> bool:
         return bool(source) and source == target and count_words(source) <= SHORT
 
 
@@ -52,18 +52,18 @@ class Numbers(PairCheck):
     problem = "other numbers on one side than on the other"
     action = "reported"
 
-    def holds(self, source: str, target: str) -> bool:
+    def has_problem(self, source: str, target: str) -> bool:
         if DIGIT.search(source) is None or DIGIT.search(target) is None:
             return False  # a number in words is no disagreement
-        return numbers(source) != numbers(target)
+        return list_numbers(source) != list_numbers(target)
 
 
-def numbers(text: str) -> list[str]:
+def list_numbers(text: str) -> list[str]:
     """The numbers of a text, sorted, in digits of ASCII, without separators of thousands and leading zeros."""
-    return sorted("".join(map(decimal, found)).lstrip("0") for found in NUMBER.findall(text))
+    return sorted("".join(map(read_decimal, number)).lstrip("0") for number in NUMBER.findall(text))
 
 
-def decimal(character: str) -> str:
+def read_decimal(character: str) -> str:
     return str(unicodedata.decimal(character, ""))
 
 
@@ -73,5 +73,5 @@ class Unfinished(PairCheck):
     name = "unfinished"
     problem = "a translation that its file calls fuzzy, new or not yet done"
 
-    def holds(self, source: str, target: str) -> bool:
+    def has_problem(self, source: str, target: str) -> bool:
         return False

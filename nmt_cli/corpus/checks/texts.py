@@ -29,7 +29,7 @@ class Mojibake(TextCheck):
     name = "mojibake"
     problem = "UTF-8 that was read as cp1252 (“fÃ¼r” for “für”)"
 
-    def mend(self, text: str) -> str:
+    def repair_text(self, text: str) -> str:
         return text if text.isascii() or not MISREAD.search(text) else MISREAD.sub(read_again, text)
 
 
@@ -46,11 +46,11 @@ class Markup(TextCheck):
     name = "markup"
     problem = "HTML entities or tags"
 
-    def mend(self, text: str) -> str:
+    def repair_text(self, text: str) -> str:
         if "&" in text:
-            text = ENTITY.sub(lambda found: html.unescape(found[0]), text)
+            text = ENTITY.sub(lambda match: html.unescape(match[0]), text)
         if "<" in text:
-            text = TAG.sub(lambda found: " " if BREAKING.match(found[0]) else "", text)
+            text = TAG.sub(lambda match: " " if BREAKING.match(match[0]) else "", text)
         return text
 
 
@@ -58,5 +58,5 @@ class Control(TextCheck):
     name = "control"
     problem = "control or invisible characters"
 
-    def mend(self, text: str) -> str:
+    def repair_text(self, text: str) -> str:
         return without_invisible(text)

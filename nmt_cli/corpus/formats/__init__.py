@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmt_cli.corpus.formats.csv import CsvReader
-from nmt_cli.corpus.formats.inputs import STDIN, Input, ReadOptions
+from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.corpus.formats.jsonl import JsonLinesReader
 from nmt_cli.corpus.formats.parallel import ParallelReader
 from nmt_cli.corpus.formats.po import PoReader
@@ -11,7 +11,7 @@ from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.formats.tmx import TmxReader
 from nmt_cli.corpus.formats.tsv import TsvReader
 from nmt_cli.corpus.formats.xliff import XliffReader
-from nmt_cli.errors import OptionError, nearest
+from nmt_cli.errors import OptionError, find_nearest
 
 READERS: dict[str, type[Reader]] = {
     "tsv": TsvReader,
@@ -34,24 +34,24 @@ SUFFIXES = {
 PACKED = (".gz", ".xz", ".zst", ".bz2")
 
 
-def open_reader(given: Input, options: ReadOptions) -> Reader:
+def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
     """The reader of an input: by `--format`, else by its suffix, else as tab-separated text."""
-    if given.target is not None:
-        return ParallelReader(given, options)
-    return READERS[format_of(given, options)](given, options)
+    if file.target is not None:
+        return ParallelReader(file, options)
+    return READERS[find_format(file, options)](file, options)
 
 
-def format_of(given: Input, options: ReadOptions) -> str:
+def find_format(file: CorpusFile, options: ReadOptions) -> str:
     """The name of the format. Raises OptionError for one that there is not."""
     if options.format is not None:
         if options.format not in READERS:
-            like = nearest(options.format, READERS)
+            like = find_nearest(options.format, READERS)
             raise OptionError(
                 f"--format: there is no format {options.format!r}",
                 hint=f"did you mean {like!r}?" if like else f"the formats are {', '.join(READERS)}",
             )
         return options.format
-    name = given.path.name.lower() if given.path != STDIN else ""
+    name = file.path.name.lower() if file.path != STDIN else ""
     for packed in PACKED:
         name = name.removesuffix(packed)
     return SUFFIXES.get(name.rpartition(".")[2], "tsv")

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from nmt_cli.corpus.config import languages_in
+from nmt_cli.corpus.config import guess_languages
 from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers
 from nmt_cli.text.columns import is_name
 
@@ -21,9 +21,9 @@ HEADINGS = frozenset(
 class CsvReader(Reader):
     expects = "two columns, as spreadsheets write them"
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         options, source, target = self.options, 0, 1
-        for number, (line, fields) in enumerate(self.records()):
+        for number, (line, fields) in enumerate(self.read_records()):
             if number == 0:
                 header = fields if self.has_header(fields) else None
                 source, target = column_numbers(options, header, self.given.name)
@@ -37,11 +37,11 @@ class CsvReader(Reader):
             else:
                 yield Row(line, "", "")
 
-    def records(self) -> Iterator[tuple[int, list[str]]]:
+    def read_records(self) -> Iterator[tuple[int, list[str]]]:
         """The line on which each record begins, and its fields. A field has at most `csv.field_size_limit()`."""
-        lines = (text for _, text in self.stream.lines())
+        lines = (text for _, text in self.stream.read_lines())
         head = list(islice(lines, HEAD))
-        records = csv.reader(chain(head, lines), delimiter=delimiter_of(head))
+        records = csv.reader(chain(head, lines), delimiter=find_delimiter(head))
         while True:
             line = records.line_num + 1
             try:
@@ -56,19 +56,19 @@ class CsvReader(Reader):
         options = self.options
         if is_name(options.source_column) or is_name(options.target_column):
             return True
-        languages = (options.source_language, options.target_language, *languages_in(self.given.files[0].name))
+        languages = (options.source_language, options.target_language, *guess_languages(self.given.files[0].name))
         known = HEADINGS | {str(language).lower() for language in languages}
         places = column_numbers(options, None, self.given.name)
-        return len(fields) > max(places) and all(fields[place].strip().lower() in known for place in places)
+        return len(fields) > max(places) and all(fields[column].strip().lower() in known for column in places)
 
 
-def delimiter_of(head: Sequence[str]) -> str:
+def find_delimiter(head: Sequence[str]) -> str:
     """What parts the records that a file begins with into as many fields each, rather two than more.
 
     Of several such, or where there is none, what stands most often in the first line; a comma if nothing does.
     """
 
-    def merit(delimiter: str) -> tuple[bool, bool, int]:
+    def rate_delimiter(delimiter: str) -> tuple[bool, bool, int]:
         try:
             records = [fields for fields in csv.reader(head, delimiter=delimiter) if any(map(str.strip, fields))]
         except csv.Error:  # which is told with its line when the file is read
@@ -77,4 +77,4 @@ def delimiter_of(head: Sequence[str]) -> str:
         counts = {len(fields) for fields in whole}
         return len(counts) == 1 and counts != {1}, counts == {2}, head[0].count(delimiter)
 
-    return max(",;\t", key=merit) if head else ","
+    return max(",;\t", key=rate_delimiter) if head else ","

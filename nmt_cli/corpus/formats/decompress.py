@@ -32,7 +32,7 @@ UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 UNPACKING_ERRORS = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError)
 
 
-class Counted(io.RawIOBase):
+class CountingReader(io.RawIOBase):
     """A raw file that counts and hashes what is read from it."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -51,7 +51,7 @@ class Counted(io.RawIOBase):
         return len(data)
 
 
-class Converted(io.RawIOBase):
+class ConvertingReader(io.RawIOBase):
     """Pieces of bytes, as an iterator makes them, as a file."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
@@ -82,9 +82,9 @@ class InputStream:
     def __init__(self, path: Path, encoding: str | None = None) -> None:
         self.path = path if path == STDIN else require_file(path)
         self.name = "standard input" if path == STDIN else str(path)
-        self.encoding = checked_encoding(encoding)
+        self.encoding = check_encoding(encoding)
         self.size = 0 if path == STDIN else path.stat().st_size  # 0: not known
-        self._counted: Counted | None = None
+        self._counted: CountingReader | None = None
         self._raw: BinaryIO | None = None
         self.lines_seen = 0
 
@@ -103,7 +103,7 @@ class InputStream:
         What is left unread in the file is read at the end, so that the checksum is that of the whole file.
         """
         with open(0 if self.path == STDIN else self.path, "rb", buffering=0, closefd=self.path != STDIN) as raw:
-            self._raw, self._counted = raw, Counted(raw)
+            self._raw, self._counted = raw, CountingReader(raw)
             packed = io.BufferedReader(self._counted, PIECE)
             try:
                 unpacked = io.BufferedReader(self.unpack(packed), PIECE)
@@ -129,11 +129,13 @@ class InputStream:
         if start.startswith(b"\x1f\x8b"):
             return gzip.GzipFile(fileobj=packed)
         if start.startswith(b"\xfd7zXZ"):
-            return Converted(unpacked(packed, lambda: lzma.LZMADecompressor(memlimit=UNPACKING_MEMORY)))
+            return ConvertingReader(
+                decompress_streams(packed, lambda: lzma.LZMADecompressor(memlimit=UNPACKING_MEMORY))
+            )
         if start.startswith(b"BZh"):
-            return Converted(unpacked(packed, bz2.BZ2Decompressor))
+            return ConvertingReader(decompress_streams(packed, bz2.BZ2Decompressor))
         if start.startswith(b"\x28\xb5\x2f\xfd"):
-            return Converted(unpacked(packed, ZstandardFrame))
+            return ConvertingReader(decompress_streams(packed, ZstandardFrame))
         return packed
 
     def as_utf8(self, unpacked: io.BufferedReader) -> BinaryIO:
@@ -141,12 +143,12 @@ class InputStream:
         if self.encoding is None:
             refuse_utf16(self.name, start)
         elif self.encoding != "utf-8":
-            return io.BufferedReader(Converted(self.decoded(unpacked, self.encoding)), PIECE)
+            return io.BufferedReader(ConvertingReader(self.decode_pieces(unpacked, self.encoding)), PIECE)
         if start.startswith(BYTE_ORDER_MARK):
             unpacked.read(len(BYTE_ORDER_MARK))
         return unpacked
 
-    def decoded(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
+    def decode_pieces(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
         """The pieces of `file`, which is in `encoding`, in UTF-8."""
         decoder = codecs.getincrementaldecoder(encoding)()
         try:
@@ -159,7 +161,7 @@ class InputStream:
                 hint="give the encoding that it has with --encoding",
             ) from error
 
-    def lines(self) -> Iterator[tuple[int, str]]:
+    def read_lines(self) -> Iterator[tuple[int, str]]:
         """The number of each line, counted from 1, and its text with what ends it. Only a line feed ends a line."""
         with self.open() as file:
             while data := file.readline(LONGEST_LINE + 1):
@@ -168,9 +170,9 @@ class InputStream:
                     self.refuse_long_line()
                 if self.lines_seen == 1 and b"\r" in data.rstrip(b"\r\n") and not data.endswith(b"\n"):
                     self.refuse_carriage_returns()
-                yield self.lines_seen, self.text(data)
+                yield self.lines_seen, self.decode_line(data)
 
-    def text(self, data: bytes) -> str:
+    def decode_line(self, data: bytes) -> str:
         """The text of the bytes of the line that was just read."""
         try:
             text = data.decode("utf-8")
@@ -208,7 +210,7 @@ class InputStream:
         )
 
 
-def checked_encoding(encoding: str | None) -> str | None:
+def check_encoding(encoding: str | None) -> str | None:
     """Python's name of the encoding. Raises OptionError for one that there is not."""
     if encoding is None:
         return None
@@ -227,9 +229,9 @@ def refuse_utf16(name: str, start: bytes) -> None:
     encoding = "utf-16" if start.startswith(UTF_16_MARKS) else None
     half = len(start) // 2
     if half >= 4 and encoding is None:
-        for parity, found in ((0, "utf-16-be"), (1, "utf-16-le")):
+        for parity, candidate in ((0, "utf-16-be"), (1, "utf-16-le")):
             if start[parity::2].count(0) > 0.7 * half > 0 == start[1 - parity :: 2].count(0):
-                encoding = found
+                encoding = candidate
     if encoding:
         raise DataError(f"{name} is {encoding.upper()}; UTF-8 is needed", hint=f"say so: --encoding {encoding}")
 
@@ -242,7 +244,7 @@ def is_decodable(data: bytes, encoding: str) -> bool:
     return True
 
 
-def unpacked(packed: io.BufferedReader, decompressor: Callable[[], Any]) -> Iterator[bytes]:
+def decompress_streams(packed: io.BufferedReader, decompressor: Callable[[], Any]) -> Iterator[bytes]:
     """The content of one or several streams of xz, bzip2 or zstd.
 
     Raises EOFError, LZMAError or ZstdError for a cut or damaged one.

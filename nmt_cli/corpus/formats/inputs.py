@@ -18,7 +18,7 @@ LARGEST_WEIGHT = 1_000
 
 
 @dataclass(frozen=True)
-class Input:
+class CorpusFile:
     """A file of pairs, or of sources with the parallel file `target`; `-` is standard input.
 
     `weight` is how often its pairs stand in train: 2 is twice, 0.5 is every other one, drawn at random.
@@ -54,25 +54,25 @@ class ReadOptions:
     target_language: str | None = None
 
 
-def parse_input(text: str) -> Input:
+def parse_input(text: str) -> CorpusFile:
     """`corpus.tsv`, `corpus.tsv=2` (a weight), `train.en,train.de` (parallel files) or `-`.
 
     A name that exists as it stands is taken as it stands. Raises OptionError for a weight that cannot be.
     """
-    found = None if Path(text).exists() else WEIGHT.fullmatch(text)
-    name, weight = (found[1], float(found[2])) if found else (text, 1.0)
+    match = None if Path(text).exists() else WEIGHT.fullmatch(text)
+    name, weight = (match[1], float(match[2])) if match else (text, 1.0)
     if not 0 < weight <= LARGEST_WEIGHT:
         raise OptionError(f"{text}: a weight is more than 0 and at most {LARGEST_WEIGHT:,}")
     first, comma, second = name.partition(",")
     if comma and not Path(name).exists() and second:
-        return Input(Path(first), Path(second), weight)
-    return Input(Path(name), None, weight)
+        return CorpusFile(Path(first), Path(second), weight)
+    return CorpusFile(Path(name), None, weight)
 
 
-def require_input(given: Input) -> None:
+def require_input(file: CorpusFile) -> None:
     """Raises NotFoundError for a file that is not there, OptionError for standard input given twice over."""
-    if given.target == STDIN and given.path == STDIN:
+    if file.target == STDIN and file.path == STDIN:
         raise OptionError("standard input cannot be both sides", hint="give one of them as a file")
-    for path in given.files:
+    for path in file.files:
         if path != STDIN:
             require_file(path)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from nmt_cli.corpus.config import languages_in
+from nmt_cli.corpus.config import guess_languages
 from nmt_cli.corpus.formats.reader import Reader, Row
 
 SOURCE_KEYS = ("source", "src")
@@ -21,36 +21,36 @@ TARGET_KEYS = ("target", "tgt", "trg")
 class JsonLinesReader(Reader):
     expects = 'an object a line: {"source": "...", "target": "..."}'
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         options = self.options
-        languages = languages_in(self.given.files[0].name)
+        languages = guess_languages(self.given.files[0].name)
         source_keys = (*SOURCE_KEYS, options.source_language or languages[0])
         target_keys = (*TARGET_KEYS, options.target_language or languages[1])
-        for line, text in self.stream.lines():
+        for line, text in self.stream.read_lines():
             if text.isspace():
                 yield Row(line, "", "")
                 continue
-            value = self.parsed(line, text)
-            source = self.found(line, value, options.source_column, source_keys, 0)
-            target = self.found(line, value, options.target_column, target_keys, 1)
+            value = self.parse_line(line, text)
+            source = self.find_text(line, value, options.source_column, source_keys, 0)
+            target = self.find_text(line, value, options.target_column, target_keys, 1)
             yield Row(line, source, target)
 
-    def parsed(self, line: int, text: str) -> Any:
+    def parse_line(self, line: int, text: str) -> Any:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
             self.refuse(line, f"no JSON ({str(error)[:100]})")
 
-    def found(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
+    def find_text(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
         """The text of one side."""
         if isinstance(value, dict) and isinstance(value.get("translation"), dict) and column not in value:
             value = value["translation"]
-        wanted = keys if column is None else (column,)
+        wanted_keys = keys if column is None else (column,)
         if isinstance(value, dict):
-            text = next((value[key] for key in wanted if key in value), None)
+            text = next((value[key] for key in wanted_keys if key in value), None)
         elif isinstance(value, list):
-            place = int(column[:9]) - 1 if column and column.isascii() and column.isdigit() else position
-            text = value[place] if 0 <= place < len(value) else None
+            index = int(column[:9]) - 1 if column and column.isascii() and column.isdigit() else position
+            text = value[index] if 0 <= index < len(value) else None
         else:
             text = None
         if isinstance(text, str):
@@ -58,6 +58,6 @@ class JsonLinesReader(Reader):
         names = ", ".join(map(str, list(value)[:10])) if isinstance(value, dict) else ""
         self.refuse(
             line,
-            f"no text under {' or '.join(map(repr, dict.fromkeys(wanted)))}",
+            f"no text under {' or '.join(map(repr, dict.fromkeys(wanted_keys)))}",
             f"name one of these with --source-column and --target-column: {names}" if names else "",
         )

@@ -14,9 +14,9 @@ from nmt_cli.errors import DataError
 class ParallelReader(Reader):
     expects = "a sentence a line"
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         lengths = (array("i"), array("i"))  # characters of the lines so far, to find where the files come apart
-        sides = [stream.lines() for stream in self.streams]
+        sides = [stream.read_lines() for stream in self.streams]
         for line, (source, target) in enumerate(zip_longest(*sides), start=1):
             if source is None or target is None:
                 self.refuse_unequal(lengths, sides)

@@ -25,7 +25,7 @@ class Entry:
     is_fuzzy: bool = False
     texts: dict[str, list[str]] = field(default_factory=dict)
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         """The pair of the entry; of one with plurals that of the singular and that of the last plural form."""
         text = {keyword: "".join(parts) for keyword, parts in self.texts.items()}
         if not text.get("msgid"):
@@ -40,35 +40,35 @@ class Entry:
 class PoReader(Reader):
     expects = 'entries of gettext: msgid "..." and msgstr "..."'
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         entry, keyword = Entry(), ""
-        for line, raw in self.stream.lines():
+        for line, raw in self.stream.read_lines():
             text = raw.strip()
             if text.startswith("#") or not text:
                 if "msgstr" in keyword:
-                    yield from entry.rows()
+                    yield from entry.read_rows()
                     entry, keyword = Entry(), ""
                 if text.startswith("#~"):  # an obsolete entry, whose flags are its own
                     entry.is_fuzzy = False
                 entry.is_fuzzy |= text.startswith("#,") and "fuzzy" in text
                 continue
             if not text.startswith('"'):
-                found = KEYWORD.fullmatch(text)
-                if found is None:
+                match = KEYWORD.fullmatch(text)
+                if match is None:
                     self.refuse(line, f"no entry of gettext ({text[:40]!r})")
-                if found[1] in ("msgctxt", "msgid") and "msgstr" in keyword:
-                    yield from entry.rows()
+                if match[1] in ("msgctxt", "msgid") and "msgstr" in keyword:
+                    yield from entry.read_rows()
                     entry = Entry()
-                keyword, text = found[1], found[2]
+                keyword, text = match[1], match[2]
                 entry.line = entry.line or line
             self.extend(entry, keyword, text, line)
-        yield from entry.rows()
+        yield from entry.read_rows()
 
     def extend(self, entry: Entry, keyword: str, text: str, line: int) -> None:
         """Adds a quoted string to the text that is being read."""
         if not keyword or len(text) < 2 or not text.endswith('"'):
             self.refuse(line, "a text in quotes is needed here")
         parts = entry.texts.setdefault(keyword, [])
-        parts.append(ESCAPE.sub(lambda found: ESCAPES.get(found[1], found[1]), text[1:-1]))
+        parts.append(ESCAPE.sub(lambda match: ESCAPES.get(match[1], match[1]), text[1:-1]))
         if len(parts) > 1000 and sum(map(len, parts)) > LONGEST_TEXT:
             self.refuse(line, f"a text of more than {LONGEST_TEXT:,} characters")

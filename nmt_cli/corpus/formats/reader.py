@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import ClassVar, NamedTuple, NoReturn
 
 from nmt_cli.corpus.formats.decompress import InputStream
-from nmt_cli.corpus.formats.inputs import Input, ReadOptions
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.errors import DataError
-from nmt_cli.text.columns import column_number
+from nmt_cli.text.columns import find_column
 
 
 class Row(NamedTuple):
@@ -31,10 +31,10 @@ class Reader(ABC):
     expects: ClassVar[str]  # what the file should hold, for the hint of errors
     languages: tuple[str, str] | None = None  # as the file itself says, once it is read
 
-    def __init__(self, given: Input, options: ReadOptions) -> None:
-        self.given = given
+    def __init__(self, file: CorpusFile, options: ReadOptions) -> None:
+        self.given = file
         self.options = options
-        self.streams = [InputStream(path, options.encoding) for path in given.files]
+        self.streams = [InputStream(path, options.encoding) for path in file.files]
 
     @property
     def stream(self) -> InputStream:
@@ -49,13 +49,13 @@ class Reader(ABC):
         return sum(stream.bytes_read for stream in self.streams)
 
     @abstractmethod
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         """The rows in the order of the file."""
 
     def __iter__(self) -> Iterator[Row]:
         row = None
         try:
-            for row in self.rows():
+            for row in self.read_rows():
                 yield row
         finally:
             for stream in self.streams:
@@ -72,8 +72,8 @@ def column_numbers(options: ReadOptions, header: list[str] | None, where: str) -
 
     Raises DataError for a name that the header has not, and for one column twice.
     """
-    source = column_number(options.source_column, header, 0, where)
-    target = column_number(options.target_column, header, 1, where)
+    source = find_column(options.source_column, header, 0, where)
+    target = find_column(options.target_column, header, 1, where)
     if source == target:
         raise DataError(
             f"{where}: source and target are both column {source + 1}",

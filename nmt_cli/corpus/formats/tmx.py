@@ -10,7 +10,7 @@ from typing import NoReturn
 from xml.etree.ElementTree import Element
 
 from nmt_cli.corpus.formats.reader import Row
-from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, same_language, text_of
+from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, is_same_language, text_of
 from nmt_cli.errors import DataError
 
 TRANSPARENT = frozenset({"hi"})  # highlighted text; bpt, ept, ph, it, ut and sub hold the code of other programs
@@ -21,31 +21,31 @@ class TmxReader(XmlReader):
     root = "tmx"
     kept = frozenset({"tu"})
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         codes: dict[str, None] = {}
-        found = False
-        for line, unit in self.units():
-            texts = variants(unit)
+        has_pairs = False
+        for line, unit in self.read_units():
+            texts = read_variants(unit)
             codes |= dict.fromkeys(texts)
             if self.languages is None:
                 self.languages = self.chosen_languages(
                     list(texts), self.seen.attributes.get("header", {}).get("srclang", "")
                 )
-            source, target = (chosen(texts, language) for language in self.languages)
-            found |= source is not None and target is not None
+            source, target = (choose_variant(texts, language) for language in self.languages)
+            has_pairs |= source is not None and target is not None
             yield Row(line, source or "", target or "")
-        if codes and not found:
+        if codes and not has_pairs:
             self.refuse_languages(list(codes))
 
     def chosen_languages(self, codes: list[str], declared: str) -> tuple[str, str]:
         """The two languages to read: those asked for, else the two of the first unit."""
         source, target = self.options.source_language, self.options.target_language
         if source is None:
-            like = [code for code in codes if same_language(code, declared)]
-            others = [code for code in codes if target is None or not same_language(code, target)]
+            like = [code for code in codes if is_same_language(code, declared)]
+            others = [code for code in codes if target is None or not is_same_language(code, target)]
             source = next(iter(like or others), None)
         if target is None:
-            others = [code for code in codes if source and not same_language(code, source)]
+            others = [code for code in codes if source and not is_same_language(code, source)]
             target = others[0] if len(others) == 1 else None
         if source is None or target is None:
             self.refuse_languages(codes)
@@ -58,7 +58,7 @@ class TmxReader(XmlReader):
         )
 
 
-def variants(unit: Element) -> dict[str, str]:
+def read_variants(unit: Element) -> dict[str, str]:
     """The text of each language of a unit."""
     texts: dict[str, str] = {}
     for variant in unit.iterfind("tuv"):
@@ -68,7 +68,7 @@ def variants(unit: Element) -> dict[str, str]:
     return texts
 
 
-def chosen(texts: dict[str, str], language: str) -> str | None:
+def choose_variant(texts: dict[str, str], language: str) -> str | None:
     """The text in a language, or in a region of it; None if there is none."""
     exact = texts.get(language)
-    return exact or next((text for code, text in texts.items() if same_language(code, language)), exact)
+    return exact or next((text for code, text in texts.items() if is_same_language(code, language)), exact)

@@ -11,12 +11,12 @@ from nmt_cli.text.columns import is_name
 class TsvReader(Reader):
     expects = "a sentence pair a line, separated by a tab"
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         options = self.options
         if options.source_column is not None or options.target_column is not None:
             yield from self.chosen_columns()
             return
-        for line, text in self.stream.lines():
+        for line, text in self.stream.read_lines():
             columns = text.rstrip("\r\n").split("\t", 2)
             if len(columns) > 1:
                 yield Row(line, columns[0], columns[1], len(columns) > 2)
@@ -29,7 +29,7 @@ class TsvReader(Reader):
         """Rows of the columns that were asked for; the first line is a header if one of them is a name."""
         options, source, target = self.options, 0, 1
         has_header = is_name(options.source_column) or is_name(options.target_column)
-        for line, text in self.stream.lines():
+        for line, text in self.stream.read_lines():
             fields = text.rstrip("\r\n").split("\t")
             if line == 1:
                 header = fields if has_header else None

@@ -18,17 +18,20 @@ class XliffReader(XmlReader):
     root = "xliff"
     kept = frozenset({"trans-unit", "segment"})
 
-    def rows(self) -> Iterator[Row]:
-        for line, unit in self.units():
+    def read_rows(self) -> Iterator[Row]:
+        for line, unit in self.read_units():
             if self.languages is None:
-                self.languages = self.declared_languages()
+                self.languages = self.read_languages()
             source, target = unit.find("source"), unit.find("target")
             yield Row(line, text_in(source), text_in(target), is_unfinished=state_of(unit, target) in UNFINISHED)
 
-    def declared_languages(self) -> tuple[str, str] | None:
+    def read_languages(self) -> tuple[str, str] | None:
         """Those of the first <file> (1.2), or of the root (2)."""
-        own = {**self.seen.attributes.get("xliff", {}), **self.seen.attributes.get("file", {})}
-        source, target = own.get("source-language", own.get("srcLang")), own.get("target-language", own.get("trgLang"))
+        attributes = {**self.seen.attributes.get("xliff", {}), **self.seen.attributes.get("file", {})}
+        source, target = (
+            attributes.get("source-language", attributes.get("srcLang")),
+            attributes.get("target-language", attributes.get("trgLang")),
+        )
         return (source, target) if source and target else None
 
 

@@ -46,7 +46,7 @@ class Units:
         self.inside += 1
         self.builder.start(name, attributes)
 
-    def text(self, text: str) -> None:
+    def read_text(self, text: str) -> None:
         if self.inside:
             self.size += len(text)
             self.builder.data(text)
@@ -61,7 +61,7 @@ class Units:
             if not self.inside:
                 self.found.append((self.line, self.builder.close()))
 
-    def entity(self, *declared: Any) -> None:
+    def resolve_entity(self, *declared: Any) -> None:
         raise ValueError("it declares entities, which could be made to fill the memory")
 
 
@@ -71,10 +71,10 @@ class XmlReader(Reader):
     root: str
     kept: frozenset[str]  # local names of the elements that are units
 
-    def units(self) -> Iterator[tuple[int, Element]]:
+    def read_units(self) -> Iterator[tuple[int, Element]]:
         """The line on which each unit begins, and the unit. `self.seen` is what was met on the way to it."""
         self.seen = Units(self.kept)
-        parser = self.parser(self.seen)
+        parser = self.make_parser(self.seen)
         with self.stream.open(as_written=self.stream.encoding is None) as file:
             since = 0
             while piece := file.read(PIECE):
@@ -86,11 +86,11 @@ class XmlReader(Reader):
         self.feed(parser, b"", final=True)
         yield from self.seen.found
 
-    def parser(self, units: Units) -> Any:
+    def make_parser(self, units: Units) -> Any:
         parser = expat.ParserCreate("utf-8" if self.stream.encoding else None)
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = units.start, units.end
-        parser.CharacterDataHandler, parser.EntityDeclHandler = units.text, units.entity
+        parser.CharacterDataHandler, parser.EntityDeclHandler = units.read_text, units.resolve_entity
         units.parser = parser
         return parser
 
@@ -122,7 +122,7 @@ def text_of(element: Element, transparent: frozenset[str]) -> str:
     return "".join(parts)
 
 
-def same_language(code: str, wanted: str) -> bool:
+def is_same_language(code: str, requested: str) -> bool:
     """Whether a language code is the one that is wanted, or a region of it: "en-US" for "en", not the other way."""
-    code, wanted = code.lower().replace("_", "-"), wanted.lower().replace("_", "-")
-    return code == wanted or code.startswith(f"{wanted}-")
+    code, requested = code.lower().replace("_", "-"), requested.lower().replace("_", "-")
+    return code == requested or code.startswith(f"{requested}-")

@@ -1,6 +1,6 @@
-"""The steps of `prepare` after reading: check, split, obtain subwords, encode, write.
+"""The last steps of `prepare`: split the checked pairs, obtain subwords, encode all splits, write the directory.
 
-Knows how the files of a prepared directory are written; `dataset.py` knows where, and how they are read.
+Knows how the files of a prepared directory are written; `dataset.py` knows how they are read.
 Letters: N pairs.
 """
 
@@ -16,112 +16,127 @@ from typing import Any
 import numpy as np
 
 from nmt_cli import __version__
-from nmt_cli.arrays.ragged import IntArray
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.checks.repeats import HeldOut
-from nmt_cli.corpus.config import PrepareConfig, languages_in
+from nmt_cli.corpus.config import PrepareConfig, guess_languages
 from nmt_cli.corpus.manifest import (
-    CUT,
     FORMAT,
+    TRUNCATION,
     Action,
-    Counts,
-    Features,
     FileRecord,
     Finding,
     LeakReport,
     Manifest,
-    Subwords,
+    PairCounts,
+    PictureStatistics,
+    SubwordStatistics,
 )
-from nmt_cli.corpus.pairs import Pairs
-from nmt_cli.corpus.steps.near_duplicates import near_numbers
+from nmt_cli.corpus.pairs import Pairs, Role
+from nmt_cli.corpus.steps.near_duplicates import number_near_equal
 from nmt_cli.corpus.steps.pictures import Pictures
-from nmt_cli.corpus.steps.reading import Inputs, Progress
-from nmt_cli.corpus.steps.run_checks import EXAMPLES, example
+from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
+from nmt_cli.corpus.steps.run_checks import EXAMPLES, make_example
 from nmt_cli.corpus.steps.split import (
     Sizes,
     Splits,
-    connected_groups,
+    choose_sizes,
+    find_connected_groups,
     is_size,
-    leak_by_rows,
-    numbered,
+    measure_leak,
+    number_keys,
     split_by_groups,
-    wanted_sizes,
 )
-from nmt_cli.corpus.steps.subwords import Vocabularies, encode_splits, measure_subwords, obtain_subwords
+from nmt_cli.corpus.steps.subwords import encode_splits, measure_subwords, obtain_subwords
 from nmt_cli.errors import DataError
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
-REASONS = ("", *(check.name for check in CHECKS), SAMPLED_OUT)  # by number, as `Pairs.reasons` holds them
-DROPPING = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)
+REASONS = ("", *(check.name for check in CHECKS), SAMPLED_OUT)  # by the numbers in `Pairs.reasons`
+DROP_REASONS = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)
 
 
 @dataclass(frozen=True)
 class Division:
-    """The rows of each split, and what the split was measured by."""
+    """The rows of each split, what a random split would have leaked, and how many rows are repetitions by weight."""
 
     splits: Splits
     leak: LeakReport
     repeated: int
 
 
-def build(
-    pairs: Pairs,
-    findings: tuple[Finding, ...],
-    inputs: Inputs,
-    pictures: Pictures | None,
-    directory: Path,
-    config: PrepareConfig,
-    told: Progress,
-) -> Manifest:
-    """Fills `directory` with a prepared corpus; its manifest, which is the last file written."""
-    division = divide(pairs, config, told)
-    refuse_empty(division.splits)
-    told("writing", 0, 0)
+@dataclass(frozen=True)
+class CheckedCorpus:
+    """A corpus that was read, checked and split, and now only needs its subwords."""
+
+    pairs: Pairs
+    inputs: CorpusInputs
+    pictures: Pictures | None  # None where the sources are text
+    findings: tuple[Finding, ...]
+    division: Division
+
+
+def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_progress: PrepareProgress) -> Manifest:
+    """Fills `directory` with a prepared corpus. Returns its manifest, which is the last file written."""
+    pairs, splits = corpus.pairs, corpus.division.splits
+    # 1. Write the text: the pairs that were dropped, with their reasons, and those of each split.
+    report_progress("writing", 0, 0)
     write_rejected(directory / "rejected.tsv.gz", pairs)
-    for split, rows in division.splits.items():
+    for split, rows in splits.by_name.items():
         write_pairs(directory / f"{split}.tsv", pairs, rows)
-    told("learning subwords", 0, 0)
-    vocabularies = obtain_subwords(pairs, division.splits.train, directory, config)
-    cut = encode_splits(pairs, division.splits, vocabularies, directory, told, config)
-    findings += cut_sources(pairs, cut, config)
-    source = (
-        pictures.store(division.splits, directory, told)
-        if pictures
-        else measure_subwords("source", pairs, division.splits, vocabularies, directory)
-    )
-    manifest = describe(pairs, findings, inputs, division, vocabularies, source, directory, config)
+    # 2. Learn the subwords from train alone, so that dev and test stay unseen.
+    report_progress("learning subwords", 0, 0)
+    subwords = obtain_subwords(pairs, splits.train, directory, config)
+    # 3. Encode all splits.
+    truncated_rows = encode_splits(pairs, splits, subwords, directory, report_progress, config)
+    findings = corpus.findings + report_truncation(pairs, truncated_rows, config)
+    # 4. Measure what was written; pictures are stored where the sources are not text.
+    if corpus.pictures is None:
+        source: SubwordStatistics | PictureStatistics = measure_subwords("source", pairs, splits, subwords, directory)
+    else:
+        source = corpus.pictures.store(splits, directory, report_progress)
+    target = measure_subwords("target", pairs, splits, subwords, directory)
+    # 5. Write the manifest.
+    manifest = describe_corpus(corpus, findings, source, target, subwords.settings, directory, config)
     manifest.write(directory)
     return manifest
 
 
 def refuse_empty(splits: Splits) -> None:
-    """Raises DataError for a split without pairs, as given dev or test data may be once they are checked."""
-    for name, rows in splits.items():
+    """Raises DataError for a split without pairs, which the checks may leave of dev or test data from files."""
+    for name, rows in splits.by_name.items():
         if not len(rows):
-            hint = "they are empty, or share sentences with the test data: --strict --report report.html tells"
+            hint = "they are empty or share sentences with the test data; see --strict --report report.html"
             raise DataError(f"no pair of the {name} data can be used", hint=hint)
 
 
-def cut_sources(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
-    """What the report says of the sources that were cut at `--max-source-length`; nothing where none was."""
-    problem = f"sources of more subwords than --max-source-length {config.max_source_length}"
-    return reported(pairs, rows, check=CUT, problem=problem, action="cut")
+def report_truncation(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
+    """Returns the finding about sources that were truncated to `--max-source-length`; none if no source was."""
+    problem = f"sources longer than --max-source-length {config.max_source_length}"
+    return describe_rows(pairs, rows, check=TRUNCATION, problem=problem, action="cut")
 
 
-def divide(pairs: Pairs, config: PrepareConfig, progress: Progress) -> Division:
-    """Splits the pairs by connected groups, beside what was given. Raises DataError if they are too few."""
-    progress("splitting", 0, 3)
+def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress) -> Division:
+    """Splits the pairs by connected groups; dev and test pairs from files keep their role.
+
+    Pairs are first left out, and in the end repeated, by the weights of their inputs. Raises DataError if there are
+    too few pairs.
+    """
+    report_progress("splitting", 0, 3)
     leave_out_by_weight(pairs, config.seed)
-    rows = np.flatnonzero(pairs.alive & pairs.in_role("train"))
-    where, given = " + ".join(dict.fromkeys(pairs.names)), frozenset(pairs.roles) - {"train"}
-    sizes = wanted_sizes(len(rows), config.dev, config.test, where=where, given=given)
-    sources, targets = numbered(pairs.facts.source_keys[rows]), numbered(pairs.facts.target_keys[rows])
-    progress("splitting", 1, 3)
-    near = near_kinds(pairs, rows) if config.near_duplicates else []
-    groups = connected_groups(*(numbered(keys[rows]) for keys in pairs.connecting_keys), *near)
-    progress("splitting", 2, 3)
+    rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train"))
+    where = " + ".join(dict.fromkeys(pairs.input_names))
+    from_files = frozenset(pairs.input_roles) - {"train"}
+    sizes = choose_sizes(len(rows), config.dev, config.test, where=where, from_files=from_files)
+    # 1. Number the sentences, then group the pairs that share a sentence, or nearly share it where that is asked for.
+    sources, targets = number_keys(pairs.facts.source_keys[rows]), number_keys(pairs.facts.target_keys[rows])
+    report_progress("splitting", 1, 3)
+    near_numbers = number_near_duplicates(pairs, rows) if config.near_duplicates else []
+    groups = find_connected_groups(*(number_keys(keys[rows]) for keys in pairs.connecting_keys), *near_numbers)
+    report_progress("splitting", 2, 3)
+    # 2. Draw whole groups for test and dev, and measure what a random split would have leaked.
     lengths = np.maximum(pairs.facts.source_lengths, pairs.facts.target_lengths)[rows]
-    drawn = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where)
-    leak = leak_by_rows(sources, targets, Sizes(sizes.dev, sizes.test or len(rows) // 10), seed=config.seed)
+    drawn_rows = split_by_groups(groups, lengths, sizes, seed=config.seed, where=where)
+    leak = measure_leak(sources, targets, Sizes(sizes.dev, sizes.test or len(rows) // 10), seed=config.seed)
     counts = np.bincount(groups)
     report = LeakReport(
         groups=int(np.count_nonzero(counts)),
@@ -129,115 +144,127 @@ def divide(pairs: Pairs, config: PrepareConfig, progress: Progress) -> Division:
         test_sources_by_rows=round(leak.sources, 4),
         test_targets_by_rows=round(leak.targets, 4),
     )
-    train = repeat_by_weight(pairs, rows[drawn.train], config.seed)
-    splits = Splits(train, *(split_rows(pairs, name, rows[getattr(drawn, name)]) for name in ("dev", "test")))
-    return Division(splits, report, len(train) - len(drawn.train))
+    # 3. Repeat training pairs by weight; use dev and test pairs from files instead of drawn ones.
+    train = repeat_by_weight(pairs, rows[drawn_rows.train], config.seed)
+    dev = choose_held_out(pairs, "dev", rows[drawn_rows.dev])
+    test = choose_held_out(pairs, "test", rows[drawn_rows.test])
+    return Division(Splits(train, dev, test), report, len(train) - len(drawn_rows.train))
 
 
-def split_rows(pairs: Pairs, name: Any, drawn: IntArray) -> IntArray:
-    """The rows of dev or test: those that were given for it, else those that were drawn."""
-    return np.flatnonzero(pairs.alive & pairs.in_role(name)) if name in pairs.roles else drawn
+def choose_held_out(pairs: Pairs, role: Role, drawn_rows: IntArray) -> IntArray:
+    """Returns the rows of dev or test: those from files with this role if there are any, else those that were drawn."""
+    return np.flatnonzero(pairs.is_kept & pairs.has_role(role)) if role in pairs.input_roles else drawn_rows
 
 
-def near_kinds(pairs: Pairs, rows: IntArray) -> list[IntArray]:
-    """For each side (N,) equal numbers of rows whose sentences are nearly equal."""
+def number_near_duplicates(pairs: Pairs, rows: IntArray) -> list[IntArray]:
+    """Returns (N,) numbers for each side; rows whose sentences are near-duplicates have equal numbers."""
     facts = pairs.facts
     return [
-        near_numbers(pairs.source, rows, facts.source_keys[rows]),
-        near_numbers(pairs.target, rows, facts.target_keys[rows]),
+        number_near_equal(pairs.source, rows, facts.source_keys[rows]),
+        number_near_equal(pairs.target, rows, facts.target_keys[rows]),
     ]
 
 
 def drop_near_held_out(pairs: Pairs, config: PrepareConfig) -> tuple[Finding, ...]:
-    """Drops training pairs that are connected with given dev or test pairs by nearly equal sentences, where wanted.
+    """With `--near-duplicates`, drops training pairs with a near-duplicate in the dev or test data from files.
 
-    Returns what the report says of them. Not a check like the others: it is slow, and looks at what these have left.
+    Returns the finding about them. This is not one of the regular checks, because it is slow and must look only at the
+    pairs that those have kept.
     """
-    if not config.near_duplicates or len(set(pairs.roles)) == 1:
+    if not config.near_duplicates or len(set(pairs.input_roles)) == 1:
         return ()
-    rows = np.flatnonzero(pairs.alive)
-    in_training = pairs.in_role("train")[rows]
-    near = np.any([np.isin(kind, kind[~in_training]) for kind in near_kinds(pairs, rows)], axis=0)
-    dropped = rows[near & in_training]
-    pairs.reasons[dropped] = REASONS.index(HeldOut.name)
-    problem = "a sentence that is nearly one of the dev or test data that was given"
-    return reported(pairs, dropped, check=HeldOut.name, problem=problem, action="dropped")
+    rows = np.flatnonzero(pairs.is_kept)
+    in_training = pairs.has_role("train")[rows]
+    is_near = np.any(
+        [np.isin(numbers, numbers[~in_training]) for numbers in number_near_duplicates(pairs, rows)], axis=0
+    )
+    dropped_rows = rows[is_near & in_training]
+    pairs.reasons[dropped_rows] = REASONS.index(HeldOut.name)
+    problem = "a near-duplicate of a sentence in the dev or test data"
+    return describe_rows(pairs, dropped_rows, check=HeldOut.name, problem=problem, action="dropped")
 
 
-def reported(pairs: Pairs, rows: IntArray, *, check: str, problem: str, action: Action) -> tuple[Finding, ...]:
-    """A finding about these rows; none without any."""
-    examples = tuple(example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
-    found = Finding(check=check, problem=problem, count=len(rows), action=action, note="", examples=examples)
-    return (found,) if len(rows) else ()
+def describe_rows(pairs: Pairs, rows: IntArray, *, check: str, problem: str, action: Action) -> tuple[Finding, ...]:
+    """Returns a finding about these rows; none if there are no rows."""
+    examples = tuple(make_example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
+    finding = Finding(check=check, problem=problem, count=len(rows), action=action, note="", examples=examples)
+    return (finding,) if len(rows) else ()
 
 
 def leave_out_by_weight(pairs: Pairs, seed: int) -> None:
-    """Of an input with a weight of less than 1, leaves out that many of its pairs, drawn at random."""
+    """Keeps only a random share of the pairs of an input whose weight is less than 1; the weight is the share."""
     generator = np.random.default_rng([seed, 3])
-    for number, weight in enumerate(pairs.weights):
+    for number, weight in enumerate(pairs.input_weights):
         if weight < 1:
-            own = np.flatnonzero(pairs.alive & (pairs.facts.inputs == number))
-            left_out = generator.permutation(own)[round(weight * len(own)) :]
+            rows = np.flatnonzero(pairs.is_kept & (pairs.facts.input_numbers == number))
+            left_out = generator.permutation(rows)[round(weight * len(rows)) :]
             pairs.reasons[left_out] = REASONS.index(SAMPLED_OUT)
 
 
 def repeat_by_weight(pairs: Pairs, train: IntArray, seed: int) -> IntArray:
-    """The rows of train, those of inputs with a weight of more than 1 as often as it says, in random order again."""
-    weights = np.array(pairs.weights)[pairs.facts.inputs[train]]
+    """Returns the rows of train in random order, those of inputs with a weight of more than 1 repeated accordingly.
+
+    The fraction of a weight repeats that share of the rows once more: with 1.5 every other row stands there twice.
+    """
+    weights = np.array(pairs.input_weights)[pairs.facts.input_numbers[train]]
     if (weights <= 1).all():
         return train
     generator = np.random.default_rng([seed, 4])
     times = np.maximum(weights, 1)
-    whole = np.floor(times)
-    repeats = (whole + (generator.random(len(train)) < times - whole)).astype(int)
+    whole_times = np.floor(times)
+    repeats = (whole_times + (generator.random(len(train)) < times - whole_times)).astype(int)
     return generator.permutation(np.repeat(train, repeats))
 
 
 def write_rejected(path: Path, pairs: Pairs) -> None:
-    """Reason, source, target, line and file of each dropped pair; without the time that gzip puts in its header."""
-    rows = np.flatnonzero(~pairs.alive)
+    """Writes reason, source, target, line and file of each dropped pair, without a time in the header of the gzip."""
+    rows = np.flatnonzero(~pairs.is_kept)
     facts = pairs.facts
     reasons = [REASONS[number] for number in pairs.reasons[rows].tolist()]
-    places = zip(facts.lines[rows].tolist(), (pairs.names[n] for n in facts.inputs[rows].tolist()), strict=True)
-    texts = zip(pairs.source.of(rows), pairs.target.of(rows), strict=True)
+    places = zip(
+        facts.line_numbers[rows].tolist(),
+        (pairs.input_names[n] for n in facts.input_numbers[rows].tolist()),
+        strict=True,
+    )
+    texts = zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
         for reason, (source, target), (line, name) in zip(reasons, texts, places, strict=True):
             packed.write(f"{reason}\t{source}\t{target}\t{line}\t{name}\n".encode())
 
 
 def write_pairs(path: Path, pairs: Pairs, rows: IntArray) -> None:
+    """Writes the pairs of these rows as a TSV file without a header."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(
-            f"{source}\t{target}\n" for source, target in zip(pairs.source.of(rows), pairs.target.of(rows), strict=True)
+            f"{source}\t{target}\n"
+            for source, target in zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
         )
 
 
-def describe(
-    pairs: Pairs,
+def describe_corpus(
+    corpus: CheckedCorpus,
     findings: tuple[Finding, ...],
-    inputs: Inputs,
-    division: Division,
-    vocabularies: Vocabularies,
-    source: Subwords | Features,
+    source: SubwordStatistics | PictureStatistics,
+    target: SubwordStatistics,
+    tokenizer: TokenizerSettings,
     directory: Path,
     config: PrepareConfig,
 ) -> Manifest:
-    """The manifest of what was written to `directory`."""
-    source_language, target_language = languages_of(inputs, config)
+    """Returns the manifest of what was written to `directory`, with the checksums of all its files."""
+    source_language, target_language = choose_languages(corpus.inputs, config)
     return Manifest(
         format=FORMAT,
         source_language=source_language,
         target_language=target_language,
-        tokenizer=vocabularies.settings,
-        counts=count_pairs(pairs, division),
-        leak=division.leak,
+        tokenizer=tokenizer,
+        counts=count_pairs(corpus.pairs, corpus.division),
+        leak=corpus.division.leak,
         findings=findings,
         source=source,
-        target=measure_subwords("target", pairs, division.splits, vocabularies, directory),
-        options=options_without_paths(config)
-        | {"tokenizer": vocabularies.settings.kind, "lowercase": vocabularies.settings.lowercase},
-        inputs=inputs.records,
-        outputs={path.name: FileRecord.of(path) for path in sorted(directory.iterdir())},
+        target=target,
+        options=strip_paths(config) | {"tokenizer": tokenizer.kind, "lowercase": tokenizer.lowercase},
+        inputs=corpus.inputs.records,
+        outputs={path.name: FileRecord.from_file(path) for path in sorted(directory.iterdir())},
         tools={
             "nmt-cli": __version__,
             "python": platform.python_version(),
@@ -247,30 +274,31 @@ def describe(
     )
 
 
-def count_pairs(pairs: Pairs, division: Division) -> Counts:
+def count_pairs(pairs: Pairs, division: Division) -> PairCounts:
+    """Counts the pairs that were read, kept, dropped by reason, and put into each split."""
     by_reason = dict(zip(REASONS, np.bincount(pairs.reasons, minlength=len(REASONS)).tolist(), strict=True))
-    return Counts(
+    return PairCounts(
         read=len(pairs),
         kept=by_reason[""],
-        dropped={name: by_reason[name] for name in DROPPING},
-        splits={split: len(rows) for split, rows in division.splits.items()},
+        dropped={name: by_reason[name] for name in DROP_REASONS},
+        splits={split: len(rows) for split, rows in division.splits.by_name.items()},
         repeated=division.repeated,
         more_columns=pairs.more_columns,
     )
 
 
-def languages_of(inputs: Inputs, config: PrepareConfig) -> tuple[str, str]:
-    """The languages as given, as the first input itself says, or as its name says."""
-    first = inputs.inputs[0]
-    named = inputs.readers[0].languages or languages_in(*(path.name for path in first.files))
-    return config.source_language or named[0], config.target_language or named[1]
+def choose_languages(inputs: CorpusInputs, config: PrepareConfig) -> tuple[str, str]:
+    """Returns the languages of the options, else those that the first input states itself, else those in its name."""
+    file_names = [path.name for path in inputs.inputs[0].files]
+    source, target = inputs.readers[0].languages or guess_languages(*file_names)
+    return config.source_language or source, config.target_language or target
 
 
-def options_without_paths(config: PrepareConfig) -> dict[str, Any]:
-    """The options, with files named without their folders, so that equal input gives equal output anywhere."""
+def strip_paths(config: PrepareConfig) -> dict[str, Any]:
+    """Returns the options with file names without folders, so that equal input gives equal output anywhere."""
     options = config.to_mapping()
     for name in ("dev", "test", "tokenizer_from", "image_weights"):
-        wish = options[name]
-        if wish is not None and not (name in ("dev", "test") and is_size(wish)):
-            options[name] = ",".join(Path(part).name for part in wish.split(","))
+        value = options[name]
+        if value is not None and not (name in ("dev", "test") and is_size(value)):
+            options[name] = ",".join(Path(part).name for part in value.split(","))
     return options

@@ -1,6 +1,6 @@
-"""What can be known of a pair without knowing the others: chunk by chunk, so that all cores can work at it.
+"""Examines each pair by itself, without knowing the others: chunk by chunk, so that all cores can share the work.
 
-Normalises and mends; nothing is decided here. Letters: N pairs of a chunk.
+Normalises, repairs and measures; decides nothing. Letters: N pairs of a chunk.
 """
 
 from __future__ import annotations
@@ -8,102 +8,106 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from nmt_cli.corpus.checks import CHECKS, PAIR_CHECKS, TEXT_CHECKS
 from nmt_cli.corpus.checks.scripts import main_scripts
 from nmt_cli.corpus.formats.reader import Row
-from nmt_cli.corpus.pairs import Facts, Pairs
-from nmt_cli.text.normalise import count_words, digest, normalise, sentence_key
+from nmt_cli.corpus.pairs import PairFacts, Pairs
+from nmt_cli.text.normalise import count_words, hash_text, normalise, sentence_key
 
-BIT = {check.name: 1 << number for number, check in enumerate(CHECKS)}
-ORIGINALS = 3  # of each check that mends, in a chunk: the texts as they were, for the report
+CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
+ORIGINALS = 3  # per chunk and repair: pairs whose text before the repair is remembered for the report
 
 
-class Examined(NamedTuple):
-    """A chunk of pairs, ready to be added to others."""
+@dataclass(frozen=True)
+class ExaminedChunk:
+    """A chunk of N examined pairs, ready to be added to `Pairs`."""
 
-    source: bytes
+    source: bytes  # the texts one after the other
     target: bytes
-    source_sizes: list[int]
+    source_sizes: list[int]  # (N,) bytes
     target_sizes: list[int]
-    facts: Facts
-    originals: dict[int, tuple[str, str]]
-    more_columns: int
+    facts: PairFacts
+    originals: dict[int, tuple[str, str]]  # by row: some texts before their repair
+    more_columns: int  # lines with a third column
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows of the input of that number; `keep` are the checks that are not to mend."""
+    """Rows of one input; `keep` names the checks that must not repair."""
 
-    number: int
+    number: int  # of the input
     rows: list[Row]
     keep: frozenset[str]
 
 
-def examine(chunk: Chunk) -> Examined:
-    """Normalises, mends and measures each pair of a chunk."""
-    menders = [(BIT[check.name], check.mend, check.name not in chunk.keep) for check in TEXT_CHECKS]
-    judges = [(BIT[check.name], check.holds) for check in PAIR_CHECKS]
+def examine(chunk: Chunk) -> ExaminedChunk:
+    """Normalises, repairs and measures each pair of a chunk."""
+    repairs = [(CHECK_BITS[check.name], check.repair_text, check.name not in chunk.keep) for check in TEXT_CHECKS]
+    pair_checks = [(CHECK_BITS[check.name], check.has_problem) for check in PAIR_CHECKS]
     texts: tuple[list[str], list[str]] = ([], [])
     flags: list[int] = []
     originals: dict[int, tuple[str, str]] = {}
-    seen: dict[int, int] = {}
+    remembered: dict[int, int] = {}  # by the bits of the repairs: how many originals there are
     for row in chunk.rows:
-        mended = 0
+        # 1. Repair and normalise the texts. Plain ASCII without "&" and "<" never needs a repair.
+        repair_bits = 0
         for side, text in zip(texts, (row.source, row.target), strict=True):
             if not text.isprintable() or "&" in text or "<" in text or not text.isascii():
-                for bit, mend, is_wanted in menders:
-                    result = mend(text)
-                    mended |= bit if result != text else 0
-                    text = result if is_wanted else text
+                for bit, mend, may_repair in repairs:
+                    mended = mend(text)
+                    repair_bits |= bit if mended != text else 0
+                    text = mended if may_repair else text
             side.append(normalise(text))
-        if mended and seen.setdefault(mended, 0) < ORIGINALS:
-            seen[mended] += 1
+        # 2. Remember some texts as they were.
+        if repair_bits and remembered.setdefault(repair_bits, 0) < ORIGINALS:
+            remembered[repair_bits] += 1
             originals[len(flags)] = (row.source, row.target)
-        flags.append(mended | judged(texts[0][-1], texts[1][-1], judges) | (row.is_unfinished * BIT["unfinished"]))
-    return measured(chunk, texts, flags, originals)
+        # 3. Note which checks apply to the pair.
+        check_bits = judge_pair(texts[0][-1], texts[1][-1], pair_checks)
+        flags.append(repair_bits | check_bits | (row.is_unfinished * CHECK_BITS["unfinished"]))
+    return measure_pairs(chunk, texts, flags, originals)
 
 
-def judged(source: str, target: str, judges: Sequence[tuple[int, Callable[[str, str], bool]]]) -> int:
-    """The bits of the checks that hold for a pair."""
-    found = 0
-    for bit, holds in judges:
+def judge_pair(source: str, target: str, checks: Sequence[tuple[int, Callable[[str, str], bool]]]) -> int:
+    """Returns the bits of those checks that hold for a pair."""
+    bits = 0
+    for bit, holds in checks:
         if holds(source, target):
-            found |= bit
-    return found
+            bits |= bit
+    return bits
 
 
-def measured(
+def measure_pairs(
     chunk: Chunk, texts: tuple[list[str], list[str]], flags: list[int], originals: dict[int, tuple[str, str]]
-) -> Examined:
-    """Lengths, keys and scripts of the normalised texts."""
-    number = len(flags)
+) -> ExaminedChunk:
+    """Measures the lengths, keys and scripts of the normalised texts."""
+    count = len(flags)
     encoded = [[text.encode() for text in side] for side in texts]
     sizes = [[len(data) for data in side] for side in encoded]
-    keys = [np.frombuffer(b"".join([digest(sentence_key(t)) for t in side]), np.uint64) for side in texts]
-    facts = Facts(
+    keys = [np.frombuffer(b"".join([hash_text(sentence_key(t)) for t in side]), np.uint64) for side in texts]
+    facts = PairFacts(
         flags=np.array(flags, np.uint32),
         source_keys=keys[0],
         target_keys=keys[1],
-        exact=np.array([zlib.crc32(b"%b\t%b" % both) for both in zip(*encoded, strict=True)], np.uint32),
-        source_lengths=np.fromiter(map(len, texts[0]), np.int32, count=number),
-        target_lengths=np.fromiter(map(len, texts[1]), np.int32, count=number),
-        source_words=np.fromiter(map(count_words, texts[0]), np.int32, count=number),
-        target_words=np.fromiter(map(count_words, texts[1]), np.int32, count=number),
+        checksums=np.array([zlib.crc32(b"%b\t%b" % pair) for pair in zip(*encoded, strict=True)], np.uint32),
+        source_lengths=np.fromiter(map(len, texts[0]), np.int32, count=count),
+        target_lengths=np.fromiter(map(len, texts[1]), np.int32, count=count),
+        source_words=np.fromiter(map(count_words, texts[0]), np.int32, count=count),
+        target_words=np.fromiter(map(count_words, texts[1]), np.int32, count=count),
         source_scripts=main_scripts(texts[0]),
         target_scripts=main_scripts(texts[1]),
-        lines=np.array([row.line for row in chunk.rows], np.int64),
-        inputs=np.full(number, chunk.number, np.uint16),
+        line_numbers=np.array([row.line for row in chunk.rows], np.int64),
+        input_numbers=np.full(count, chunk.number, np.uint16),
     )
     more_columns = sum(row.has_more_columns for row in chunk.rows)
-    return Examined(b"".join(encoded[0]), b"".join(encoded[1]), sizes[0], sizes[1], facts, originals, more_columns)
+    return ExaminedChunk(b"".join(encoded[0]), b"".join(encoded[1]), sizes[0], sizes[1], facts, originals, more_columns)
 
 
-def add(examined: Examined, pairs: Pairs) -> None:
-    """Puts a chunk behind those that `pairs` has already."""
+def add_chunk(examined: ExaminedChunk, pairs: Pairs) -> None:
+    """Appends an examined chunk to `pairs`."""
     first = sum(len(part.flags) for part in pairs.parts)
     pairs.source.extend(examined.source, np.array(examined.source_sizes, np.int64))
     pairs.target.extend(examined.target, np.array(examined.target_sizes, np.int64))

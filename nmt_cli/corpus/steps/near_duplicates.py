@@ -1,7 +1,7 @@
-"""Sentences that are nearly equal, by MinHash: "Tom likes tea." and "Tom likes tea!".
+"""Finds near-duplicate sentences, such as "Tom likes tea." and "Tom likes tea!", by MinHash.
 
-Vectorised over all sentences at once; several times as fast as a library that takes them one by one.
-Letters: N sentences, G groups of bytes of all of them, H hash functions.
+Vectorised over all sentences, which is several times as fast as a library that takes them one by one.
+Letters: N sentences, G shingles (groups of bytes) of all sentences, H hash functions, E edges.
 """
 
 from __future__ import annotations
@@ -11,63 +11,71 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.ragged import IntArray
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.pairs import Texts
-from nmt_cli.corpus.steps.split import joined
+from nmt_cli.corpus.steps.split import number_components
 from nmt_cli.text.normalise import sentence_key
 
 HASHES = 32
-BANDS = 8  # of 4 hashes each: of sentences that share 80 % of their groups of bytes, 98 % meet in a band
-ALIKE = 0.8  # share of hashes that nearly equal sentences have in common
-REACH = 32  # sentences of equal hashes that each is compared with: an unlike one may stand between two that are alike
+BANDS = 8  # of 4 hashes each: of the sentences that share 80 % of their shingles, 98 % meet in a band
+LEAST_SIMILARITY = 0.8  # the share of hashes that near-duplicates have in common
+REACH = 32  # how many sentences of equal hashes each is compared with: unlike ones may stand between two that are alike
 SHINGLE = 4  # bytes
-PIECE = 50_000  # sentences at a time
+BATCH = 50_000  # sentences at a time
 EIGHT = np.uint32(8)  # bits
-NO_WORD = re.compile(r"\W+")
+NON_WORD = re.compile(r"\W+")
 
 UIntArray = NDArray[np.uint32]
 
 
-def near_numbers(texts: Texts, rows: IntArray, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """(N,): equal numbers for the `rows` whose texts have equal `keys`, or nearly equal texts, also over others."""
+def number_near_equal(texts: Texts, rows: IntArray, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """Returns (N,) numbers for these `rows`, equal where texts have equal `keys` or are near-duplicates.
+
+    The relation is transitive: texts that are connected by others have equal numbers, too.
+    """
     if not len(rows):
         return np.zeros(0, np.int32)
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return joined(len(first), near_edges(texts, rows[first]))[number]
+    return number_components(len(first), find_near_edges(texts, rows[first]))[number]
 
 
-def near_edges(texts: Texts, rows: IntArray) -> NDArray[np.int64]:
-    """(E, 2): places in `rows` of sentences that are nearly equal; each such group is connected, not complete."""
+def find_near_edges(texts: Texts, rows: IntArray) -> NDArray[np.int64]:
+    """Returns (E, 2) pairs of indices into `rows` whose sentences are near-duplicates.
+
+    The edges connect each group of near-duplicates, but do not join every two of its members.
+    """
     signatures = np.concatenate(
-        [signatures_of(texts, rows[start : start + PIECE]) for start in range(0, len(rows), PIECE)]
+        [compute_signatures(texts, rows[start : start + BATCH]) for start in range(0, len(rows), BATCH)]
     )
     width = HASHES // BANDS
-    found = [edges_of_band(signatures, band * width, width) for band in range(BANDS)]
-    return np.unique(np.concatenate(found), axis=0)
+    edges = [find_band_edges(signatures, band * width, width) for band in range(BANDS)]
+    return np.unique(np.concatenate(edges), axis=0)
 
 
-def signatures_of(texts: Texts, rows: IntArray) -> UIntArray:
-    """(N, H) the least value of each hash function over the groups of bytes of each sentence."""
-    parts = [b" %b " % NO_WORD.sub(" ", sentence_key(text)).strip().encode() for text in texts.of(rows)]
+def compute_signatures(texts: Texts, rows: IntArray) -> UIntArray:
+    """Returns (N, H) the least value of each hash function over the shingles of each sentence."""
+    # 1. Join the normal forms of all sentences, and take every 4 successive bytes as a number.
+    parts = [b" %b " % NON_WORD.sub(" ", sentence_key(text)).strip().encode() for text in texts.select(rows)]
     parts = [part if len(part) >= SHINGLE else part.ljust(SHINGLE) for part in parts]
     data = np.frombuffer(b"".join(parts), np.uint8).astype(np.uint32)
     shingles: UIntArray = data[:-3] | data[1:-2] << EIGHT | data[2:-1] << 2 * EIGHT | data[3:] << 3 * EIGHT  # (G,)
     sizes = np.fromiter(map(len, parts), np.int64, count=len(parts))
     ends = np.cumsum(sizes)
-    # Groups that reach over the end of a sentence are replaced by its first, which changes no least value.
+    # 2. Shingles that reach over the end of a sentence are replaced by its first one, which changes no least value.
     starts = np.repeat(ends - sizes, sizes)[: len(shingles)]
     reaches_over = np.arange(len(shingles)) > np.repeat(ends - SHINGLE, sizes)[: len(shingles)]
     shingles = np.where(reaches_over, shingles[starts], shingles).astype(np.uint32, copy=False)
+    # 3. Hash all shingles with each function, and take the least value within each sentence.
     generator = np.random.default_rng(0)
     signatures = np.empty((len(parts), HASHES), np.uint32)
     for number, (factor, shift) in enumerate(generator.integers(1, 2**32, (HASHES, 2), dtype=np.uint64).tolist()):
-        hashed = mixed(shingles, np.uint32(factor | 1), np.uint32(shift))
+        hashed = hash_values(shingles, np.uint32(factor | 1), np.uint32(shift))
         signatures[:, number] = np.minimum.reduceat(hashed, ends - sizes)
     return signatures
 
 
-def mixed(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntArray:
-    """A hash function of 32 bits: multiplied and folded twice, since products alone keep the order of low bits."""
+def hash_values(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntArray:
+    """Hashes to 32 bits. Multiplies and folds twice, since products alone would keep the order of the low bits."""
     hashed = (values ^ shift) * factor
     hashed ^= hashed >> np.uint32(15)
     hashed *= np.uint32(0x2C1B3C6D)
@@ -75,8 +83,12 @@ def mixed(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntArray:
     return hashed
 
 
-def edges_of_band(signatures: UIntArray, first: int, width: int) -> NDArray[np.int64]:
-    """(E, 2): sentences whose hashes of the band are equal, each with the REACH before it, if they are alike in all."""
+def find_band_edges(signatures: UIntArray, first: int, width: int) -> NDArray[np.int64]:
+    """Returns (E, 2) sentences whose hashes in the band are equal and whose signatures are alike.
+
+    Sentences with equal hashes in the band stand beside one another once sorted; each is compared with the REACH
+    before it.
+    """
     keys = np.zeros(len(signatures), np.uint64)
     for column in range(first, first + width):
         keys = (keys ^ signatures[:, column]) * np.uint64(0x9E3779B97F4A7C15)
@@ -88,9 +100,9 @@ def edges_of_band(signatures: UIntArray, first: int, width: int) -> NDArray[np.i
         same = np.flatnonzero(ordered[distance:] == ordered[:-distance])
         if not len(same):
             break
-        one, other = order[same], order[same + distance]
-        for start in range(0, len(same), PIECE):
-            pair = one[start : start + PIECE], other[start : start + PIECE]
-            alike = (signatures[pair[0]] == signatures[pair[1]]).mean(axis=1) >= ALIKE
-            edges.append(np.stack(pair, axis=1)[alike])
+        candidates = np.stack([order[same], order[same + distance]], axis=1)  # (E, 2)
+        for start in range(0, len(same), BATCH):
+            batch = candidates[start : start + BATCH]
+            is_alike = (signatures[batch[:, 0]] == signatures[batch[:, 1]]).mean(axis=1) >= LEAST_SIMILARITY
+            edges.append(batch[is_alike])
     return np.concatenate(edges)

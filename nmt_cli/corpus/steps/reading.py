@@ -1,4 +1,4 @@
-"""All inputs, read and examined into one table of pairs; on several cores where there is enough to do.
+"""Reads and examines all inputs into one table of pairs, on several cores where there is enough to do.
 
 Knows nothing of what the checks decide.
 """
@@ -18,27 +18,27 @@ from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import STDIN, Input, ReadOptions, require_input
+from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, require_input
 from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
-from nmt_cli.corpus.steps.examine import Chunk, Examined, add, examine
+from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examine
 from nmt_cli.errors import WorkerError
 
-Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much (0: not known)
+PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, and the total (0: unknown)
 
 CHUNK = 20_000  # pairs that are examined at a time
-ALONE = 5  # chunks that are examined before it pays to start other processes
+CHUNKS_ALONE = 5  # are examined in this process; only for more it pays to start others
 
 
-class Inputs:
-    """The corpus and the given dev and test data: opened before anything is done, so that what is missing is told."""
+class CorpusInputs:
+    """The files of the corpus and of its dev and test data, opened at once, so that missing ones are reported first."""
 
-    def __init__(self, given: dict[Role, list[Input]], config: PrepareConfig) -> None:
-        self.inputs = [each for inputs in given.values() for each in inputs]
-        self.roles = [role for role, inputs in given.items() for _ in inputs]
-        for each in self.inputs:
-            require_input(each)
+    def __init__(self, inputs_by_role: dict[Role, list[CorpusFile]], config: PrepareConfig) -> None:
+        self.inputs = [corpus_input for inputs in inputs_by_role.values() for corpus_input in inputs]
+        self.roles = [role for role, inputs in inputs_by_role.items() for _ in inputs]
+        for corpus_input in self.inputs:
+            require_input(corpus_input)
         options = ReadOptions(
             format=config.format,
             encoding=config.encoding,
@@ -47,66 +47,72 @@ class Inputs:
             source_language=config.source_language,
             target_language=config.target_language,
         )
-        self.readers = [open_reader(each, options) for each in self.inputs]
+        self.readers = [open_reader(corpus_input, options) for corpus_input in self.inputs]
 
     @property
     def records(self) -> dict[str, FileRecord]:
-        """What the manifest says of each file: by name, no folder, so that equal input gives equal output anywhere."""
+        """The size and checksum of each file, by its name without folder: equal input gives equal output anywhere."""
         records: dict[str, FileRecord] = {}
         for stream in (stream for reader in self.readers for stream in reader.streams):
-            own = printable_name(stream.path)
-            name, number = own, 1
+            base_name = format_name(stream.path)
+            name, number = base_name, 1
             while name in records:
                 number += 1
-                name = f"{own} ({number})"
+                name = f"{base_name} ({number})"
             records[name] = FileRecord(bytes=stream.bytes_read, sha256=stream.sha256)
         return records
 
     @property
     def short_names(self) -> list[str]:
-        """What messages and reports call each input: the names of its files without folders."""
-        return [" + ".join(map(printable_name, each.files)) for each in self.inputs]
+        """The names that messages and reports use for the inputs: those of their files, without folders."""
+        return [" + ".join(map(format_name, corpus_input.files)) for corpus_input in self.inputs]
 
 
-def printable_name(path: Path) -> str:
-    """A file's name without its folder, as it can be written in UTF-8."""
+def format_name(path: Path) -> str:
+    """Returns a file's name without its folder, with characters that UTF-8 cannot write replaced."""
     return "standard input" if path == STDIN else os.fsencode(path.name).decode(errors="replace")
 
 
-def read_pairs(inputs: Inputs, config: PrepareConfig, progress: Progress, *, processes: int = 1) -> Pairs:
-    """The pairs of all inputs, normalised, mended and measured, in their order. The same for any `processes`."""
-    pairs = Pairs(inputs.short_names, inputs.roles, [each.weight for each in inputs.inputs])
+def read_pairs(
+    inputs: CorpusInputs, config: PrepareConfig, report_progress: PrepareProgress, *, processes: int = 1
+) -> Pairs:
+    """Reads the pairs of all inputs, in their order; they are normalised, repaired and measured.
+
+    The result does not depend on the number of `processes`. Raises DataError naming the line, or WorkerError.
+    """
+    pairs = Pairs(inputs.short_names, inputs.roles, [corpus_input.weight for corpus_input in inputs.inputs])
     size = sum(reader.size for reader in inputs.readers)
-    progress("reading", 0, size)
-    for examined in examined_chunks(chunks(inputs.readers, config), processes):
-        add(examined, pairs)
-        progress("reading", min(sum(reader.bytes_read for reader in inputs.readers), size), size)
+    report_progress("reading", 0, size)
+    for examined in examine_chunks(read_chunks(inputs.readers, config), processes):
+        add_chunk(examined, pairs)
+        report_progress("reading", min(sum(reader.bytes_read for reader in inputs.readers), size), size)
     pairs.close()
     return pairs
 
 
-def chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]:
+def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]:
+    """Yields the rows of all inputs in chunks, none of which has rows of two inputs."""
     for number, reader in enumerate(readers):
         rows = iter(reader)
         while chunk := list(islice(rows, CHUNK)):
             yield Chunk(number, chunk, frozenset(config.keep))
 
 
-def examined_chunks(given: Iterator[Chunk], processes: int) -> Iterator[Examined]:
-    """The chunks in their order, examined: the first few here, and if there are more of them, by several processes."""
-    yield from map(examine, islice(given, ALONE))
-    first = next(given, None)
+def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[ExaminedChunk]:
+    """Examines the chunks and yields them in their order: the first few in this process, more in several processes."""
+    yield from map(examine, islice(chunks, CHUNKS_ALONE))
+    first = next(chunks, None)
     if first is None:
         return
     if processes == 1:
         yield examine(first)
-        yield from map(examine, given)
+        yield from map(examine, chunks)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=serve_parent)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=follow_parent)
     try:
-        waiting: deque[Future[Examined]] = deque([pool.submit(examine, first)])
-        for chunk in given:
+        waiting: deque[Future[ExaminedChunk]] = deque([pool.submit(examine, first)])
+        for chunk in chunks:
             waiting.append(pool.submit(examine, chunk))
             if len(waiting) > 2 * processes:
                 yield waiting.popleft().result()
@@ -114,20 +120,21 @@ def examined_chunks(given: Iterator[Chunk], processes: int) -> Iterator[Examined
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
         raise WorkerError(
-            "a process that was reading text was ended from outside, perhaps for want of memory",
-            hint="free some memory, or let fewer processors read: taskset -c 0 nmt prepare ...",
+            "a worker process was killed while it read text, perhaps because memory ran out",
+            hint="free some memory, or use fewer processors: taskset -c 0 nmt prepare ...",
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def serve_parent() -> None:
-    """Set up in each process: Ctrl-C is for the one that asked for the work, and none outlives it, however it ends."""
+def follow_parent() -> None:
+    """Sets up a worker process: it leaves Ctrl-C to its parent, and ends when the parent ends, however that happens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def leave_with_parent() -> None:
+def exit_with_parent() -> None:
+    """Waits for the parent process to end, then ends this one."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,6 +1,6 @@
-"""Subwords that another model, prepared corpus or SentencePiece file has already, for `--tokenizer-from`.
+"""Finds the subwords of another model, prepared corpus or SentencePiece file, for `--tokenizer-from`.
 
-Reads the card of a model directory for the names of its files; knows nothing else of models.
+Reads the names of its files from the card of a model directory; knows nothing else about models.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import JOINT
+from nmt_cli.corpus.manifest import JOINT_NAME
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
@@ -21,8 +21,8 @@ CARDS = ("model.json", "dataset.json")
 
 
 @dataclass(frozen=True)
-class Borrowed:
-    """The files of a source and of a target vocabulary, which may be the same, and how they are used."""
+class ReusedSubwords:
+    """The files of a source and a target vocabulary, which may be the same, and the settings to use them with."""
 
     settings: TokenizerSettings
     source: Path
@@ -30,86 +30,95 @@ class Borrowed:
 
     @property
     def files(self) -> dict[str, Path]:
-        """By role: "joint", to which "target" may be added, or "source" and "target"."""
+        """The subword models by role: "joint", perhaps with "target" beside it, or "source" and "target"."""
         if self.source == self.target:
             return {"joint": self.source}
-        return {"joint" if self.source.name == JOINT else "source": self.source, "target": self.target}
+        return {"joint" if self.source.name == JOINT_NAME else "source": self.source, "target": self.target}
 
     @property
     def are_separate(self) -> bool:
-        return self.source != self.target and self.source.name != JOINT
+        """Whether each language has a vocabulary of its own."""
+        return self.source != self.target and self.source.name != JOINT_NAME
 
-    def refuse_others(self, config: PrepareConfig) -> None:
-        """Raises OptionError for options, not at their defaults, that ask for other subwords than these."""
-        usual = PrepareConfig()
-        for name, asked, given, used in (
-            ("tokenizer", config.tokenizer, usual.tokenizer, self.settings.kind),
-            ("lowercase", config.lowercase, usual.lowercase, self.settings.lowercase),
+    def refuse_conflicts(self, config: PrepareConfig) -> None:
+        """Raises OptionError for options that contradict these subwords; an option at its default never does."""
+        defaults = PrepareConfig()
+        for name, option, default, reused in (
+            ("tokenizer", config.tokenizer, defaults.tokenizer, self.settings.kind),
+            ("lowercase", config.lowercase, defaults.lowercase, self.settings.lowercase),
             ("separate-vocabularies", config.separate_vocabularies, False, self.are_separate),
         ):
-            if asked not in (given, used):
+            if option not in (default, reused):
                 raise OptionError(
-                    f"--{name} asks for other subwords than those of --tokenizer-from {config.tokenizer_from}",
+                    f"--{name} contradicts the subwords of --tokenizer-from {config.tokenizer_from}",
                     hint="leave out one of them",
                 )
 
-    def files_of(self, sides: Sequence[str]) -> dict[str, Path]:
-        """By role, for these sides alone. Raises OptionError for the target's part alone, for both."""
+    def select_files(self, sides: Sequence[str]) -> dict[str, Path]:
+        """Returns the files of these sides, by role.
+
+        Raises OptionError if both sides are to use the target's part of a joint vocabulary.
+        """
         if len(sides) == 1:
             return {side: getattr(self, side) for side in sides}
         if self.source == self.target:
-            refuse_part(self.source)
+            refuse_target_part(self.source)
         return self.files
 
 
-def borrow(place: Path, settings: TokenizerSettings) -> Borrowed:
-    """The subwords of a model directory, a prepared directory, or a single file.
+def find_reused_subwords(path: Path, settings: TokenizerSettings) -> ReusedSubwords:
+    """Returns the subwords of a model directory, a prepared directory, or a single file.
 
-    A file is used as a card beside it says, else with `settings`.
+    A single file is used with the settings of the card beside it, if that names it, else with `settings`.
 
-    Raises NotFoundError, DamagedError, or DataError for a model that is none of ours.
+    Raises NotFoundError, DamagedError, or DataError for a subword model that nmt did not make.
     """
-    if not place.exists():
+    if not path.exists():
         raise NotFoundError(
-            f"{place} does not exist", hint="--tokenizer-from takes a model, a prepared corpus or a .spm file"
+            f"{path} does not exist", hint="--tokenizer-from takes a model, a prepared corpus or a .spm file"
         )
-    card = card_of(place)
-    if place.is_dir() and card is None:
-        raise NotFoundError(f"{place}/ holds neither a model nor a prepared corpus")
-    borrowed = single_file(place, settings) if card is None else read_card(card)
-    for path in {borrowed.source, borrowed.target}:
+    card = find_card(path)
+    if path.is_dir() and card is None:
+        raise NotFoundError(f"{path}/ holds neither a model nor a prepared corpus")
+    reused = use_single_file(path, settings) if card is None else read_subword_card(card)
+    for file in {reused.source, reused.target}:
         try:
-            Tokenizer.load(path, borrowed.settings)
+            Tokenizer.load(file, reused.settings)
         except DamagedError as error:
-            raise DataError(f"{error.message}, made by nmt", hint="name a model or corpus that nmt made") from error
-    return borrowed
+            raise DataError(
+                f"{error.message}; --tokenizer-from needs the subwords of nmt",
+                hint="name a model or corpus that nmt made",
+            ) from error
+    return reused
 
 
-def single_file(file: Path, settings: TokenizerSettings) -> Borrowed:
-    card = card_of(file.parent)
-    beside = read_card(card) if card is not None else None
-    known = beside is not None and file in (beside.source, beside.target)
-    return Borrowed(beside.settings if beside is not None and known else settings, file, file)
+def use_single_file(file: Path, settings: TokenizerSettings) -> ReusedSubwords:
+    """Returns one file as the subwords of both sides; see `find_reused_subwords` for its settings."""
+    card = find_card(file.parent)
+    described = read_subword_card(card) if card is not None else None
+    if described is not None and file in (described.source, described.target):
+        settings = described.settings
+    return ReusedSubwords(settings, file, file)
 
 
-def card_of(directory: Path) -> Path | None:
-    """The file in which a model or prepared directory says what it holds; None where it is neither."""
+def find_card(directory: Path) -> Path | None:
+    """Returns the file that describes a model or prepared directory; None if the directory is neither."""
     return next((directory / name for name in CARDS if (directory / name).is_file()), None)
 
 
-def refuse_part(file: Path) -> None:
-    """Raises OptionError if a card beside `file` knows it for the target's part of a joint vocabulary."""
-    card = card_of(file.parent)
-    whole = read_card(card) if card is not None else None
-    if whole is not None and whole.source.name == JOINT and file == whole.target != whole.source:
+def refuse_target_part(file: Path) -> None:
+    """Raises OptionError if the card beside `file` says that it is the target's part of a joint vocabulary."""
+    card = find_card(file.parent)
+    joint = read_subword_card(card) if card is not None else None
+    if joint is not None and joint.source.name == JOINT_NAME and file == joint.target != joint.source:
         raise OptionError(
-            f"{file} has the target's subwords alone, and would have to cut both sides",
-            hint=f"take {whole.source}, or {file.parent}/, which has both",
+            f"{file} has the subwords of the target alone, but both sides need subwords",
+            hint=f"use {joint.source}, or {file.parent}/, which has both",
         )
 
 
-def read_card(card: Path) -> Borrowed:
-    """What model.json or dataset.json says of the subwords."""
+def read_subword_card(card: Path) -> ReusedSubwords:
+    """Reads the subwords that model.json or dataset.json describes. Raises DamagedError if it does not."""
     try:
         values: dict[str, Any] = json.loads(card.read_text(encoding="utf-8"))
         if card.name == "model.json":
@@ -120,4 +129,4 @@ def read_card(card: Path) -> Borrowed:
         source, target = (card.parent / Path(name).name for name in names)
     except (ValueError, KeyError, TypeError, OptionError) as error:
         raise DamagedError(f"{card} is damaged: {error}") from error
-    return Borrowed(settings, source, target)
+    return ReusedSubwords(settings, source, target)

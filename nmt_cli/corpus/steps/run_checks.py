@@ -1,4 +1,4 @@
-"""Runs the checks over all pairs: what is dropped and why, and what the report says of it.
+"""Runs the checks over all pairs: decides which pairs are dropped and why, and makes the findings of the report.
 
 Knows neither how pairs are read nor what becomes of those that are kept.
 """
@@ -9,91 +9,93 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nmt_cli.corpus.checks import CHECKS, checked_names
+from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.checks.check import Check, CorpusCheck, Found
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import Action, Example, Finding
+from nmt_cli.corpus.manifest import Action, Finding, FindingExample
 from nmt_cli.corpus.pairs import BoolArray, Pairs
-from nmt_cli.corpus.steps.examine import BIT
+from nmt_cli.corpus.steps.examine import CHECK_BITS
 from nmt_cli.errors import DataError
 
-EXAMPLES = 3
+EXAMPLES = 3  # of each finding
 LONGEST_EXAMPLE = 200  # characters of a side
 
 
-def diagnose(
-    pairs: Pairs, config: PrepareConfig, advance: Callable[[int], None], names: frozenset[str] | None = None
+def run_checks(
+    pairs: Pairs, config: PrepareConfig, advance: Callable[[int], None], only_checks: frozenset[str] | None = None
 ) -> tuple[Finding, ...]:
-    """Looks with every check in turn, or with those of these `names`; sets `pairs.reasons`.
+    """Runs every check in turn, or only those with these names, and sets `pairs.reasons` of the pairs that they drop.
 
-    Returns the findings of the checks that found something.
+    Returns the findings of the checks that found something; `advance` receives the number of checks that are done.
 
-    Given dev and test pairs are only dropped when they are empty or touch each other: they are what others measure by.
+    Dev and test pairs from files are only dropped if they are empty or share a sentence with each other, since others
+    measure with the same data.
     """
-    keep = checked_names(config.keep)
-    in_training = pairs.in_role("train")
+    keep = check_names(config.keep)
+    in_training = pairs.has_role("train")
     findings = []
     for number, check in enumerate(CHECKS):
-        if names is not None and check.name not in names:
+        if only_checks is not None and check.name not in only_checks:
             continue
-        among = pairs.alive if check.looks_at_all else pairs.alive & in_training
-        found = look(check, pairs, among, config)
-        drops = check.action == "dropped" and check.name not in keep
-        if found.rows.any():
+        among = pairs.is_kept if check.looks_at_all else pairs.is_kept & in_training
+        result = run_check(check, pairs, among, config)
+        if result.rows.any():
             action: Action = "kept" if check.name in keep else check.action
-            findings.append(finding(check, found, pairs, action))
-        if drops:
-            pairs.reasons[found.rows] = number + 1
+            findings.append(make_finding(check, result, pairs, action))
+        if check.action == "dropped" and check.name not in keep:
+            pairs.reasons[result.rows] = number + 1
         advance(number + 1)
     return tuple(findings)
 
 
-def look(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
-    """What a check finds among those pairs."""
+def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
+    """Runs one check on the pairs that `among` (N,) selects."""
     if isinstance(check, CorpusCheck):
         return check.find(pairs, among, config) if among.any() else Found(among)
-    return Found(((pairs.facts.flags & BIT[check.name]) != 0) & among)
+    return Found(((pairs.facts.flags & CHECK_BITS[check.name]) != 0) & among)
 
 
-def finding(check: Check, found: Found, pairs: Pairs, action: Action) -> Finding:
-    """What the report says of the pairs that a check found."""
-    rows = np.flatnonzero(found.rows)
-    # Of those that were mended, rather the ones that are remembered as they were.
-    remembered = [row for row in pairs.originals if found.rows[row]] if check.action == "mended" else []
-    shown = sorted(remembered)[:EXAMPLES] or rows[:EXAMPLES].tolist()
+def make_finding(check: Check, result: Found, pairs: Pairs, action: Action) -> Finding:
+    """Returns the finding about the pairs that a check found."""
+    rows = np.flatnonzero(result.rows)
+    # For a repair, prefer examples whose text before the repair is remembered.
+    remembered = [row for row in pairs.originals if result.rows[row]] if check.action == "mended" else []
+    example_rows = sorted(remembered)[:EXAMPLES] or rows[:EXAMPLES].tolist()
     return Finding(
         check=check.name,
         problem=check.problem,
         count=len(rows),
         action=action,
-        note=found.note,
-        examples=tuple(example(pairs, row, as_it_was=check.action == "mended") for row in shown),
+        note=result.note,
+        examples=tuple(make_example(pairs, row, as_it_was=check.action == "mended") for row in example_rows),
     )
 
 
-def example(pairs: Pairs, row: int, *, as_it_was: bool) -> Example:
-    """A pair with its place; as it was before it was mended, where that is asked for and known."""
+def make_example(pairs: Pairs, row: int, *, as_it_was: bool) -> FindingExample:
+    """Returns a pair with its file and line; with `as_it_was`, the text before its repair, where known."""
     facts, texts = pairs.facts, (pairs.source[row], pairs.target[row])
     source, target = pairs.originals.get(row, texts) if as_it_was else texts
-    name = pairs.names[int(facts.inputs[row])]
-    return Example(file=name, line=int(facts.lines[row]), source=shortened(source), target=shortened(target))
+    name = pairs.input_names[int(facts.input_numbers[row])]
+    return FindingExample(
+        file=name, line=int(facts.line_numbers[row]), source=shorten_text(source), target=shorten_text(target)
+    )
 
 
-def shortened(text: str) -> str:
-    """A text that can be shown and written: not too long, and without halves of surrogate pairs."""
+def shorten_text(text: str) -> str:
+    """Returns a text that can be shown and written: shortened, and without unpaired surrogates."""
     text = text.encode("utf-8", "replace").decode()
     return text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}…"
 
 
 def refuse_findings(findings: tuple[Finding, ...]) -> None:
-    """What `--strict` does: raises the DataError that names every finding but those that `--keep` accepts."""
-    bad = [each for each in findings if each.action != "kept"]
-    if bad:
-        first = bad[0].examples[0]
+    """Raises DataError, as `--strict` demands, if there are findings that `--keep` does not accept; names them all."""
+    refused = [finding for finding in findings if finding.action != "kept"]
+    if refused:
+        first = refused[0].examples[0]
         keepable = {check.name for check in CHECKS if check.can_be_kept}
-        some = next((each.check for each in bad if each.check in keepable), None)
-        told = ", ".join(f"{each.count:,} {each.check}" for each in bad)
+        name = next((finding.check for finding in refused if finding.check in keepable), None)
+        counts = ", ".join(f"{finding.count:,} {finding.check}" for finding in refused)
         raise DataError(
-            f"--strict: {told} (first: {first.file}, line {first.line:,})",
-            hint="see them with --report report.html" + (f"; accept some with --keep {some}" if some else ""),
+            f"--strict: {counts} (first: {first.file}, line {first.line:,})",
+            hint="see them with --report report.html" + (f"; accept some with --keep {name}" if name else ""),
         )

@@ -1,33 +1,34 @@
-"""Train, dev and test such that no sentence of either side stands in two of them.
+"""Splits a corpus into train, dev and test so that no sentence of either side appears in two of them.
 
-Two rows belong together if their sources or their targets are equal in their normal form; what belongs together,
-directly or over others, is a group, and a group goes into one split as a whole. Dev and test are drawn so that short
-and long sentences have the shares in them that they have in the corpus. Knows nothing of files or subwords.
-Letters: N rows.
+Two rows are connected if their sources or their targets have equal normal forms. Rows that are connected, directly or
+through others, form a group, and each group goes into one split as a whole. Dev and test are drawn so that short and
+long sentences are as frequent in them as in the corpus. Knows nothing of files or subwords.
+Letters: N rows, E edges.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
-from numpy.random import default_rng  # at once: while numpy first loads it, a Ctrl-C would be lost
+from numpy.random import default_rng  # imported at once, since numpy loses a Ctrl-C while it first loads it
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.ragged import IntArray
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.errors import DataError, OptionError
 
-STRATA = 10  # by length
+STRATA = 10  # of sentence length
 COUNT = re.compile(r"\d{1,12}")
 SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")
-DEFAULT_SIZE = 1_000  # pairs for dev and for test ...
-DEFAULT_SHARE = 10  # ... but at most one in so many
+DEFAULT_SIZE = 1_000  # pairs for dev and for test each ...
+DEFAULT_SHARE = 10  # ... but at most one in this many
 
 
 @dataclass(frozen=True)
 class Leak:
-    """What a split by rows would have let through: shares, 0 to 1, of test rows whose sentence is in train too."""
+    """What a random split would have leaked: the shares, 0 to 1, of test rows whose sentence is in train, too."""
 
     sources: float
     targets: float
@@ -35,7 +36,7 @@ class Leak:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Pairs wanted for dev and test."""
+    """How many pairs dev and test are to have."""
 
     dev: int
     test: int
@@ -43,156 +44,178 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Splits:
-    """Row numbers of each split, in shuffled order; together every row once."""
+    """The row numbers of each split, in random order; together the splits have every row once."""
 
     train: IntArray
     dev: IntArray
     test: IntArray
 
-    def items(self) -> tuple[tuple[str, IntArray], ...]:
-        return ("train", self.train), ("dev", self.dev), ("test", self.test)
+    @property
+    def by_name(self) -> dict[str, IntArray]:
+        """The rows of "train", "dev" and "test", in this order."""
+        return {"train": self.train, "dev": self.dev, "test": self.test}
 
 
-def numbered(keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """(N,): equal numbers, counted from 0, for equal keys."""
+def number_keys(keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """Returns (N,) numbers, counted from 0, that are equal for equal keys."""
     return np.unique(keys, return_inverse=True)[1].astype(np.int32)
 
 
-def connected_groups(*numbers: IntArray) -> NDArray[np.int32]:
-    """(N,): for each row the least row of its group; rows that share a number of any kind share a group."""
+def find_connected_groups(*numbers: IntArray) -> NDArray[np.int32]:
+    """Returns (N,) the smallest row of the group of each row; rows that share a number of any kind share a group.
+
+    `numbers` are several kinds of numbers, (N,) each: those of the sources, those of the targets, ...
+    """
     groups = np.arange(len(numbers[0]), dtype=np.int32)
-    # Most rows share nothing with any other: only the others are walked through, in plain Python.
-    repeated = np.zeros(len(groups), dtype=np.bool_)
+    # 1. Most rows share no number with another row, and are groups by themselves.
+    is_shared = np.zeros(len(groups), dtype=np.bool_)
     for kind in numbers:
-        repeated |= np.bincount(kind)[kind] > 1
-    rows = np.flatnonzero(repeated)
-    parent = list(range(len(rows)))
+        is_shared |= np.bincount(kind)[kind] > 1
+    rows = np.flatnonzero(is_shared)
+    # 2. Only the others need union-find, in plain Python.
+    parents = list(range(len(rows)))
     for kind in numbers:
-        first: dict[int, int] = {}
+        first_rows: dict[int, int] = {}
         for row, number in enumerate(kind[rows].tolist()):
-            one, other = root(parent, first.setdefault(number, row)), root(parent, row)
-            parent[max(one, other)] = min(one, other)
-    tops = np.fromiter((root(parent, row) for row in range(len(parent))), dtype=np.int64, count=len(parent))
-    groups[rows] = rows[tops]
+            merge_trees(parents, first_rows.setdefault(number, row), row)
+    groups[rows] = rows[find_roots(parents)]
     return groups
 
 
-def joined(count: int, edges: NDArray[np.int64]) -> NDArray[np.int32]:
-    """(count,): equal numbers for what the (E, 2) edges connect."""
-    parent = list(range(count))
-    for one, other in edges.tolist():
-        top, below = root(parent, one), root(parent, other)
-        parent[max(top, below)] = min(top, below)
-    return np.fromiter((root(parent, row) for row in range(count)), dtype=np.int32, count=count)
+def number_components(count: int, edges: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Returns (count,) numbers that are equal for what the edges (E, 2) connect, directly or through others."""
+    parents = list(range(count))
+    for row, other in edges.tolist():
+        merge_trees(parents, row, other)
+    return find_roots(parents)
 
 
-def root(parent: list[int], row: int) -> int:
-    """The row at the top of `row`'s tree; halves the path to it on the way."""
-    while parent[row] != row:
-        parent[row] = row = parent[parent[row]]
+def merge_trees(parents: list[int], row: int, other: int) -> None:
+    """Joins the trees of two rows; the smaller of the two roots becomes the root of both."""
+    root, other_root = find_root(parents, row), find_root(parents, other)
+    parents[max(root, other_root)] = min(root, other_root)
+
+
+def find_roots(parents: list[int]) -> NDArray[np.int32]:
+    """Returns the root of the tree of each row."""
+    return np.fromiter((find_root(parents, row) for row in range(len(parents))), dtype=np.int32, count=len(parents))
+
+
+def find_root(parents: list[int], row: int) -> int:
+    """Returns the root of the tree of `row`, and halves the path to it on the way."""
+    while parents[row] != row:
+        parents[row] = row = parents[parents[row]]
     return row
 
 
-def is_size(wish: str) -> bool:
-    """Whether a wish for a split is a count or a share, and not the name of a file."""
-    return bool(wish.strip(".%")) and bool(COUNT.fullmatch(wish) or SHARE.fullmatch(wish))
+def is_size(value: str) -> bool:
+    """Whether the value of --dev or --test is a number of pairs or a share, and not the name of a file."""
+    return bool(value.strip(".%")) and bool(COUNT.fullmatch(value) or SHARE.fullmatch(value))
 
 
-def size_of(wish: str, pairs: int, flag: str) -> int:
-    """The pairs that "1000", "0.05" or "5%" stand for. Raises OptionError for none, or for all of them."""
-    if COUNT.fullmatch(wish):
-        size = int(wish)
+def parse_size(value: str, pairs: int, flag: str) -> int:
+    """Returns how many of the pairs "1000", "0.05" or "5%" stands for. Raises OptionError for none, or for a whole."""
+    if COUNT.fullmatch(value):
+        size = int(value)
     else:
-        number, percent = SHARE.fullmatch(wish).groups()  # type: ignore[union-attr]
+        number, percent = SHARE.fullmatch(value).groups()  # type: ignore[union-attr]
         share = float(number) / (100 if percent else 1)
         if not 0 < share < 1:
             raise OptionError(
-                f"{flag} is {wish}; a share is more than 0 and less than 1", hint="0.05 and 5% are the same"
+                f"{flag} is {value}; a share is more than 0 and less than 1", hint="0.05 and 5% are the same"
             )
         size = max(round(share * pairs), 1)
     if size < 1:
-        raise OptionError(f"{flag} is {wish}; at least 1 is needed")
+        raise OptionError(f"{flag} is {value}; at least 1 pair is needed")
     return size
 
 
-def wanted_sizes(
-    pairs: int, dev: str | None, test: str | None, *, where: str, given: frozenset[str] = frozenset()
+def choose_sizes(
+    pairs: int, dev: str | None, test: str | None, *, where: str, from_files: frozenset[str] = frozenset()
 ) -> Sizes:
-    """Sizes of dev and test: as asked, or by rule (1,000 each, at most a tenth); 0 for those `given` as files.
+    """Returns the sizes of dev and test: the options, or 1,000 each but at most a tenth; 0 for those `from_files`.
 
-    Raises DataError when fewer pairs would be left for training than are held out, naming how many are needed where
-    that does not grow with them; `where` names the corpus in it.
+    Raises DataError if more pairs would be held out than remain for training. It names the number of pairs that would
+    suffice, unless the held-out pairs grow with that number; `where` names the corpus in the message.
     """
-    by_rule = min(DEFAULT_SIZE, pairs // DEFAULT_SHARE)
-    wishes = {"dev": dev, "test": test}
-    sizes = {name: by_rule if wish is None else 0 for name, wish in wishes.items()}
-    for name, wish in wishes.items():
-        if wish is not None and name not in given:
-            sizes[name] = size_of(wish, pairs, f"--{name}")
-    held_out = sum(max(size, 1) for name, size in sizes.items() if name not in given)
+    default = min(DEFAULT_SIZE, pairs // DEFAULT_SHARE)
+    options = {"dev": dev, "test": test}
+    sizes = {name: default if value is None else 0 for name, value in options.items()}
+    for name, value in options.items():
+        if value is not None and name not in from_files:
+            sizes[name] = parse_size(value, pairs, f"--{name}")
+    held_out = sum(max(size, 1) for name, size in sizes.items() if name not in from_files)
     needed = max(2 * held_out, DEFAULT_SHARE if None in (dev, test) else 0, 1)
     if pairs < needed:
-        fixed = all(name in given or (wish is not None and COUNT.fullmatch(wish)) for name, wish in wishes.items())
-        if fixed or needed == DEFAULT_SHARE:
+        is_fixed = all(
+            name in from_files or (value is not None and COUNT.fullmatch(value)) for name, value in options.items()
+        )
+        if is_fixed or needed == DEFAULT_SHARE:
             problem = f"too few to split; at least {needed:,} are needed"
         else:
             problem = f"and {held_out:,} of them would be held out, more than half"
         raise DataError(
-            f"{where}: {count(pairs)} can be used, {problem}",
-            hint="ask for less with --dev and --test, or add pairs" if dev or test else "add pairs",
+            f"{where}: {format_count(pairs)} can be used, {problem}",
+            hint="choose smaller splits with --dev and --test, or add pairs" if dev or test else "add pairs",
         )
     return Sizes(**sizes)
 
 
 def split_by_groups(groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: int, where: str) -> Splits:
-    """Splits rows by whole groups drawn at random from each stratum of length, filling test, then dev; then train.
+    """Splits the rows by whole groups, which are drawn at random from each stratum of length.
 
-    A group that is larger than what is still missing is passed over, so that dev and test have the sizes asked for
-    unless the groups cannot fill them. Raises DataError when one that is wanted would be empty.
+    A group that is larger than what a split still lacks is passed over, so that dev and test have exactly the requested
+    sizes unless the groups do not allow it. Raises DataError if a requested split would be empty.
     """
     generator = default_rng([seed, 0])
-    _, number, sizes_of_groups = np.unique(groups, return_inverse=True, return_counts=True)
-    order = generator.permutation(len(sizes_of_groups))
-    strata = strata_of(np.bincount(number, weights=lengths) / sizes_of_groups, sizes_of_groups)
-    split_of_group = np.zeros(len(sizes_of_groups), dtype=np.int8)
+    # 1. Put the groups into random order, and each into the stratum of its mean length.
+    _, group_numbers, group_sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    order = generator.permutation(len(group_sizes))
+    strata = assign_strata(np.bincount(group_numbers, weights=lengths) / group_sizes, group_sizes)
+    # 2. Draw groups for test (2), then for dev (1); the others are train (0).
+    split_of_group = np.zeros(len(group_sizes), dtype=np.int8)
     for split, size in ((2, sizes.test), (1, sizes.dev)):
-        chosen = draw(order[split_of_group[order] == 0], strata, sizes_of_groups, size)
+        chosen = draw_groups(order[split_of_group[order] == 0], strata, group_sizes, size)
         if not chosen and size:
-            raise too_connected(where, len(groups), len(sizes_of_groups))
+            refuse_connected(where, len(groups), len(group_sizes))
         split_of_group[chosen] = split
-    split_of_row = split_of_group[number]
+    # 3. Shuffle the rows of each split.
+    split_of_row = split_of_group[group_numbers]
     rows = generator.permutation(len(groups))
     train, dev, test = (rows[split_of_row[rows] == split] for split in range(3))
     return Splits(train=train, dev=dev, test=test)
 
 
-def strata_of(lengths: NDArray[np.float64], sizes_of_groups: IntArray) -> NDArray[np.int64]:
-    """The stratum of each group: a tenth of all rows each, from short to long."""
+def assign_strata(lengths: NDArray[np.float64], group_sizes: IntArray) -> NDArray[np.int64]:
+    """Returns the stratum of each group; from short to long, each stratum has a tenth of all rows."""
     by_length = np.argsort(lengths, kind="stable")
-    before = np.cumsum(sizes_of_groups[by_length]) - sizes_of_groups[by_length]
+    before = np.cumsum(group_sizes[by_length]) - group_sizes[by_length]
     strata = np.empty(len(lengths), np.int64)
-    strata[by_length] = before * STRATA // int(sizes_of_groups.sum())
+    strata[by_length] = before * STRATA // int(group_sizes.sum())
     return strata
 
 
-def draw(candidates: IntArray, strata: NDArray[np.int64], sizes_of_groups: IntArray, size: int) -> list[int]:
-    """Groups of `size` rows together or as many as can be: from each stratum its share, then what is still missing."""
-    own = strata[candidates]
-    shares = np.bincount(own, weights=sizes_of_groups[candidates], minlength=STRATA)
+def draw_groups(candidates: IntArray, strata: NDArray[np.int64], group_sizes: IntArray, size: int) -> list[int]:
+    """Draws groups with `size` rows together, or as many as possible, in the order of the candidates.
+
+    Each stratum gives its share first; other groups then fill what is still missing.
+    """
+    candidate_strata = strata[candidates]
+    shares = np.bincount(candidate_strata, weights=group_sizes[candidates], minlength=STRATA)
     quotas = np.diff(np.round(np.concatenate([[0], np.cumsum(shares)]) * size / max(shares.sum(), 1))).astype(int)
     chosen: list[int] = []
     for stratum, quota in enumerate(quotas.tolist()):
-        chosen += fill(candidates[own == stratum], sizes_of_groups, quota)
-    missing = size - int(sizes_of_groups[chosen].sum()) if chosen else size
+        chosen += fill_quota(candidates[candidate_strata == stratum], group_sizes, quota)
+    missing = size - int(group_sizes[chosen].sum()) if chosen else size
     if missing:
-        chosen += fill(candidates[~np.isin(candidates, chosen)], sizes_of_groups, missing)
+        chosen += fill_quota(candidates[~np.isin(candidates, chosen)], group_sizes, missing)
     return chosen
 
 
-def fill(candidates: IntArray, sizes_of_groups: IntArray, size: int) -> list[int]:
-    """The groups, taken in the order given where they fit, that hold `size` rows together or as many as can be."""
+def fill_quota(candidates: IntArray, group_sizes: IntArray, size: int) -> list[int]:
+    """Returns groups with `size` rows together, or as many as possible: in order, each candidate that still fits."""
     chosen, missing = [], size
-    for group, rows in zip(candidates.tolist(), sizes_of_groups[candidates].tolist(), strict=True):
+    for group, rows in zip(candidates.tolist(), group_sizes[candidates].tolist(), strict=True):
         if missing == 0:
             break
         if rows <= missing:
@@ -201,27 +224,30 @@ def fill(candidates: IntArray, sizes_of_groups: IntArray, size: int) -> list[int
     return chosen
 
 
-def too_connected(where: str, pairs: int, groups: int) -> DataError:
-    groups_told = "one group" if groups == 1 else f"{groups:,} groups"
-    return DataError(
-        f"{where}: {count(pairs)} share so many sentences that they form {groups_told}, too few or too large to split",
-        hint="add pairs with other sentences, or ask for larger splits with --dev and --test",
+def refuse_connected(where: str, pairs: int, groups: int) -> NoReturn:
+    """Raises DataError for pairs that share too many sentences to be split."""
+    number = "one group" if groups == 1 else f"{groups:,} groups"
+    raise DataError(
+        f"{where}: {format_count(pairs)} share so many sentences that they form {number}, "
+        "too few or too large to split",
+        hint="add pairs with other sentences, or choose larger splits with --dev and --test",
     )
 
 
-def count(pairs: int) -> str:
+def format_count(pairs: int) -> str:
+    """Returns a number of pairs with its noun."""
     return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
 
 
-def leak_by_rows(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> Leak:
-    """What a random split by rows of the same sizes would have leaked."""
+def measure_leak(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> Leak:
+    """Measures what a random split of the rows, of the same sizes, would have leaked."""
     rows = default_rng([seed, 1]).permutation(len(sources))
     test, train = rows[: sizes.test], rows[sizes.test + sizes.dev :]
-    return Leak(sources=share_known(sources, train, test), targets=share_known(targets, train, test))
+    return Leak(sources=measure_known_share(sources, train, test), targets=measure_known_share(targets, train, test))
 
 
-def share_known(numbers: IntArray, train: IntArray, test: IntArray) -> float:
-    """Share of `test` rows, 0 to 1, whose number a `train` row has too."""
-    known = np.zeros(int(numbers.max()) + 1, dtype=bool)
-    known[numbers[train]] = True
-    return float(known[numbers[test]].mean()) if len(test) else 0.0
+def measure_known_share(numbers: IntArray, train: IntArray, test: IntArray) -> float:
+    """Returns the share, 0 to 1, of the `test` rows whose number a `train` row has, too."""
+    is_known = np.zeros(int(numbers.max()) + 1, dtype=bool)
+    is_known[numbers[train]] = True
+    return float(is_known[numbers[test]].mean()) if len(test) else 0.0

@@ -1,4 +1,4 @@
-"""The subwords of a prepared corpus: learnt or taken over, text encoded with them, and how well they fit it.
+"""Learns or reuses the subwords of a prepared corpus, encodes its text with them, and measures how well they fit.
 
 Knows which files of the prepared directory are written; nothing of how pairs are read or split.
 """
@@ -14,27 +14,28 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.ragged import IntArray, Ragged
+from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import UNKNOWN
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.manifest import Subwords
+from nmt_cli.corpus.manifest import SubwordStatistics
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
-from nmt_cli.corpus.steps.reading import Progress
-from nmt_cli.corpus.steps.reused_tokenizer import borrow
+from nmt_cli.corpus.steps.reading import PrepareProgress
+from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits
-from nmt_cli.corpus.steps.target_vocabulary import parted
-from nmt_cli.text.masking import masked_pair
+from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
+from nmt_cli.text.masking import mask_pair
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 
 CHUNK = 20_000  # sentences that are encoded at a time
-SAMPLE = 200_000  # sentences of a side that subwords are learnt from; more take longer and change little
+SAMPLE = 200_000  # sentences of a side that subwords are learned from; more take longer and change little
 
 
 @dataclass(frozen=True)
-class Vocabularies:
-    """The subword models and their files; both the same when the target needs most of a joint vocabulary."""
+class LearnedSubwords:
+    """The subword models of both sides and their files; the same for both if the target needs most of a joint one."""
 
     source: Tokenizer
     target: Tokenizer
@@ -45,132 +46,147 @@ class Vocabularies:
     def settings(self) -> TokenizerSettings:
         return self.source.settings
 
-    def tokenizer(self, side: Side) -> Tokenizer:
+    def get_tokenizer(self, side: Side) -> Tokenizer:
         return self.source if side == "source" else self.target
 
-    def file(self, side: Side) -> str:
+    def get_file_name(self, side: Side) -> str:
         return self.source_file if side == "source" else self.target_file
 
 
-def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: PrepareConfig) -> Vocabularies:
-    """Writes the subword model or models: those of `--tokenizer-from`, else trained on sentences of train only."""
+def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: PrepareConfig) -> LearnedSubwords:
+    """Writes and returns the subword models: those of `--tokenizer-from`, else models trained on train alone."""
     settings = config.tokenizer_settings
     if config.tokenizer_from is not None:
-        borrowed = borrow(Path(config.tokenizer_from), settings)
-        settings, models = (
-            borrowed.settings,
-            {role: path.read_bytes() for role, path in borrowed.files_of(config.sides).items()},
-        )
+        reused = find_reused_subwords(Path(config.tokenizer_from), settings)
+        settings = reused.settings
+        models = {role: path.read_bytes() for role, path in reused.select_files(config.text_sides).items()}
     else:
-        models = learn(pairs, train, config)
+        models = learn_subwords(pairs, train, config)
     for role, model in models.items():
         (directory / f"{role}.spm").write_bytes(model)
     first, last = next(iter(models)), list(models)[-1]
     source = Tokenizer(models[first], settings)
     target = source if first == last else Tokenizer(models[last], settings)
-    return Vocabularies(source, target, f"{first}.spm", f"{last}.spm")
+    return LearnedSubwords(source, target, f"{first}.spm", f"{last}.spm")
 
 
-def learn(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, bytes]:
-    """From a sample of train the models by role: "joint", to which "target" may be added, or "source" and "target"."""
+def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, bytes]:
+    """Learns subword models from a sample of train.
+
+    Returns them by role: "joint", perhaps with "target" beside it, or "source" and "target".
+    """
     generator = np.random.default_rng([config.seed, 2])
     rows = np.sort(generator.permutation(train)[:SAMPLE])
-    masked = masked_rows(pairs, rows, config)
-    roles: dict[str, list[str]] = {
-        side: list(replacing(pairs.side(side).of(rows), masked.get(side, {}))) for side in config.sides
+    masked = mask_rows(pairs, rows, config)
+    sentences: dict[str, list[str]] = {
+        side: list(read_masked(pairs, side, rows, masked.get(side, {}))) for side in config.text_sides
     }
-    settings, size, least = config.tokenizer_settings, config.vocab_size, config.min_count
-    if len(roles) == 2 and not config.separate_vocabularies:
-        both = roles["source"] + roles["target"]
-        joint = train_tokenizer(both, settings, vocabulary_size=size, minimum_count=least)
-        joint, target = parted(joint, settings, roles["target"])
+    settings, size, minimum = config.tokenizer_settings, config.vocab_size, config.min_count
+    if len(sentences) == 2 and not config.separate_vocabularies:
+        joint_sentences = sentences["source"] + sentences["target"]
+        joint = train_tokenizer(joint_sentences, settings, vocabulary_size=size, minimum_count=minimum)
+        joint, target = extract_target_vocabulary(joint, settings, sentences["target"])
         return {"joint": joint} if target == joint else {"joint": joint, "target": target}
     return {
-        role: train_tokenizer(sentences, settings, vocabulary_size=size, minimum_count=least)
-        for role, sentences in roles.items()
+        side: train_tokenizer(side_sentences, settings, vocabulary_size=size, minimum_count=minimum)
+        for side, side_sentences in sentences.items()
     }
 
 
 def encode_splits(
-    pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path, progress: Progress, config: PrepareConfig
+    pairs: Pairs,
+    splits: Splits,
+    subwords: LearnedSubwords,
+    directory: Path,
+    report_progress: PrepareProgress,
+    config: PrepareConfig,
 ) -> IntArray:
-    """Writes the ids of each side of each split, with placeholders for protected spans that stand on both sides.
+    """Writes the ids of each side of each split, with placeholders for protected spans that are on both sides.
 
-    Returns the rows whose source was cut at `max_source_length`.
+    Returns the rows whose source was truncated to `max_source_length`.
     """
     limit = config.max_source_length
-    done, total = 0, len(config.sides) * sum(len(rows) for _, rows in splits.items())
-    masked = {split: masked_rows(pairs, rows, config) for split, rows in splits.items()}
-    cut: list[IntArray] = []
-    for side in config.sides:
-        tokenizer = vocabularies.tokenizer(side)
-        for split, rows in splits.items():
-            sentences = replacing(pairs.side(side).of(rows), masked[split].get(side, {}))
-            chunks = counted(encoded(sentences, tokenizer), done, total, progress)
+    done, total = 0, len(config.text_sides) * sum(len(rows) for rows in splits.by_name.values())
+    masked = {split: mask_rows(pairs, rows, config) for split, rows in splits.by_name.items()}
+    truncated: list[IntArray] = []
+    for side in config.text_sides:
+        tokenizer = subwords.get_tokenizer(side)
+        for split, rows in splits.by_name.items():
+            sentences = read_masked(pairs, side, rows, masked[split].get(side, {}))
+            chunks = report_encoding(encode_chunks(sentences, tokenizer), done, total, report_progress)
             ragged = Ragged.from_sequences(chunks, vocabulary_size=tokenizer.vocabulary_size)
             if side == "source" and limit is not None:
-                cut.append(rows[ragged.lengths > limit])
-                ragged = ragged.first(limit)
+                truncated.append(rows[ragged.lengths > limit])
+                ragged = ragged.truncate(limit)
             ragged.save(directory / f"{split}.{side}")
             done += len(rows)
-    return np.unique(np.concatenate(cut)) if cut else np.zeros(0, np.int64)
+    return np.unique(np.concatenate(truncated)) if truncated else np.zeros(0, np.int64)
 
 
-def masked_rows(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> dict[Side, dict[int, str]]:
-    """For each side the sentences that masking changes, by their place in `rows`; none where one side is no text."""
-    if len(config.sides) < 2:
+def mask_rows(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> dict[Side, dict[int, str]]:
+    """Returns for each side the sentences that masking changes, by their index in `rows`.
+
+    There are none where only one side is text.
+    """
+    if len(config.text_sides) < 2:
         return {}
-    changed: dict[Side, dict[int, str]] = {side: {} for side in config.sides}
-    for place, pair in enumerate(zip(pairs.source.of(rows), pairs.target.of(rows), strict=True)):
-        for side, before, after in zip(config.sides, pair, masked_pair(*pair), strict=True):
+    changed: dict[Side, dict[int, str]] = {side: {} for side in config.text_sides}
+    for index, pair in enumerate(zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)):
+        for side, before, after in zip(config.text_sides, pair, mask_pair(*pair), strict=True):
             if before != after:
-                changed[side][place] = after
+                changed[side][index] = after
     return changed
 
 
-def replacing(sentences: Iterable[str], changed: Mapping[int, str]) -> Iterator[str]:
-    return (changed.get(place, sentence) for place, sentence in enumerate(sentences))
+def read_masked(pairs: Pairs, side: Side, rows: IntArray, changed: Mapping[int, str]) -> Iterator[str]:
+    """Returns the sentences of these rows, those that masking has `changed` with their placeholders."""
+    return (changed.get(index, sentence) for index, sentence in enumerate(pairs.get_texts(side).select(rows)))
 
 
-def encoded(sentences: Iterator[str], tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
-    """The ids of the sentences, a chunk at a time."""
+def encode_chunks(sentences: Iterator[str], tokenizer: Tokenizer) -> Iterator[list[list[int]]]:
+    """Yields the ids of the sentences, one chunk at a time."""
     while chunk := list(islice(sentences, CHUNK)):
         yield tokenizer.encode_all(chunk)
 
 
-def counted(chunks: Iterable[list[list[int]]], done: int, total: int, progress: Progress) -> Iterator[list[list[int]]]:
-    """The chunks themselves; tells the callback how many sentences have gone by, after `done` earlier ones."""
+def report_encoding(
+    chunks: Iterable[list[list[int]]], done: int, total: int, report_progress: PrepareProgress
+) -> Iterator[list[list[int]]]:
+    """Passes the chunks on, and reports how many sentences were encoded, counting from `done`."""
     for chunk in chunks:
         yield chunk
         done += len(chunk)
-        progress("encoding", done, total)
+        report_progress("encoding", done, total)
 
 
-def measure_subwords(side: Side, pairs: Pairs, splits: Splits, vocabularies: Vocabularies, directory: Path) -> Subwords:
-    """Size and fit of the vocabulary of one side, from the ids that were written."""
-    tokenizer = vocabularies.tokenizer(side)
+def measure_subwords(
+    side: Side, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path
+) -> SubwordStatistics:
+    """Measures the vocabulary of one side, and how well it fits, from the ids that were written."""
+    tokenizer = subwords.get_tokenizer(side)
     words = pairs.facts.source_words if side == "source" else pairs.facts.target_words
     train = Ragged.load(directory / f"train.{side}")
-    held_out = np.concatenate([Ragged.load(directory / f"{split}.{side}").ids for split in ("dev", "test")])
-    return Subwords(
-        file=vocabularies.file(side),
+    held_out_ids = np.concatenate([Ragged.load(directory / f"{split}.{side}").ids for split in ("dev", "test")])
+    return SubwordStatistics(
+        file=subwords.get_file_name(side),
         vocabulary=tokenizer.vocabulary_size,
         pieces_per_word=round(len(train.ids) / max(int(words[splits.train].sum()), 1), 3),
-        unknown_share=round(float(np.mean(held_out == UNKNOWN)), 6) if len(held_out) else 0.0,
-        coverage=round(coverage(pairs.side(side), splits, tokenizer), 6),
+        unknown_share=round(float(np.mean(held_out_ids == UNKNOWN)), 6) if len(held_out_ids) else 0.0,
+        coverage=round(measure_coverage(pairs.get_texts(side), splits, tokenizer), 6),
         longest=int(train.lengths.max(initial=0)),
-        longest_of_99_percent=quantile(train.lengths),
+        longest_of_99_percent=find_99th_percentile(train.lengths),
     )
 
 
-def quantile(lengths: NDArray[np.int64]) -> int:
+def find_99th_percentile(lengths: NDArray[np.int64]) -> int:
+    """Returns the greatest length of all but the longest 1 % of the sentences; 0 without sentences."""
     return int(np.quantile(lengths, 0.99, method="lower")) if len(lengths) else 0
 
 
-def coverage(texts: Texts, splits: Splits, tokenizer: Tokenizer) -> float:
-    """Share, 0 to 1, of the characters of dev and test that are in pieces of the vocabulary."""
+def measure_coverage(texts: Texts, splits: Splits, tokenizer: Tokenizer) -> float:
+    """Returns the share, 0 to 1, of the characters of dev and test that the pieces of the vocabulary cover."""
     counts = Counter[str]()
-    for text in texts.of(np.concatenate([splits.dev, splits.test])):
+    for text in texts.select(np.concatenate([splits.dev, splits.test])):
         counts.update(text)
-    unseen = tokenizer.unseen("".join(counts))
+    unseen = tokenizer.find_unseen("".join(counts))
     return 1 - sum(counts[character] for character in unseen) / max(counts.total(), 1)

@@ -1,10 +1,10 @@
-"""A joint vocabulary that begins with the pieces that targets are written with.
+"""Orders a joint vocabulary so that it begins with the pieces that targets are written with.
 
-Of the pieces learnt from two languages together many stand in one of them alone. With those of the target in front an
-id means the same on both sides, one matrix of embeddings serves both, and the network chooses among the first ids only:
-its output layer, the most expensive of all, is a third smaller. The target's subword model has no other pieces, so that
-whatever is to be a target is cut into these. Source of the restriction: Sennrich, Haddow, Birch (2016), "Neural Machine
-Translation of Rare Words with Subword Units", section 3.2, as `--vocabulary` of its program has it since.
+Many pieces that are learned from two languages together occur in only one of them. With the target's pieces in front,
+an id stands for the same piece on both sides, one embedding matrix serves both, and the network chooses among the first
+ids only: its output layer, the most expensive of all, becomes a third smaller. The target's subword model has no other
+pieces, so that any target is segmented into these. Source of the restriction: Sennrich, Haddow, Birch (2016), "Neural
+Machine Translation of Rare Words with Subword Units", section 3.2, available as `--vocabulary` in their program.
 """
 
 from __future__ import annotations
@@ -16,65 +16,68 @@ from sentencepiece import sentencepiece_model_pb2 as proto
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
-# Divides the size of the target's vocabulary: the export looks for the best of it in blocks near this long
-# (`training/export/simplify.py`), and processors multiply by 16 columns at a time.
+# The size of the target's vocabulary is a multiple of this: the export searches for the best token in blocks of about
+# this length (`training/export/simplify.py`), and processors multiply by 16 columns at a time.
 BLOCK = 80
-WORTH = 0.9  # of the joint vocabulary: a target that needs more of it shares all
+LARGEST_SHARE = 0.9  # of the joint vocabulary: a target that needs more shares all of it
 
 
-def parted(joint: bytes, settings: TokenizerSettings, targets: Iterable[str]) -> tuple[bytes, bytes]:
-    """The joint model in another order, and its beginning, which has all that `targets` need; or `joint` twice.
+def extract_target_vocabulary(joint: bytes, settings: TokenizerSettings, targets: Iterable[str]) -> tuple[bytes, bytes]:
+    """Returns the joint model with its pieces reordered, and its beginning, which has all that `targets` need.
 
-    Both cut these targets as `joint` does.
+    Returns `joint` twice if the targets need most of it. Both models segment these targets as `joint` does.
     """
     model = proto.ModelProto.FromString(joint)
-    needed = needed_pieces(model, settings, Tokenizer(joint, settings).encode_all(targets))
+    needed = collect_needed_pieces(model, settings, Tokenizer(joint, settings).encode_all(targets))
     size = -(-len(needed) // BLOCK) * BLOCK
-    if size > WORTH * len(model.pieces):
+    if size > LARGEST_SHARE * len(model.pieces):
         return joint, joint
-    order = sorted(range(len(model.pieces)), key=lambda place: (place not in needed, place))
-    return beginning(model, order), beginning(model, order[:size])
+    order = sorted(range(len(model.pieces)), key=lambda piece_id: (piece_id not in needed, piece_id))
+    return select_pieces(model, order), select_pieces(model, order[:size])
 
 
-def needed_pieces(model: proto.ModelProto, settings: TokenizerSettings, sentences: Iterable[Iterable[int]]) -> set[int]:
-    """Ids of what stands in `sentences`, of what no text can do without, and of what these are merged from."""
-    found = {one for ids in sentences for one in ids}
-    found |= {place for place, piece in enumerate(model.pieces) if is_basic(piece)}
+def collect_needed_pieces(
+    model: proto.ModelProto, settings: TokenizerSettings, sentences: Iterable[Iterable[int]]
+) -> set[int]:
+    """Returns the ids of the pieces in `sentences`, of the basic pieces, and of those that BPE merges them from."""
+    needed = {piece_id for ids in sentences for piece_id in ids}
+    needed |= {piece_id for piece_id, piece in enumerate(model.pieces) if is_basic(piece)}
     if settings.kind == "bpe":
-        places = {piece.piece: place for place, piece in enumerate(model.pieces) if is_normal(piece)}
+        ids = {piece.piece: piece_id for piece_id, piece in enumerate(model.pieces) if is_normal(piece)}
         scores = {piece.piece: piece.score for piece in model.pieces if is_normal(piece)}
-        wholes = [model.pieces[place].piece for place in found if is_normal(model.pieces[place])]
-        found |= {places[part] for whole in wholes for part in merged_on_the_way(whole, scores)}
-    return found
+        pieces = [model.pieces[piece_id].piece for piece_id in needed if is_normal(model.pieces[piece_id])]
+        needed |= {ids[part] for piece in pieces for part in list_intermediate_merges(piece, scores)}
+    return needed
 
 
 def is_normal(piece: proto.ModelProto.SentencePiece) -> bool:
+    """Whether a piece was learned from text, and is not a special symbol, a placeholder or a byte."""
     return bool(piece.type == proto.ModelProto.SentencePiece.NORMAL)
 
 
 def is_basic(piece: proto.ModelProto.SentencePiece) -> bool:
-    """Marks, placeholders, bytes and single characters: with these every text has a spelling."""
+    """Whether a piece is a symbol, a placeholder, a byte or a single character; with these any text can be spelled."""
     return not is_normal(piece) or len(piece.piece) == 1
 
 
-def merged_on_the_way(whole: str, scores: dict[str, float]) -> list[str]:
-    """What BPE makes of the characters of a piece before it is whole."""
-    parts, made = list(whole), list[str]()
+def list_intermediate_merges(piece: str, scores: dict[str, float]) -> list[str]:
+    """Returns the pieces that BPE merges, in order, on the way from the characters of a piece to the piece itself."""
+    parts, merges = list(piece), list[str]()
     while len(parts) > 2:
-        possible = [(scores[text], -i) for i in range(len(parts) - 1) if (text := parts[i] + parts[i + 1]) in scores]
-        if not possible:
+        candidates = [(scores[text], -i) for i in range(len(parts) - 1) if (text := parts[i] + parts[i + 1]) in scores]
+        if not candidates:
             break
-        at = -max(possible)[1]  # of the earliest learnt merge the leftmost
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        made.append(parts[at])
-    return made
+        index = -max(candidates)[1]  # the merge that was learned first, and of equal ones the leftmost
+        parts[index : index + 2] = [parts[index] + parts[index + 1]]
+        merges.append(parts[index])
+    return merges
 
 
-def beginning(model: proto.ModelProto, order: list[int]) -> bytes:
-    """The model with these of its pieces, in this order."""
-    changed = proto.ModelProto()
-    changed.CopyFrom(model)
-    del changed.pieces[:]
-    changed.pieces.extend(model.pieces[place] for place in order)
-    changed.trainer_spec.vocab_size = len(order)
-    return bytes(changed.SerializeToString(deterministic=True))
+def select_pieces(model: proto.ModelProto, order: list[int]) -> bytes:
+    """Returns the model, serialized, with only these of its pieces, in this order."""
+    selection = proto.ModelProto()
+    selection.CopyFrom(model)
+    del selection.pieces[:]
+    selection.pieces.extend(model.pieces[piece_id] for piece_id in order)
+    selection.trainer_spec.vocab_size = len(order)
+    return bytes(selection.SerializeToString(deterministic=True))

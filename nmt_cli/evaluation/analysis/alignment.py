@@ -15,24 +15,24 @@ from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.texts import read_sentences
 
-Link = tuple[int, int]  # source word, target word, from 0
+WordLink = tuple[int, int]  # source word, target word, from 0
 
 
 @dataclass(frozen=True)
 class Gold:
     """The links that people drew for one sentence; each sure link is possible too."""
 
-    sure: frozenset[Link]
-    possible: frozenset[Link]
+    sure: frozenset[WordLink]
+    possible: frozenset[WordLink]
 
 
-def entropy(attention: FloatArray) -> float:
+def compute_entropy(attention: FloatArray) -> float:
     """Mean entropy of the rows of (T, S), in bits: 0 where each word looks at one word, log2 S where at all alike."""
     weights = np.clip(attention, 1e-12, 1)
     return float(-(weights * np.log2(weights)).sum(axis=1).mean())
 
 
-def diagonal_share(attention: FloatArray) -> float:
+def compute_diagonal_share(attention: FloatArray) -> float:
     """Weight of (T, S) that lies near the diagonal, 0-1: within a tenth of the sentence, or one word."""
     length, width = attention.shape
     expected = np.arange(length)[:, None] * (width - 1) / max(1, length - 1)
@@ -40,10 +40,13 @@ def diagonal_share(attention: FloatArray) -> float:
     return float((attention * near).sum() / attention.sum())
 
 
-def error_rate(found: Sequence[frozenset[Link]], gold: Sequence[Gold]) -> float:
+def compute_error_rate(alignments: Sequence[frozenset[WordLink]], gold: Sequence[Gold]) -> float:
     """AER (Och and Ney 2003), 0-1, lower is better: 1 - (|A and S| + |A and P|) / (|A| + |S|) over all sentences."""
-    hits = sum(len(own & one.sure) + len(own & one.possible) for own, one in zip(found, gold, strict=True))
-    total = sum(len(own) + len(one.sure) for own, one in zip(found, gold, strict=True))
+    hits = sum(
+        len(links & reference.sure) + len(links & reference.possible)
+        for links, reference in zip(alignments, gold, strict=True)
+    )
+    total = sum(len(links) + len(reference.sure) for links, reference in zip(alignments, gold, strict=True))
     return 1 - hits / total if total else 0.0
 
 
@@ -57,12 +60,12 @@ def read_links(path: Path, sentences: int) -> list[Gold]:
         raise DataError(
             f"{path} has {len(lines):,} lines for {sentences:,} sentences", hint="each line holds the links of one"
         )
-    return [parsed(line, f"{path}, line {number:,}") for number, line in enumerate(lines, start=1)]
+    return [parse_line(line, f"{path}, line {number:,}") for number, line in enumerate(lines, start=1)]
 
 
-def parsed(line: str, where: str) -> Gold:
-    sure: set[Link] = set()
-    possible: set[Link] = set()
+def parse_line(line: str, where: str) -> Gold:
+    sure: set[WordLink] = set()
+    possible: set[WordLink] = set()
     for word in line.split():
         mark = next((mark for mark in "-p?" if mark in word), "-")
         left, _, right = word.partition(mark)
@@ -77,8 +80,8 @@ def parsed(line: str, where: str) -> Gold:
 
 def check_links(gold: Sequence[Gold], sizes: Sequence[tuple[int, int]], path: Path) -> None:
     """Raises DataError for a link beyond the words of its sentence; `sizes` are (source words, target words)."""
-    for number, (one, (source, target)) in enumerate(zip(gold, sizes, strict=True), start=1):
-        beyond = next((link for link in one.possible if link[0] >= source or link[1] >= target), None)
+    for number, (links, (source, target)) in enumerate(zip(gold, sizes, strict=True), start=1):
+        beyond = next((link for link in links.possible if link[0] >= source or link[1] >= target), None)
         if beyond is not None:
             raise DataError(
                 f"{path}, line {number:,}: {beyond[0]}-{beyond[1]} is beyond {source} source and {target} target words",

@@ -57,31 +57,41 @@ SECTIONS: tuple[tuple[str, str, Trait, tuple[str, ...]], ...] = (
     (
         "source length",
         "words of the source",
-        traits.source_length,
-        tuple(traits.groups(traits.LENGTHS, "words")),
+        traits.group_by_length,
+        tuple(traits.list_groups(traits.LENGTHS, "words")),
     ),
     (
         "rarest source word",
         "how often it stands in the training sources",
-        traits.rarest_word,
-        ("never seen", *traits.groups(traits.FREQUENCIES, "times")[1:]),
+        traits.group_by_rarest_word,
+        ("never seen", *traits.list_groups(traits.FREQUENCIES, "times")[1:]),
     ),
     (
         "seen in training",
         "sources that the model was trained on, as they are or but for case and punctuation",
-        traits.seen,
+        traits.group_by_seen,
         ("unseen", "seen but for case", "seen in training"),
     ),
-    ("numbers", "digits of the reference", traits.numbers, ("none", "kept", "lost or changed")),
-    ("negation", "words like not, no, never", traits.negation, ("none", "kept", "lost", "added")),
-    ("names", "capitalised words in source and reference", traits.names, ("none", "kept", "lost or changed")),
-    ("repeats", "said twice in a row, and not in the reference", traits.repeats, ("none", "repeated words")),
-    ("untranslated", "source words in the translation", traits.copies, ("none", "some words", "whole sentence")),
-    ("length", "words of hypothesis against reference", traits.length, ("as long", "too short", "too long")),
+    ("numbers", "digits of the reference", traits.group_by_numbers, ("none", "kept", "lost or changed")),
+    ("negation", "words like not, no, never", traits.group_by_negation, ("none", "kept", "lost", "added")),
+    ("names", "capitalised words in source and reference", traits.group_by_names, ("none", "kept", "lost or changed")),
+    ("repeats", "said twice in a row, and not in the reference", traits.group_by_repeats, ("none", "repeated words")),
+    (
+        "untranslated",
+        "source words in the translation",
+        traits.group_by_copies,
+        ("none", "some words", "whole sentence"),
+    ),
+    (
+        "length",
+        "words of hypothesis against reference",
+        traits.group_by_length_ratio,
+        ("as long", "too short", "too long"),
+    ),
 )
 
 
-def profile(
+def build_profile(
     material: Material, training: Training | None = None, language: str = "", config: ScoreConfig = DEFAULT
 ) -> Profile:
     """Scores by groups of the sentences, and the twenty worst by chrF; `language` is the target's, an ISO 639 code.
@@ -91,14 +101,14 @@ def profile(
     scores = {name: METRICS[name](material.hypotheses, material.references, config) for name in PROFILED}
     sources: Sequence[str | None] = material.sources or [None] * len(material.hypotheses)
     examples = [
-        Example(hypothesis, own[0], source, training, language)
-        for hypothesis, own, source in zip(material.hypotheses, material.references, sources, strict=True)
+        Example(hypothesis, references[0], source, training, language)
+        for hypothesis, references, source in zip(material.hypotheses, material.references, sources, strict=True)
     ]
-    sections = (section(*one, examples, scores) for one in SECTIONS)
-    return Profile(tuple(one for one in sections if one is not None), worst(material, scores[RANKED]))
+    sections = (build_section(*trait, examples, scores) for trait in SECTIONS)
+    return Profile(tuple(built for built in sections if built is not None), find_worst(material, scores[RANKED]))
 
 
-def section(
+def build_section(
     title: str,
     meaning: str,
     trait: Trait,
@@ -113,15 +123,19 @@ def section(
         if label is None:
             return None
         rows[label].append(row)
-    groups = tuple(Group(name, len(own), values_of(own, scores)) for name, own in rows.items() if own)
+    groups = tuple(
+        Group(name, len(members), average_scores(members, scores)) for name, members in rows.items() if members
+    )
     return Section(title, meaning, groups)
 
 
-def values_of(rows: Sequence[int], scores: Mapping[str, Score]) -> dict[str, float]:
-    return {score.name: score.statistics.of(rows) for score in scores.values() if score.statistics is not None}
+def average_scores(rows: Sequence[int], scores: Mapping[str, Score]) -> dict[str, float]:
+    return {
+        score.name: score.statistics.score_sentences(rows) for score in scores.values() if score.statistics is not None
+    }
 
 
-def memory(trained: Material, unseen: Material, config: ScoreConfig = DEFAULT) -> Section:
+def compare_memory(trained: Material, unseen: Material, config: ScoreConfig = DEFAULT) -> Section:
     """Scores on a sample of the training sentences against those on sentences that were never seen."""
     groups = []
     for name, material in (("training sentences", trained), ("these sentences", unseen)):
@@ -131,7 +145,7 @@ def memory(trained: Material, unseen: Material, config: ScoreConfig = DEFAULT) -
     return Section("memorisation", meaning, tuple(groups))
 
 
-def worst(material: Material, score: Score) -> tuple[Sentence, ...]:
+def find_worst(material: Material, score: Score) -> tuple[Sentence, ...]:
     """The sentences of the lowest values; of equal ones the longest references first."""
     values = score.sentence_values
     order = sorted(range(len(values)), key=lambda row: (values[row], -len(material.references[row][0]), row))
@@ -147,16 +161,16 @@ def worst(material: Material, score: Score) -> tuple[Sentence, ...]:
     )
 
 
-def profile_lines(told: Profile) -> list[str]:
+def format_profile(profile: Profile) -> list[str]:
     """The sections as an aligned table."""
     lines = []
-    for one in told.sections:
-        names = list(one.groups[0].values)
+    for section in profile.sections:
+        names = list(section.groups[0].values)
         lines.append("")
         lines.append(
-            f"{one.title:<22}{'sentences':>11}" + "".join(f"{name:>9}" for name in names) + f"   {one.meaning}"
+            f"{section.title:<22}{'sentences':>11}" + "".join(f"{name:>9}" for name in names) + f"   {section.meaning}"
         )
-        for group in one.groups:
+        for group in section.groups:
             values = "".join(f"{group.values[name]:9.2f}" for name in names)
             lines.append(f"  {group.name:<20}{group.sentences:>11,}{values}")
     return lines[1:]

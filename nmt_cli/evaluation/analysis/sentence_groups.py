@@ -46,7 +46,7 @@ class Training:
     words: Counter[str]  # of the sources, in lower case
 
     @classmethod
-    def of(cls, sources: Sequence[str]) -> Training:
+    def from_sources(cls, sources: Sequence[str]) -> Training:
         wordings = [tuple(words_of(source)) for source in sources]
         counts: Counter[str] = Counter()
         for words in wordings:
@@ -65,14 +65,14 @@ class Example:
     language: str = ""  # of the target
 
 
-def source_length(example: Example) -> str | None:
+def group_by_length(example: Example) -> str | None:
     if example.source is None:
         return None
     number = len(words_of(example.source))
     return group(number, LENGTHS, "words")
 
 
-def rarest_word(example: Example) -> str | None:
+def group_by_rarest_word(example: Example) -> str | None:
     """How often the rarest word of the source stands in the training sources."""
     if example.source is None or example.training is None:
         return None
@@ -90,62 +90,62 @@ def group(number: int, bounds: Sequence[int], unit: str) -> str:
     return f"{low}+ {unit}"
 
 
-def groups(bounds: Sequence[int], unit: str) -> list[str]:
+def list_groups(bounds: Sequence[int], unit: str) -> list[str]:
     """All groups that `group` gives, in order."""
     return [group(bound, bounds, unit) for bound in bounds] + [group(bounds[-1] + 1, bounds, unit)]
 
 
-def numbers(example: Example) -> str | None:
+def group_by_numbers(example: Example) -> str | None:
     """Whether the digits of the reference stand in the hypothesis too."""
-    wanted = Counter(NUMBER.findall(example.reference))
-    return kept_or_lost(bool(wanted), not wanted - Counter(NUMBER.findall(example.hypothesis)))
+    expected = Counter(NUMBER.findall(example.reference))
+    return name_outcome(bool(expected), not expected - Counter(NUMBER.findall(example.hypothesis)))
 
 
-def names(example: Example) -> str | None:
+def group_by_names(example: Example) -> str | None:
     """Capitalised words that the reference takes over from the source, such as names, and whether the hypothesis does.
 
     Capitals alone would not do: German writes every noun with one.
     """
     if example.source is None:
         return None
-    wanted = capitalised(example.source) & capitalised(example.reference)
-    found = word_pattern(example.hypothesis).findall(example.hypothesis)
-    return kept_or_lost(bool(wanted), wanted <= set(found))
+    expected = find_capitalised(example.source) & find_capitalised(example.reference)
+    words = word_pattern(example.hypothesis).findall(example.hypothesis)
+    return name_outcome(bool(expected), expected <= set(words))
 
 
-def capitalised(text: str) -> set[str]:
+def find_capitalised(text: str) -> set[str]:
     return {word for word in word_pattern(text).findall(text) if len(word) > 1 and word[0].isupper()}
 
 
-def kept_or_lost(any_wanted: bool, kept: bool) -> str:
+def name_outcome(any_wanted: bool, kept: bool) -> str:
     return "none" if not any_wanted else "kept" if kept else "lost or changed"
 
 
-def negation(example: Example) -> str | None:
+def group_by_negation(example: Example) -> str | None:
     """Whether reference and hypothesis are both negated, by the target language's commonest words for it."""
-    pattern = negation_pattern(example.language)
+    pattern = compile_negation(example.language)
     if pattern is None:
         return None
-    wanted, found = bool(pattern.search(example.reference)), bool(pattern.search(example.hypothesis))
-    if wanted:
-        return "kept" if found else "lost"
-    return "added" if found else "none"
+    expected, produced = bool(pattern.search(example.reference)), bool(pattern.search(example.hypothesis))
+    if expected:
+        return "kept" if produced else "lost"
+    return "added" if produced else "none"
 
 
 @cache
-def negation_pattern(language: str) -> re.Pattern[str] | None:
-    own = re.split("[-_]", language.lower())[0]  # of en-GB the language
-    code = LANGUAGES.get(own, own)
+def compile_negation(language: str) -> re.Pattern[str] | None:
+    code = re.split("[-_]", language.lower())[0]  # of en-GB the language
+    code = LANGUAGES.get(code, code)
     return re.compile(NEGATIONS[code], re.IGNORECASE) if code in NEGATIONS else None
 
 
-def repeats(example: Example) -> str:
+def group_by_repeats(example: Example) -> str:
     """Whether the hypothesis says something twice in a row that the reference does not."""
-    own, other = repeated(words_of(example.hypothesis)), repeated(words_of(example.reference))
-    return "repeated words" if own - other else "none"
+    runs, other = find_repeated(words_of(example.hypothesis)), find_repeated(words_of(example.reference))
+    return "repeated words" if runs - other else "none"
 
 
-def repeated(words: Sequence[str]) -> set[tuple[str, ...]]:
+def find_repeated(words: Sequence[str]) -> set[tuple[str, ...]]:
     """The runs of one to four words that are followed by themselves."""
     return {
         tuple(words[first : first + n])
@@ -155,7 +155,7 @@ def repeated(words: Sequence[str]) -> set[tuple[str, ...]]:
     }
 
 
-def copies(example: Example) -> str | None:
+def group_by_copies(example: Example) -> str | None:
     """Whether source words of four letters or more that the reference translates stand untranslated."""
     if example.source is None:
         return None
@@ -166,15 +166,15 @@ def copies(example: Example) -> str | None:
     return "whole sentence" if len(copied) * 2 >= len(words_of(example.hypothesis)) else "some words"
 
 
-def length(example: Example) -> str:
+def group_by_length_ratio(example: Example) -> str:
     """The length of the hypothesis against the reference's."""
-    own, other = len(words_of(example.hypothesis)), len(words_of(example.reference))
-    if abs(own - other) >= SLACK and own > OVER * other:
+    length, other = len(words_of(example.hypothesis)), len(words_of(example.reference))
+    if abs(length - other) >= SLACK and length > OVER * other:
         return "too long"
-    return "too short" if abs(own - other) >= SLACK and own < UNDER * other else "as long"
+    return "too short" if abs(length - other) >= SLACK and length < UNDER * other else "as long"
 
 
-def seen(example: Example) -> str | None:
+def group_by_seen(example: Example) -> str | None:
     """Whether the source was trained on, as it is or but for case and punctuation."""
     if example.source is None or example.training is None:
         return None

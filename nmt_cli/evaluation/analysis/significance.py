@@ -57,31 +57,31 @@ class Comparison:
         return f"{bootstrap}p = {self.randomisation_p:.4f} (approximate randomisation)"
 
 
-def bootstrap(statistics: Statistics, resamples: int, seed: int = SEED) -> Interval | None:
+def bootstrap_interval(statistics: Statistics, resamples: int, seed: int = SEED) -> Interval | None:
     """The 95 % interval by resampling sentences with replacement (Koehn 2004); None where it cannot be known."""
     if resamples < 2 or len(statistics.counts) < 2:
         return None
-    return percentiles(statistics.combine(resampled_sums(statistics.counts, resamples, seed)))
+    return find_percentiles(statistics.combine(resample_sums(statistics.counts, resamples, seed)))
 
 
-def percentiles(values: FloatArray) -> Interval:
+def find_percentiles(values: FloatArray) -> Interval:
     """The bounds that sacreBLEU takes: one fortieth of the sorted values lies beyond each."""
     ordered = np.sort(values)
     beyond = len(ordered) // 40
     return Interval(float(ordered[beyond]), float(ordered[len(ordered) - beyond - 1]))
 
 
-def resampled_sums(counts: FloatArray, resamples: int, seed: int) -> FloatArray:
+def resample_sums(counts: FloatArray, resamples: int, seed: int) -> FloatArray:
     """(R, K): the counts of N sentences drawn with replacement, added up, R times."""
 
     def draw(generator: np.random.Generator, rows: int) -> FloatArray:
         chosen = generator.choice(len(counts), size=(rows, len(counts)), replace=True)
-        return np.stack([np.bincount(one, minlength=len(counts)) @ counts for one in chosen])
+        return np.stack([np.bincount(rows, minlength=len(counts)) @ counts for rows in chosen])
 
-    return np.concatenate(list(in_parts(draw, resamples, len(counts), seed)))
+    return np.concatenate(list(draw_in_parts(draw, resamples, len(counts), seed)))
 
 
-def in_parts(
+def draw_in_parts(
     draw: Callable[[np.random.Generator, int], Any], resamples: int, sentences: int, seed: int
 ) -> Iterator[Any]:
     """What `draw` makes of one generator, so many rows at a time that memory suffices."""
@@ -95,21 +95,21 @@ def compare(score: Score, other: Score, *, resamples: int, trials: int = TRIALS,
     """Both tests of `score` against `other`, which must be of the same metric and sentences; None without counts."""
     if score.statistics is None or other.statistics is None:
         return None
-    interval = bootstrap(other.statistics, resamples, seed)  # None where resamples say nothing, here and below
+    interval = bootstrap_interval(other.statistics, resamples, seed)  # None where resamples say nothing, here and below
     return Comparison(
         other=other.value,
         difference=score.value - other.value,
-        bootstrap_p=paired_bootstrap(score.statistics, other.statistics, resamples, seed) if interval else None,
-        randomisation_p=approximate_randomisation(score.statistics, other.statistics, trials, seed),
+        bootstrap_p=bootstrap_difference(score.statistics, other.statistics, resamples, seed) if interval else None,
+        randomisation_p=randomise_difference(score.statistics, other.statistics, trials, seed),
         interval=interval,
     )
 
 
-def total(statistics: Statistics) -> float:
-    return statistics.of(range(len(statistics.counts)))
+def sum_all(statistics: Statistics) -> float:
+    return statistics.score_sentences(range(len(statistics.counts)))
 
 
-def p_value(differences: FloatArray, real: float) -> float:
+def compute_p_value(differences: FloatArray, real: float) -> float:
     """How often chance alone gives at least the real difference; one is added to both counts (MultEval).
 
     sacreBLEU counts what is greater, and so finds two systems that differ in one sentence, or in none, to be certainly
@@ -120,22 +120,22 @@ def p_value(differences: FloatArray, real: float) -> float:
     return (int((differences >= real - ROUNDING).sum()) + 1) / (len(differences) + 1)
 
 
-def paired_bootstrap(one: Statistics, other: Statistics, resamples: int, seed: int = SEED) -> float:
+def bootstrap_difference(statistics: Statistics, other: Statistics, resamples: int, seed: int = SEED) -> float:
     """p of the difference by resampling the same sentences of both systems (Koehn 2004, as in Moses)."""
-    values = [system.combine(resampled_sums(system.counts, resamples, seed)) for system in (one, other)]
+    values = [system.combine(resample_sums(system.counts, resamples, seed)) for system in (statistics, other)]
     differences = np.abs(values[0] - values[1])
-    return p_value(differences - differences.mean(), abs(total(one) - total(other)))
+    return compute_p_value(differences - differences.mean(), abs(sum_all(statistics) - sum_all(other)))
 
 
-def approximate_randomisation(one: Statistics, other: Statistics, trials: int, seed: int = SEED) -> float:
+def randomise_difference(statistics: Statistics, other: Statistics, trials: int, seed: int = SEED) -> float:
     """p of the difference by swapping the two systems' sentences at random (Riezler and Maxwell 2005)."""
-    both = one.counts + other.counts
+    both = statistics.counts + other.counts
 
     def draw(generator: np.random.Generator, rows: int) -> FloatArray:
         swapped = generator.integers(2, size=(rows, len(both)), dtype=bool)
-        sums = swapped.astype(np.float64) @ other.counts + ~swapped @ one.counts
+        sums = swapped.astype(np.float64) @ other.counts + ~swapped @ statistics.counts
         rest = both.sum(axis=0) - sums
-        return np.abs(one.combine(sums) - one.combine(rest))
+        return np.abs(statistics.combine(sums) - statistics.combine(rest))
 
-    differences = np.concatenate(list(in_parts(draw, trials, len(both), seed)))
-    return p_value(differences, abs(total(one) - total(other)))
+    differences = np.concatenate(list(draw_in_parts(draw, trials, len(both), seed)))
+    return compute_p_value(differences, abs(sum_all(statistics) - sum_all(other)))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
-from nmt_cli.text.normalise import normalise, unspaced
+from nmt_cli.text.normalise import find_unspaced, normalise
 
 RELIABLE = 100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
 TOKENISED_END = re.compile(r"\S \.$")
@@ -16,40 +16,42 @@ TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:,|\.$|'s\b|n't\
 SHARE = 0.1  # of the lines from which a habit is no accident
 
 
-def doubts(
+def list_warnings(
     names: Sequence[str], hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT
 ) -> list[str]:
     """A line for each reason to doubt the scores of the metrics `names`."""
-    found = []
+    warnings = []
     if len(hypotheses) < RELIABLE:
-        found.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE} are not reliable")
-    first = [own[0] for own in references]
-    found += doubts_of_references(first, config)
+        warnings.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE} are not reliable")
+    first = [alternatives[0] for alternatives in references]
+    warnings += check_references(first, config)
     if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):
-        found.append("the translations are all in lower case, the references are not: --lowercase compares both so")
+        warnings.append("the translations are all in lower case, the references are not: --lowercase compares both so")
     if config.bleu_tokenizer == "13a" and any(name.startswith("bleu") for name in names):
         tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
         if tokenised > len(hypotheses) * SHARE:
-            found.append(
+            warnings.append(
                 f"{tokenised:,} hypotheses end in ' .': BLEU is meant for detokenised text, these look tokenised"
             )
-        if mostly_unspaced(references):
-            found.append("the references have no spaces between words, which BLEU (tok:13a) counts: trust chrF instead")
-    return found
+        if is_mostly_unspaced(references):
+            warnings.append(
+                "the references have no spaces between words, which BLEU (tok:13a) counts: trust chrF instead"
+            )
+    return warnings
 
 
-def doubts_of_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
+def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
     """Whether the references were changed by a program before: scores are then not of what people wrote."""
-    found = []
+    warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
     if config.bleu_tokenizer == "13a" and tokenised > len(references) * SHARE:
-        found.append(
+        warnings.append(
             f"{tokenised:,} of {len(references):,} references look tokenised (blanks before punctuation, or subword "
             "marks): score against the original text"
         )
     if not config.lowercase and is_lowercase(references):
-        found.append("the references are all in lower case: scores are of cased text, and a cased translation loses")
-    return found
+        warnings.append("the references are all in lower case: scores are of cased text, and a cased translation loses")
+    return warnings
 
 
 def is_lowercase(texts: Sequence[str]) -> bool:
@@ -58,18 +60,18 @@ def is_lowercase(texts: Sequence[str]) -> bool:
     return len(cased) > len(texts) / 2 and sum(text == text.lower() for text in cased) > 0.95 * len(cased)
 
 
-def mostly_unspaced(references: References) -> bool:
+def is_mostly_unspaced(references: References) -> bool:
     """Whether the references are in a script without spaces, such as Chinese or Thai."""
-    letters = "".join(character for own in references for character in own[0] if character.isalpha())
-    return len(unspaced(letters)) > len(letters) / 2
+    letters = "".join(character for alternatives in references for character in alternatives[0] if character.isalpha())
+    return len(find_unspaced(letters)) > len(letters) / 2
 
 
-def seen_in(sources: Sequence[str], training: Collection[str]) -> list[bool]:
+def find_seen(sources: Sequence[str], training: Collection[str]) -> list[bool]:
     """For each source whether it stands, normalised, among the (normalised) training sources."""
     return [normalise(source) in training for source in sources]
 
 
-def doubt_of_leak(seen: Sequence[bool], where: str) -> list[str]:
+def warn_of_leak(seen: Sequence[bool], where: str) -> list[str]:
     """A line if any source was seen in training."""
     number = sum(seen)
     if not number:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.metrics.sacrebleu_adapter import sacre_score
-from nmt_cli.evaluation.metrics.score import Hypotheses, Metric, References, Score, percent
+from nmt_cli.evaluation.metrics.sacrebleu_adapter import score_with_sacrebleu
+from nmt_cli.evaluation.metrics.score import Hypotheses, MetricFunction, References, Score, cap_percent
 
 
-def bleu(
+def compute_bleu(
     hypotheses: Hypotheses,
     references: References,
     config: ScoreConfig = DEFAULT,
@@ -37,28 +37,28 @@ def bleu(
     }
     if smoothing.method == "epsilon" and smoothing.value is not None:
         epsilon = smoothing.value
-        return sacre_score(
+        return score_with_sacrebleu(
             BLEU(**shared, smooth_method="none"),  # type: ignore[arg-type]
             name,
             hypotheses,
             references,
-            of_sums=lambda row: 100 * epsilon_bleu(row, epsilon),
-            of_sentence=lambda row: 100 * epsilon_bleu(row, epsilon, effective=True),
-            signature=lambda told: told.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
+            of_sums=lambda row: 100 * combine_with_epsilon(row, epsilon),
+            of_sentence=lambda row: 100 * combine_with_epsilon(row, epsilon, effective=True),
+            signature=lambda signature: signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
         )
-    own = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
-    corpus, sentence = BLEU(**own), BLEU(**own, effective_order=True)  # type: ignore[arg-type]
-    return sacre_score(
+    options = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
+    corpus, sentence = BLEU(**options), BLEU(**options, effective_order=True)  # type: ignore[arg-type]
+    return score_with_sacrebleu(
         corpus,
         name,
         hypotheses,
         references,
-        of_sums=lambda row: percent(corpus._compute_score_from_stats(row).score),  # type: ignore[arg-type]
-        of_sentence=lambda row: percent(sentence._compute_score_from_stats(row).score),  # type: ignore[arg-type]
+        of_sums=lambda row: cap_percent(corpus._compute_score_from_stats(row).score),  # type: ignore[arg-type]
+        of_sentence=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),  # type: ignore[arg-type]
     )
 
 
-def epsilon_bleu(row: Sequence[float], epsilon: float, *, effective: bool = False) -> float:
+def combine_with_epsilon(row: Sequence[float], epsilon: float, *, effective: bool = False) -> float:
     """BLEU, 0-1, where a precision of 0 is `epsilon`.
 
     `row` is sacreBLEU's: length of the hypothesis, of the reference, matches of each order, n-grams of each order.
@@ -75,16 +75,16 @@ def epsilon_bleu(row: Sequence[float], epsilon: float, *, effective: bool = Fals
         return 0.0
     precisions = [correct / total if correct > 0 else epsilon for correct, total in pairs]
     mean = sum(map(math.log, precisions)) / len(precisions)
-    return brevity_penalty(length, reference) * math.exp(mean)
+    return compute_brevity_penalty(length, reference) * math.exp(mean)
 
 
-def brevity_penalty(length: float, reference: float) -> float:
+def compute_brevity_penalty(length: float, reference: float) -> float:
     """1 for a hypothesis at least as long as the reference, exp(1 - r / c) for a shorter one (Papineni et al., 2.3)."""
     if length <= 0:
         return 0.0
     return 1.0 if length >= reference else math.exp(1 - reference / length)
 
 
-def bleu_of_order(order: int) -> Metric:
+def make_bleu(order: int) -> MetricFunction:
     """BLEU-`order` as a metric of the table."""
-    return partial(bleu, order=order, name=f"BLEU-{order}")
+    return partial(compute_bleu, order=order, name=f"BLEU-{order}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.metrics.sacrebleu_adapter import sacre_score
-from nmt_cli.evaluation.metrics.score import Hypotheses, Metric, References, Score
+from nmt_cli.evaluation.metrics.sacrebleu_adapter import score_with_sacrebleu
+from nmt_cli.evaluation.metrics.score import Hypotheses, MetricFunction, References, Score
 
 
-def chrf(
+def compute_chrf(
     hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, word_order: int = 0
 ) -> Score:
     """chrF2: F-score (beta 2) of character n-grams up to 6, sacreBLEU's defaults; with word n-grams chrF2++.
@@ -20,7 +20,7 @@ def chrf(
     from sacrebleu.metrics.chrf import CHRF  # a tenth of a second that `nmt --help` must not pay
 
     name = "chrF2" + "+" * word_order
-    return sacre_score(CHRF(word_order=word_order, lowercase=config.lowercase), name, hypotheses, references)
+    return score_with_sacrebleu(CHRF(word_order=word_order, lowercase=config.lowercase), name, hypotheses, references)
 
 
-chrf_plus_plus: Metric = partial(chrf, word_order=2)
+chrf_plus_plus: MetricFunction = partial(compute_chrf, word_order=2)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer
-from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score, check_pairing, mean_score, version
+from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score, average_scores, check_pairing, read_version
 
 
 class NoSynonyms:
@@ -26,7 +26,7 @@ class Stemmer:
         self.stem = lru_cache(maxsize=100_000)(PorterStemmer().stem)
 
 
-def meteor(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+def compute_meteor(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
     """Mean over the sentences of METEOR (alpha 0.9, beta 3, gamma 0.5); the best of several references counts.
 
     Words match exactly, then by Porter's stem, then by WordNet where NLTK finds its data: the signature tells.
@@ -36,26 +36,26 @@ def meteor(hypotheses: Hypotheses, references: References, config: ScoreConfig =
 
     check_pairing(hypotheses, references)
     words, stemmer = UnicodeTokenizer(), Stemmer()
-    wordnet = installed_wordnet()
+    wordnet = find_wordnet()
     values = [
         100
         * meteor_score(
-            [words.tokenize(one) for one in own],
+            [words.tokenize(reference) for reference in alternatives],
             words.tokenize(hypothesis),
             stemmer=stemmer,
             wordnet=wordnet or NoSynonyms(),
         )
-        for hypothesis, own in zip(hypotheses, references, strict=True)
+        for hypothesis, alternatives in zip(hypotheses, references, strict=True)
     ]
     match = "exact+porter+wordnet" if wordnet else "exact+porter"
     signature = (
         f"nrefs:{len(references[0])}|case:lc|tok:{words.name}|match:{match}|alpha:0.9|beta:3|gamma:0.5"
-        f"|mean:sentences|nltk:{version('nltk')}"
+        f"|mean:sentences|nltk:{read_version('nltk')}"
     )
-    return mean_score("METEOR", values, signature)
+    return average_scores("METEOR", values, signature)
 
 
-def installed_wordnet() -> Any | None:
+def find_wordnet() -> Any | None:
     """NLTK's reader of WordNet if its data is on this machine; nothing is ever downloaded."""
     from nltk.corpus import wordnet
 

@@ -11,7 +11,15 @@ from itertools import groupby
 from typing import Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.metrics.score import Hypotheses, Metric, References, Score, check_pairing, mean_score, version
+from nmt_cli.evaluation.metrics.score import (
+    Hypotheses,
+    MetricFunction,
+    References,
+    Score,
+    average_scores,
+    check_pairing,
+    read_version,
+)
 from nmt_cli.text.normalise import split_unspaced
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
@@ -39,7 +47,9 @@ def is_of_word(character: str) -> bool:
     return unicodedata.category(character)[0] in "LMN"
 
 
-def rouge(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, kind: str) -> Score:
+def compute_rouge(
+    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, kind: str
+) -> Score:
     """Mean over the sentences of ROUGE's F-score; of several references the best one counts for each sentence.
 
     `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union
@@ -50,21 +60,23 @@ def rouge(hypotheses: Hypotheses, references: References, config: ScoreConfig = 
     check_pairing(hypotheses, references)
     tokenizer = UnicodeTokenizer()
     scorer = RougeScorer([kind], tokenizer=tokenizer)
-    split = one_sentence_a_line if kind == "rougeLsum" else str
-    found = [
-        best_match([scorer.score(split(one), split(hypothesis))[kind] for one in own], config.beta)
-        for hypothesis, own in zip(hypotheses, references, strict=True)
+    split = split_lines if kind == "rougeLsum" else str
+    matches = [
+        find_best_match(
+            [scorer.score(split(reference), split(hypothesis))[kind] for reference in alternatives], config.beta
+        )
+        for hypothesis, alternatives in zip(hypotheses, references, strict=True)
     ]
     signature = (
         f"nrefs:{len(references[0])}|case:lc|tok:{tokenizer.name}|stem:no|measure:F{config.beta:g}|mean:sentences"
-        f"{'|split:.!?' if kind == 'rougeLsum' else ''}|rouge-score:{version('rouge-score')}"
+        f"{'|split:.!?' if kind == 'rougeLsum' else ''}|rouge-score:{read_version('rouge-score')}"
     )
     parts = {
-        "precision": 100 * sum(match.precision for match in found) / len(found),
-        "recall": 100 * sum(match.recall for match in found) / len(found),
+        "precision": 100 * sum(match.precision for match in matches) / len(matches),
+        "recall": 100 * sum(match.recall for match in matches) / len(matches),
     }
-    values = [100 * match.f for match in found]
-    return mean_score(f"ROUGE-{kind.removeprefix('rouge')}", values, signature, parts)
+    values = [100 * match.f for match in matches]
+    return average_scores(f"ROUGE-{kind.removeprefix('rouge')}", values, signature, parts)
 
 
 @dataclass(frozen=True)
@@ -76,22 +88,25 @@ class Match:
     recall: float
 
 
-def best_match(of_references: Sequence[Any], beta: float) -> Match:
+def find_best_match(of_references: Sequence[Any], beta: float) -> Match:
     """The match with the reference of the greatest F-score, of rouge-score's results."""
-    matches = (Match(f_score(one.precision, one.recall, beta), one.precision, one.recall) for one in of_references)
+    matches = (
+        Match(compute_f_score(result.precision, result.recall, beta), result.precision, result.recall)
+        for result in of_references
+    )
     return max(matches, key=lambda match: match.f)
 
 
-def f_score(precision: float, recall: float, beta: float) -> float:
+def compute_f_score(precision: float, recall: float, beta: float) -> float:
     """(1 + beta²) P R / (beta² P + R): recall counts beta times as much as precision."""
     weighted = beta * beta * precision + recall
     return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
-def one_sentence_a_line(text: str) -> str:
+def split_lines(text: str) -> str:
     return SENTENCE_END.sub("\n", text)
 
 
-def rouge_of_kind(kind: str) -> Metric:
+def make_rouge(kind: str) -> MetricFunction:
     """ROUGE of that kind as a metric of the table."""
-    return partial(rouge, kind=kind)
+    return partial(compute_rouge, kind=kind)

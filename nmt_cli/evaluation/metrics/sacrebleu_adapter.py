@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score, Statistics, check_pairing, streams
+from nmt_cli.evaluation.metrics.score import (
+    Hypotheses,
+    References,
+    Score,
+    Statistics,
+    check_pairing,
+    transpose_references,
+)
 
 
-def sacre_score(
+def score_with_sacrebleu(
     metric: Any,
     name: str,
     hypotheses: Hypotheses,
@@ -28,7 +35,7 @@ def sacre_score(
 
     check_pairing(hypotheses, references)
     value_of = of_sums or (lambda row: float(metric._compute_score_from_stats(row).score))
-    rows: list[list[float]] = metric._extract_corpus_statistics(hypotheses, streams(references))
+    rows: list[list[float]] = metric._extract_corpus_statistics(hypotheses, transpose_references(references))
     sums = [sum(column) for column in zip(*rows, strict=True)]
     values = map(of_sentence or value_of, (list(row) for row in rows))
 

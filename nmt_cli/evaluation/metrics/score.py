@@ -26,7 +26,7 @@ class Statistics:
     counts: FloatArray  # (N, K)
     combine: Callable[[FloatArray], FloatArray]  # sums (R, K) -> values (R,)
 
-    def of(self, rows: Sequence[int]) -> float:
+    def score_sentences(self, rows: Sequence[int]) -> float:
         """The score of these sentences alone."""
         return float(self.combine(self.counts[list(rows)].sum(axis=0, keepdims=True))[0])
 
@@ -47,13 +47,15 @@ class Score:
     lower_is_better: bool = False
 
 
-class Metric(Protocol):
+class MetricFunction(Protocol):
     """A metric that needs nothing but the sentences."""
 
     def __call__(self, hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score: ...
 
 
-def mean_score(name: str, values: Sequence[float], signature: str, parts: Mapping[str, float] | None = None) -> Score:
+def average_scores(
+    name: str, values: Sequence[float], signature: str, parts: Mapping[str, float] | None = None
+) -> Score:
     """The score that is the mean of its sentences' values (0-100)."""
     return Score(
         name=name,
@@ -61,12 +63,12 @@ def mean_score(name: str, values: Sequence[float], signature: str, parts: Mappin
         signature=signature,
         sentence_values=tuple(values),
         parts=parts or {},
-        statistics=ratio_statistics(values, [1.0] * len(values)),
+        statistics=make_ratio_statistics(values, [1.0] * len(values)),
     )
 
 
-def ratio_statistics(numerators: Sequence[float], denominators: Sequence[float], scale: float = 1.0) -> Statistics:
-    """Of a score that is `scale` times one sum over another."""
+def make_ratio_statistics(numerators: Sequence[float], denominators: Sequence[float], scale: float = 1.0) -> Statistics:
+    """Returns the statistics of a score that is `scale` times one sum over another."""
     import numpy as np  # which `nmt --help` does not need
 
     counts = np.stack([np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)], axis=1)
@@ -93,17 +95,17 @@ def check_pairing(hypotheses: Hypotheses, references: References) -> None:
             raise DataError(f"sentence {number:,} has {count} references, the sentences before it {counts[0]}")
 
 
-def streams(references: References) -> list[list[str]]:
+def transpose_references(references: References) -> list[list[str]]:
     """The transpose: one list of all sentences for each reference, which is the order sacreBLEU wants."""
     return [list(stream) for stream in zip(*references, strict=True)]
 
 
-def percent(value: float) -> float:
+def cap_percent(value: float) -> float:
     """`value` at most 100: sacreBLEU's logarithms make 100.00000000000004 of a perfect translation."""
     return min(value, 100.0)
 
 
-def version(package: str) -> str:
+def read_version(package: str) -> str:
     """Version of an installed package, for signatures."""
     from importlib import metadata  # a tenth of the time in which `nmt evaluate --help` must answer
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
-from nmt_cli.evaluation.metrics.sacrebleu_adapter import sacre_score
+from nmt_cli.evaluation.metrics.sacrebleu_adapter import score_with_sacrebleu
 from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score
 
 
-def ter(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+def compute_ter(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
     """Edits (insert, delete, substitute, shift a block) per reference word, times 100. Lower is better, 0 is perfect.
 
     Raises DataError for sequences that do not belong together.
     """
     from sacrebleu.metrics.ter import TER  # a tenth of a second that `nmt --help` must not pay
 
-    return sacre_score(TER(), "TER", hypotheses, references, lower_is_better=True)
+    return score_with_sacrebleu(TER(), "TER", hypotheses, references, lower_is_better=True)

@@ -1,1 +1,1 @@
-"""Recurrences for training whose gradients are written out: as exact as automatic differentiation, and faster."""
+"""Recurrences for training with hand-written gradients: as exact as automatic differentiation, and faster."""

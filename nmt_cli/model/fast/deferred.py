@@ -1,9 +1,14 @@
-"""A loop over time whose kernels learn after it. For teacher forcing alone.
+"""A loop over time whose kernels get their gradients after it. For teacher forcing only.
 
-Left to itself, the gradient of a loop adds up the gradient of every kernel at every step, and casts every kernel anew.
-Here kernels are constants inside the loop, and what each is multiplied with is noted: its gradient is one product over
-all steps, once those of its products are known. Where a whole step is written out it is faster still: `recurrence.py`.
-Knows tensors only.
+Left to itself, TensorFlow adds up the gradient of every kernel at every step of a loop, and casts every kernel anew.
+Here kernels are constants inside the loop, and the loop records the factor of each product:
+1. every product has a zero added to it, a probe, whose gradient is that of the product,
+2. automatic differentiation of the loop gives the gradients of all probes,
+3. the gradient of each kernel is one product over all steps: of the recorded factors and the probes' gradients.
+
+Where a whole step has hand-written gradients, it is faster still: `recurrence.py`. Knows tensors only.
+`test_written_out_gradients_are_those_of_tensorflow` in `tests/unit/model/fast` holds loss and gradients equal to those
+of the decoders' own steps.
 
 Letters: T steps, N rows; a map has a kernel (I, J) and a bias (J,).
 """
@@ -16,47 +21,50 @@ from typing import Any
 
 from keras import ops
 
+from nmt_cli.arrays.types import NamedTensors, Tensor
 from nmt_cli.model.fast.recurrence import Product
 
-Tensor = Any
-State = dict[str, Tensor]
 Affine = Callable[[str, Tensor], Tensor]  # the name of a map and (N, I) to (N, J), in float32
-Step = Callable[[Affine, State, Tensor], State]  # the last state and a step's input (N, ...) to the next state
+# The affine maps, the previous state and a step's input (N, ...) to the next state.
+DeferredStep = Callable[[Affine, NamedTensors, Tensor], NamedTensors]
 
 
-def states_with_maps(
-    step: Step, start: State, inputs: Tensor, maps: Mapping[str, tuple[Tensor, Tensor]], *, dtype: str
-) -> State:
-    """The states (T, N, ...) that `step` makes of `start` over `inputs` (T, N, ...), by their names; all in float32.
+def run_with_deferred_kernels(
+    step: DeferredStep, start: NamedTensors, inputs: Tensor, maps: Mapping[str, tuple[Tensor, Tensor]], *, dtype: str
+) -> NamedTensors:
+    """Returns the states (T, N, ...) after each step over `inputs` (T, N, ...), by name, in float32.
 
-    `step` is handed a function that applies one of `maps`, kernel and bias, by its name, and must use each once.
-    Products are made in `dtype`, and `inputs` are rounded to it.
+    `step` gets a function that applies one of `maps`, a kernel and a bias, by its name; it must apply each once.
+    Products are computed in `dtype`, to which `inputs` are rounded as well.
     """
     deferred = DeferredMaps(maps, dtype)
     # One sequence, since Keras' scan on TensorFlow takes no two of unknown length.
-    sequence = ops.concatenate([ops.cast(inputs, dtype), deferred.nothing(*ops.shape(inputs)[:2])], axis=-1)
+    sequence = ops.concatenate([ops.cast(inputs, dtype), deferred.make_probes(*ops.shape(inputs)[:2])], axis=-1)
 
-    def noting_step(carry: dict[str, State], given: Tensor) -> tuple[dict[str, State], dict[str, State]]:
-        own, nothing = ops.split(given, [inputs.shape[-1]], axis=-1)
-        seen: State = {}
-        affine = deferred.noting_affine(deferred.of_each(nothing), seen)
-        carry = {"states": step(affine, carry["states"], ops.cast(own, "float32")), "seen": seen}
+    def record_step(
+        carry: dict[str, NamedTensors], elements: Tensor
+    ) -> tuple[dict[str, NamedTensors], dict[str, NamedTensors]]:
+        values, probes = ops.split(elements, [inputs.shape[-1]], axis=-1)
+        factors: NamedTensors = {}
+        affine = deferred.make_affine(deferred.split_by_map(probes), factors)
+        carry = {"states": step(affine, carry["states"], ops.cast(values, "float32")), "factors": factors}
         return carry, carry
 
-    _, noted = ops.scan(noting_step, {"states": start, "seen": deferred.unseen(ops.shape(inputs)[1])}, sequence)
-    deferred.seen = noted["seen"]
-    states: State = noted["states"]
+    before = {"states": start, "factors": deferred.make_empty_factors(ops.shape(inputs)[1])}
+    _, recorded = ops.scan(record_step, before, sequence)
+    deferred.factors = recorded["factors"]
+    states: NamedTensors = recorded["states"]
     return states
 
 
 class DeferredMaps:
-    """The maps of one loop, by their names.
+    """The maps of one loop, by name, and the gradients of their kernels.
 
-    The loop adds to each product a step of `nothing`. What is added has the gradient of the product: so kernels learn
-    from it, outside the loop.
+    The loop adds a step of the probes to each product. A probe has the gradient of its product, so kernels get their
+    gradients from the probes', outside the loop.
     """
 
-    seen: State  # (T, N, I), what was multiplied; known once the loop has run
+    factors: NamedTensors  # (T, N, I), what each kernel was multiplied with; known once the loop has run
 
     def __init__(self, maps: Mapping[str, tuple[Tensor, Tensor]], dtype: str) -> None:
         self.dtype = dtype
@@ -66,35 +74,41 @@ class DeferredMaps:
         widths = [kernel.shape[1] for kernel in self.kernels.values()]
         *self.ends, self.width = accumulate(widths)
 
-    def nothing(self, steps: Tensor, rows: Tensor) -> Tensor:
-        """Zeros for all products of the loop, beside each other, (T, N, J of all)."""
+    def make_probes(self, steps: Tensor, rows: Tensor) -> Tensor:
+        """Returns zeros (T, N, sum of J) for all products of the loop, with the kernels' gradients behind them."""
 
-        def zeros(*_: Tensor) -> tuple[Tensor, Any]:
-            return ops.zeros((steps, rows, self.width), dtype=self.dtype), self.kernel_gradients
+        def make_zeros(*_: Tensor) -> tuple[Tensor, Any]:
+            return ops.zeros((steps, rows, self.width), dtype=self.dtype), self.compute_kernel_gradients
 
-        nothing: Tensor = ops.custom_gradient(zeros)(*self.kernels.values())
-        return nothing
+        probes: Tensor = ops.custom_gradient(make_zeros)(*self.kernels.values())
+        return probes
 
-    def kernel_gradients(self, upstream: Tensor) -> tuple[Tensor, ...]:
-        """Of all kernels, given that (T, N, J of all) of their products."""
-        upstreams = self.of_each(upstream)
-        return tuple(one.kernel_gradient(self.seen[name], upstreams[name]) for name, one in self.products.items())
+    def compute_kernel_gradients(self, upstream: Tensor) -> tuple[Tensor, ...]:
+        """Returns the gradients of all kernels, given those of all products (T, N, sum of J)."""
+        gradients = self.split_by_map(upstream)
+        return tuple(
+            product.compute_kernel_gradient(self.factors[name], gradients[name])
+            for name, product in self.products.items()
+        )
 
-    def of_each(self, of_all: Tensor) -> State:
-        """(..., J) by the maps' names, of (..., J of all)."""
-        return dict(zip(self.products, ops.split(of_all, self.ends, axis=-1), strict=True))
+    def split_by_map(self, values: Tensor) -> NamedTensors:
+        """Splits values (..., sum of J) into those of each map (..., J), by name."""
+        return dict(zip(self.products, ops.split(values, self.ends, axis=-1), strict=True))
 
-    def noting_affine(self, nothing: State, seen: State) -> Affine:
-        """For one step, with that step of `nothing`; it notes in `seen` what it is given."""
+    def make_affine(self, probes: NamedTensors, factors: NamedTensors) -> Affine:
+        """Returns the function that applies a map at one step, with that step of the probes.
 
-        def affine(name: str, values: Tensor) -> Tensor:
+        It records its arguments in `factors`.
+        """
+
+        def apply(name: str, values: Tensor) -> Tensor:
             values = ops.cast(values, self.dtype)
-            seen[name] = ops.stop_gradient(values)
-            product = ops.matmul(values, self.products[name].kernel) + nothing[name]
+            factors[name] = ops.stop_gradient(values)
+            product = ops.matmul(values, self.products[name].kernel) + probes[name]
             return ops.cast(product, "float32") + self.biases[name]
 
-        return affine
+        return apply
 
-    def unseen(self, rows: Tensor) -> State:
-        """Of the time before the first step."""
+    def make_empty_factors(self, rows: Tensor) -> NamedTensors:
+        """Returns the factors before the first step: zeros."""
         return {name: ops.zeros((rows, kernel.shape[0]), dtype=self.dtype) for name, kernel in self.kernels.items()}

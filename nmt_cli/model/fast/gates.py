@@ -1,68 +1,80 @@
-"""One step of a GRU and of an LSTM, from projected input and state to the next state, and its gradient written out.
+"""One step of a GRU and of an LSTM, from projected input and state to the next state, with hand-written gradients.
 
-`recurrence.py` runs them over time for training, `training/export/tracing.py` for the export. The equations are those
-of `keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`; tests hold both to them. Letters: N rows,
-U units, G gates.
+`recurrence.py` and `deferred.py` run them over time in training, `training/export/tracing.py` in the export of an LSTM.
+The equations are those of `keras.layers.GRUCell` (with `reset_after`) and `keras.layers.LSTMCell`, written once more
+because Keras' cells give no activations from which a backward pass could start. `tests/unit/model/fast` holds the two
+equal: `test_a_run_over_time_is_the_cell_step_by_step` the states, `test_written_out_gradients_are_those_of_tensorflow`
+the gradients. Letters: N rows, U units, G gates.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from keras import ops
 
-Tensor = Any
-Notes = dict[str, Tensor]  # of one step; with T in front, of all
+from nmt_cli.arrays.types import NamedTensors, Tensor
 
 
 @dataclass(frozen=True)
 class GatesGradient:
-    """Of one step."""
+    """The gradients of one step."""
 
-    inputs: Tensor  # (N, G U): of what came from the input
-    inner: Tensor  # (N, G U): of what came from the state through the kernel
-    direct: Notes  # (N, U): of the states themselves, by their names; none is 0
+    inputs: Tensor  # (N, G U): of the projected input
+    inner: Tensor  # (N, G U): of the projected state
+    direct: NamedTensors  # (N, U): of the states themselves, by name; a state without an entry has a gradient of 0
 
 
 class Gates(Protocol):
-    """`states` are names of what a cell hands to its next step, "hidden" first; `noted` of what its gradient needs."""
+    """The equations of a cell.
+
+    `states` names what a step passes on to the next one, "hidden" first; `cached` names the activations that the
+    backward pass needs besides.
+    """
 
     states: tuple[str, ...]
-    noted: tuple[str, ...]
+    cached: tuple[str, ...]
 
-    def step(self, from_input: Tensor, from_hidden: Tensor, before: Notes) -> Notes:
-        """The next states (N, U) and what is noted (N, U). Both projections are (N, G U), with their biases."""
+    def step(self, from_input: Tensor, from_hidden: Tensor, previous: NamedTensors) -> NamedTensors:
+        """Returns the next states and the cached activations (N, U).
+
+        Both projections are (N, G U), bias included; `previous` has the states before the step.
+        """
         ...
 
-    def gradient(self, upstream: Notes, notes: Notes, before: Notes) -> GatesGradient:
-        """The gradient of `step`, given that of the next states."""
+    def backward(self, upstream: NamedTensors, cache: NamedTensors, previous: NamedTensors) -> GatesGradient:
+        """Returns the gradients of `step`, given the gradients `upstream` of the next states."""
         ...
 
 
 class GruGates:
-    """Cho et al. (2014), "Learning Phrase Representations using RNN Encoder-Decoder", equations 5 to 8, with the reset
-    gate after the product."""
+    """The gated recurrent unit, with the reset gate applied after the product.
+
+    Source: Cho et al. (2014), "Learning Phrase Representations using RNN Encoder-Decoder", equations 5 to 8.
+    `gru_change` in `training/export/tracing.py` has the same equations gate by gate, which is faster in ONNX Runtime;
+    `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` holds the two equal.
+    """
 
     states: tuple[str, ...] = ("hidden",)
-    noted: tuple[str, ...] = ("update", "reset", "new", "inner")
+    cached: tuple[str, ...] = ("update", "reset", "new", "inner")
 
-    def step(self, from_input: Tensor, from_hidden: Tensor, before: Notes) -> Notes:
+    def step(self, from_input: Tensor, from_hidden: Tensor, previous: NamedTensors) -> NamedTensors:
         input_update, input_reset, input_new = ops.split(from_input, 3, axis=-1)
         hidden_update, hidden_reset, inner = ops.split(from_hidden, 3, axis=-1)
         update = ops.sigmoid(input_update + hidden_update)
         reset = ops.sigmoid(input_reset + hidden_reset)
         new = ops.tanh(input_new + reset * inner)
-        hidden = new + update * (before["hidden"] - new)
+        hidden = new + update * (previous["hidden"] - new)
         return {"hidden": hidden, "update": update, "reset": reset, "new": new, "inner": inner}
 
-    def gradient(self, upstream: Notes, notes: Notes, before: Notes) -> GatesGradient:
+    def backward(self, upstream: NamedTensors, cache: NamedTensors, previous: NamedTensors) -> GatesGradient:
         to_hidden = upstream["hidden"]
-        update, reset, new = (notes[name] for name in ("update", "reset", "new"))
+        update, reset, new = (cache[name] for name in ("update", "reset", "new"))
         direct = to_hidden * update
         to_new = (to_hidden - direct) * (1.0 - new * new)
-        to_update = to_hidden * (before["hidden"] - new) * update * (1.0 - update)
-        to_reset = to_new * notes["inner"] * reset * (1.0 - reset)
+        to_update = to_hidden * (previous["hidden"] - new) * update * (1.0 - update)
+        to_reset = to_new * cache["inner"] * reset * (1.0 - reset)
         return GatesGradient(
             inputs=ops.concatenate([to_update, to_reset, to_new], axis=-1),
             inner=ops.concatenate([to_update, to_reset, to_new * reset], axis=-1),
@@ -71,32 +83,35 @@ class GruGates:
 
 
 class LstmGates:
-    """Hochreiter and Schmidhuber (1997), "Long Short-Term Memory", with the forget gate of Gers et al. (2000)."""
+    """The long short-term memory with a forget gate.
+
+    Sources: Hochreiter and Schmidhuber (1997), "Long Short-Term Memory"; Gers et al. (2000), "Learning to Forget".
+    """
 
     states: tuple[str, ...] = ("hidden", "cell")
-    noted: tuple[str, ...] = ("input", "forget", "new", "output")
+    cached: tuple[str, ...] = ("input", "forget", "new", "output")
 
-    def step(self, from_input: Tensor, from_hidden: Tensor, before: Notes) -> Notes:
+    def step(self, from_input: Tensor, from_hidden: Tensor, previous: NamedTensors) -> NamedTensors:
         to_input, to_forget, to_new, to_output = ops.split(from_input + from_hidden, 4, axis=-1)
-        notes = {
+        cache = {
             "input": ops.sigmoid(to_input),
             "forget": ops.sigmoid(to_forget),
             "new": ops.tanh(to_new),
             "output": ops.sigmoid(to_output),
         }
-        cell = self.next_cell(notes, before)
-        return {"hidden": notes["output"] * ops.tanh(cell), "cell": cell, **notes}
+        cell = self.compute_cell(cache, previous)
+        return {"hidden": cache["output"] * ops.tanh(cell), "cell": cell, **cache}
 
-    def next_cell(self, notes: Notes, before: Notes) -> Tensor:
-        return notes["forget"] * before["cell"] + notes["input"] * notes["new"]
+    def compute_cell(self, cache: NamedTensors, previous: NamedTensors) -> Tensor:
+        return cache["forget"] * previous["cell"] + cache["input"] * cache["new"]
 
-    def gradient(self, upstream: Notes, notes: Notes, before: Notes) -> GatesGradient:
-        into, forget, new, output = (notes[name] for name in self.noted)
-        shown = ops.tanh(self.next_cell(notes, before))
-        to_output = upstream["hidden"] * shown * output * (1.0 - output)
-        to_cell = upstream["cell"] + upstream["hidden"] * output * (1.0 - shown * shown)
-        to_input = to_cell * new * into * (1.0 - into)
-        to_forget = to_cell * before["cell"] * forget * (1.0 - forget)
-        to_new = to_cell * into * (1.0 - new * new)
+    def backward(self, upstream: NamedTensors, cache: NamedTensors, previous: NamedTensors) -> GatesGradient:
+        write, forget, new, output = (cache[name] for name in self.cached)
+        squashed = ops.tanh(self.compute_cell(cache, previous))
+        to_output = upstream["hidden"] * squashed * output * (1.0 - output)
+        to_cell = upstream["cell"] + upstream["hidden"] * output * (1.0 - squashed * squashed)
+        to_input = to_cell * new * write * (1.0 - write)
+        to_forget = to_cell * previous["cell"] * forget * (1.0 - forget)
+        to_new = to_cell * write * (1.0 - new * new)
         gates = ops.concatenate([to_input, to_forget, to_new, to_output], axis=-1)
         return GatesGradient(inputs=gates, inner=gates, direct={"cell": to_cell * forget})

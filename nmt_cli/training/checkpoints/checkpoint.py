@@ -17,8 +17,8 @@ import numpy as np
 from nmt_cli.errors import DamagedError
 from nmt_cli.files import atomic_path
 from nmt_cli.runtime.model_directory import CHECKPOINTS, HISTORY
-from nmt_cli.training.checkpoints.npz import Arrays, read_arrays, write_arrays
-from nmt_cli.training.config import Metric
+from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays, write_arrays
+from nmt_cli.training.config import KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
 
 if TYPE_CHECKING:  # the command line looks for a state before it waits for TensorFlow
@@ -48,7 +48,7 @@ class Checkpoints:
     """
 
     directory: Path
-    metric: Metric = "bleu"
+    metric: KeptMetric = "bleu"
     count: int = 1
     kept: list[Kept] = field(default_factory=list)  # the best first
     records: list[EpochRecord] = field(default_factory=list)
@@ -61,15 +61,15 @@ class Checkpoints:
     def state_path(self) -> Path:
         return state_path(self.directory)
 
-    def path(self, epoch: int) -> Path:
-        """Of the weights after an epoch."""
+    def name_weights(self, epoch: int) -> Path:
+        """Returns the path of the weights after an epoch."""
         return self.directory / CHECKPOINTS / f"epoch-{epoch:04}.npz"
 
     def is_better(self, validation: Validation) -> bool:
-        return self.best is None or self.merit(validation) > self.merit(self.best.validation)
+        return self.best is None or self.rate(validation) > self.rate(self.best.validation)
 
-    def merit(self, validation: Validation) -> tuple[float, float]:
-        """More is better."""
+    def rate(self, validation: Validation) -> tuple[float, float]:
+        """Returns the value of the metric by which weights are kept; more is better."""
         value: float = getattr(validation, self.metric)
         return -value if self.metric == "loss" else value, -validation.loss
 
@@ -78,48 +78,51 @@ class Checkpoints:
 
         Of an epoch that is kept already, since a run that was stopped within it goes on in it, the better ones stay.
         """
-        entry, others = Kept(epoch, validation), [one for one in self.kept if one.epoch != epoch]
-        if any(self.merit(one.validation) >= self.merit(validation) for one in self.kept if one.epoch == epoch):
+        entry, others = Kept(epoch, validation), [kept for kept in self.kept if kept.epoch != epoch]
+        if any(self.rate(kept.validation) >= self.rate(validation) for kept in self.kept if kept.epoch == epoch):
             return
-        ranked = sorted([*others, entry], key=lambda one: self.merit(one.validation), reverse=True)[: self.count]
+        ranked = sorted([*others, entry], key=lambda kept: self.rate(kept.validation), reverse=True)[: self.count]
         if entry in ranked:
-            save_weights(network, self.path(epoch))
+            save_weights(network, self.name_weights(epoch))
             self.kept = ranked
 
     def restore_best(self, network: Seq2Seq) -> None:
         if self.best is not None:
-            load_weights(network, self.path(self.best.epoch))
+            load_weights(network, self.name_weights(self.best.epoch))
 
     def write_history(self) -> None:
         """Writes `history.jsonl`."""
         with atomic_path(self.directory / HISTORY) as temporary:
-            lines = [json.dumps(one.to_mapping()) + "\n" for one in self.records]
+            lines = [json.dumps(record.to_mapping()) + "\n" for record in self.records]
             temporary.write_text("".join(lines), encoding="utf-8")
 
     def save_state(self, variables: Sequence[keras.Variable], facts: Mapping[str, Any]) -> None:
         """Writes the state of the run: its variables, `facts` (what JSON can hold) and what is kept."""
-        own = {
+        progress_facts = {
             "format": FORMAT,
-            "kept": [asdict(one) for one in self.kept],
-            "records": [vars(one) for one in self.records],
+            "kept": [asdict(entry) for entry in self.kept],
+            "records": [vars(record) for record in self.records],
         }
-        entries = [(FACTS, json.dumps({**facts, **own})), *((f"{n:04}", one.value) for n, one in enumerate(variables))]
+        entries = [
+            (FACTS, json.dumps({**facts, **progress_facts})),
+            *((f"{n:04}", variable.value) for n, variable in enumerate(variables)),
+        ]
         write_arrays(self.state_path, entries)
         self.remove_unused()
 
     def load_state(self, variables: Sequence[keras.Variable]) -> dict[str, Any]:
         """Gives the variables, what is kept and the records the values of the state; returns its facts."""
         arrays = read_arrays(self.state_path)
-        facts = parsed_facts(self.state_path, arrays)
+        facts = parse_facts(self.state_path, arrays)
         assign_all(variables, [array for name, array in sorted(arrays.items()) if name != FACTS], self.state_path)
-        kept = [Kept(one["epoch"], Validation(**one["validation"])) for one in facts["kept"]]
+        kept = [Kept(entry["epoch"], Validation(**entry["validation"])) for entry in facts["kept"]]
         self.kept = kept[: self.count]
-        self.records = [EpochRecord(**one) for one in facts["records"]]
+        self.records = [EpochRecord(**record) for record in facts["records"]]
         return facts
 
     def remove_unused(self) -> None:
         """Removes weights that the state on disk does not name."""
-        used = {self.path(one.epoch) for one in self.kept}
+        used = {self.name_weights(kept.epoch) for kept in self.kept}
         for path in (self.directory / CHECKPOINTS).glob("epoch-*.npz"):
             if path not in used:
                 path.unlink(missing_ok=True)
@@ -132,10 +135,10 @@ def state_path(directory: Path) -> Path:
 def read_facts(directory: Path) -> dict[str, Any] | None:
     """What the state says beside its arrays; None where there is no state."""
     path = state_path(directory)
-    return parsed_facts(path, read_arrays(path, [FACTS])) if path.is_file() else None
+    return parse_facts(path, read_arrays(path, [FACTS])) if path.is_file() else None
 
 
-def parsed_facts(path: Path, arrays: Arrays) -> dict[str, Any]:
+def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:
     try:
         facts: dict[str, Any] = json.loads(str(arrays[FACTS]))
     except (KeyError, ValueError) as error:
@@ -146,7 +149,7 @@ def parsed_facts(path: Path, arrays: Arrays) -> dict[str, Any]:
 
 
 def assign_all(variables: Sequence[keras.Variable], arrays: Sequence[Any], path: Path) -> None:
-    if [tuple(one.shape) for one in variables] != [array.shape for array in arrays]:
+    if [tuple(variable.shape) for variable in variables] != [array.shape for array in arrays]:
         raise DamagedError(f"{path} does not hold the state of such a training", hint=ANEW)
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)
@@ -162,10 +165,10 @@ def load_weights(network: Seq2Seq, path: Path) -> None:
     assign_weights(network, read_arrays(path), path)
 
 
-def assign_weights(network: Seq2Seq, arrays: Arrays, path: Path) -> None:
+def assign_weights(network: Seq2Seq, arrays: NamedArrays, path: Path) -> None:
     """Raises DamagedError, which names `path`, unless the arrays are exactly the weights of such a network."""
-    wanted = {weight.path: tuple(weight.shape) for weight in network.weights}
-    if {name: np.shape(array) for name, array in arrays.items()} != wanted:
+    expected = {weight.path: tuple(weight.shape) for weight in network.weights}
+    if {name: np.shape(array) for name, array in arrays.items()} != expected:
         raise DamagedError(f"{path} does not hold the weights of this network")
     for weight in network.weights:
         weight.assign(arrays[weight.path])

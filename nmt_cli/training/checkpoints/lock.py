@@ -25,7 +25,7 @@ STALE = 120.0  # seconds without one after which the other is taken for dead
 
 
 @contextmanager
-def claimed(directory: Path, *, replace: bool, resume: bool = False) -> Iterator[None]:
+def claim_model(directory: Path, *, replace: bool, resume: bool = False) -> Iterator[None]:
     """Makes sure, before hours are spent, that the model may be and can be written, and that nobody else writes it.
 
     What a killed training left is free to be used again if no checkpoint would be lost; a directory of something else
@@ -37,7 +37,7 @@ def claimed(directory: Path, *, replace: bool, resume: bool = False) -> Iterator
     if not ours:
         refuse_others(directory)
     checkpoints.mkdir(parents=True, exist_ok=True)
-    with locked(checkpoints / LOCK, directory):
+    with hold_lock(checkpoints / LOCK, directory):
         if ours:
             refuse_to_lose(directory, replace=replace, resume=resume)
             remove_halves(directory)
@@ -80,13 +80,13 @@ def remove_halves(directory: Path) -> None:
 
 
 def require_writable(directory: Path) -> None:
-    for place in (directory, directory / CHECKPOINTS):
-        with tempfile.TemporaryFile(dir=place):
+    for folder in (directory, directory / CHECKPOINTS):
+        with tempfile.TemporaryFile(dir=folder):
             pass
 
 
 @contextmanager
-def locked(path: Path, directory: Path) -> Iterator[None]:
+def hold_lock(path: Path, directory: Path) -> Iterator[None]:
     """Holds the lock file `path`; raises OutputError if another process does.
 
     The system's own lock ends with its process, however that ends. Where a shared file system has none, or has it for
@@ -96,10 +96,10 @@ def locked(path: Path, directory: Path) -> Iterator[None]:
         granted = system_lock(file)
         holder = read_holder(file)
         if granted is False or (is_alive(path, holder) and not (granted and holder["host"] == socket.gethostname())):
-            raise refusal(directory, holder)
+            raise refuse_lock(directory, holder)
         write_holder(file, {"host": socket.gethostname(), "pid": os.getpid()})
         ended = threading.Event()
-        beating = threading.Thread(target=beat, args=(path, ended), daemon=True)
+        beating = threading.Thread(target=renew_lock, args=(path, ended), daemon=True)
         beating.start()
         try:
             yield
@@ -151,7 +151,7 @@ def is_alive(path: Path, holder: dict[str, object]) -> bool:
     return now - path.stat().st_mtime < STALE
 
 
-def beat(path: Path, ended: threading.Event) -> None:
+def renew_lock(path: Path, ended: threading.Event) -> None:
     while not ended.wait(HEARTBEAT):
         try:
             os.utime(path)
@@ -159,7 +159,7 @@ def beat(path: Path, ended: threading.Event) -> None:
             return
 
 
-def refusal(directory: Path, holder: dict[str, object]) -> OutputError:
+def refuse_lock(directory: Path, holder: dict[str, object]) -> OutputError:
     who = f"process {holder['pid']} on {holder['host']}" if holder else "another process"
     return OutputError(
         f"{directory}/ is being written by another training ({who})",

@@ -16,7 +16,7 @@ import numpy as np
 from nmt_cli.errors import DamagedError
 from nmt_cli.files import atomic_path
 
-Arrays = dict[str, np.ndarray[Any, Any]]
+NamedArrays = dict[str, np.ndarray[Any, Any]]
 
 
 def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
@@ -31,11 +31,11 @@ def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
             os.fsync(file.fileno())
 
 
-def read_arrays(path: Path, names: Iterable[str] | None = None) -> Arrays:
+def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
     """All arrays of the file, or those with these names. Raises DamagedError if it cannot be read."""
     try:
         # Of an open file, since np.load leaves one open that it opened and cannot read.
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             return {name: file[name] for name in (file.files if names is None else names)}
     except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
         raise DamagedError(f"{path} cannot be read: {error}") from error

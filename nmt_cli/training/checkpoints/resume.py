@@ -43,10 +43,10 @@ def check_same(saved: dict[str, Any], now: Identity, directory: Path) -> None:
     for option, before, after in (("data", saved["data"], now.data), ("replay", saved.get("replay"), now.replay)):
         if before != after:
             raise DataError(
-                f"{directory}/ was begun with other data: --{option} was {short(before)}, now it is {short(after)}",
+                f"{directory}/ was begun with other data: --{option} was {shorten(before)}, now it is {shorten(after)}",
                 hint=f"give --{option} as it was, or begin anew with --force",
             )
-    changed = [*changes(saved["network"], now.network), *changes(saved["training"], now.training)]
+    changed = [*list_changes(saved["network"], now.network), *list_changes(saved["training"], now.training)]
     if changed:
         before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
@@ -55,21 +55,21 @@ def check_same(saved: dict[str, Any], now: Identity, directory: Path) -> None:
         )
 
 
-def short(fingerprint: str | None) -> str:
+def shorten(fingerprint: str | None) -> str:
     return "not given" if fingerprint is None else f"of fingerprint {fingerprint[:16]}"
 
 
-def changes(saved: dict[str, Any], now: Settings, free: Collection[str] = FREE) -> Iterator[tuple[str, str]]:
+def list_changes(saved: dict[str, Any], now: Settings, free: Collection[str] = FREE) -> Iterator[tuple[str, str]]:
     """The options that differ, as they were and as they are. A run may become longer, and not shorter."""
     for field in dataclasses.fields(now):
         before, after = saved.get(field.name, field.default), getattr(now, field.name)
         longer = field.name == "epochs" and after > before
         same = before == after or (field.name in PLACES and None not in (before, after) and Path(before) == Path(after))
         if not same and field.name not in free and not longer:
-            yield described(field, before), described(field, after)
+            yield describe_option(field, before), describe_option(field, after)
 
 
-def described(field: dataclasses.Field[Any], value: Any) -> str:
+def describe_option(field: dataclasses.Field[Any], value: Any) -> str:
     """An option with its value, as one would type it."""
     name = option_name(field)
     if isinstance(value, bool):
@@ -87,4 +87,4 @@ def handover_of(facts: dict[str, Any], config: TrainConfig, updates_per_epoch: i
     if epochs == config.epochs:
         return handover
     shorter = Schedule(dataclasses.replace(config, epochs=epochs), epochs * updates_per_epoch, handover)
-    return Handover(step=facts["updates"], rate=float(shorter.planned(facts["updates"])))
+    return Handover(step=facts["updates"], rate=float(shorter.plan_rate(facts["updates"])))

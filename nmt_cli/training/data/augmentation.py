@@ -5,10 +5,9 @@ All that is random follows from the generator that is handed in. Letters: B sent
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from nmt_cli.arrays.padding import pad_rows
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.errors import OptionError
@@ -26,7 +25,7 @@ def check_sampling(kind: TokenizerKind, alpha: float | None, *, texts: bool = Tr
         )
     if alpha is not None and kind not in CUTS:
         raise OptionError(
-            f"--subword-sampling does not go with subwords of kind {kind}, of which a sentence has one cut only",
+            f"--subword-sampling cannot be combined with subwords of kind {kind}, of which a sentence has one cut only",
             hint="leave it out, or prepare with --tokenizer unigram or bpe",
         )
 
@@ -54,15 +53,9 @@ def with_sampled_subwords(
     known = np.asarray(~np.isin(ids, fixed).any(axis=1), dtype=bool)
     seed = int(generator.integers(2**31))
     sampled = iter(tokenizer.sample_all(tokenizer.decode_all(ids[known].tolist()), alpha=alpha, seed=seed))
-    return padded([[*next(sampled), END] if one else row.tolist() for row, one in zip(ids, known, strict=True)])
-
-
-def padded(sequences: Sequence[Sequence[int]]) -> IntArray:
-    """(B, S) with 0 behind the end of each sequence, as wide as the longest."""
-    lengths = np.array([len(one) for one in sequences])
-    array = np.zeros((len(sequences), lengths.max(initial=0)), dtype=np.int32)
-    array[np.arange(array.shape[1]) < lengths[:, None]] = [token for one in sequences for token in one]
-    return array
+    return pad_rows(
+        [[*next(sampled), END] if is_known else row.tolist() for row, is_known in zip(ids, known, strict=True)]
+    )
 
 
 def previous_of(target: IntArray) -> IntArray:

@@ -12,11 +12,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.batching import BatchSize, Pool, PoolShape, batch_count, bucketed_pools, length_order, pad
+from nmt_cli.arrays.batching import BatchSize, Pool, PoolShape, count_batches, order_by_length, pool_batches
+from nmt_cli.arrays.padding import pad_ragged
 from nmt_cli.arrays.special_ids import END, START, UNKNOWN
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
-from nmt_cli.corpus.manifest import Features
+from nmt_cli.corpus.manifest import PictureStatistics
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.config import TrainConfig
@@ -25,7 +26,7 @@ from nmt_cli.training.data.placeholders import with_placeholders
 from nmt_cli.training.data.replay import EpochRows, Replayed
 from nmt_cli.training.data.word_swaps import WordSwaps
 
-Item = TypeVar("Item")
+AheadItem = TypeVar("AheadItem")
 # What makes another pair of texts of a source and its target.
 Rewrite = Callable[[str, str], tuple[str, str]]
 
@@ -42,9 +43,11 @@ ROWS_AT_ONCE = 10_000  # of which the texts are made together
 def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
     """What the sizes of a network follow from."""
     target = corpus.target_tokenizer.vocabulary_size
-    if isinstance(corpus.manifest.source, Features):
+    if isinstance(corpus.manifest.source, PictureStatistics):
         return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
-    return Vocabularies(source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.joint)
+    return Vocabularies(
+        source=corpus.source_tokenizer.vocabulary_size, target=target, joint=corpus.has_joint_vocabulary
+    )
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,9 @@ class Batch:
 
 def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
     return Batch(
-        source=split.source.padded(rows),
-        previous=pad(split.target, rows, start=START),
-        target=pad(split.target, rows, end=END),
+        source=split.source.pad_rows(rows),
+        previous=pad_ragged(split.target, rows, start=START),
+        target=pad_ragged(split.target, rows, end=END),
     )
 
 
@@ -72,9 +75,9 @@ class TrainingBatches:
     """The batches of every epoch; their order and content follow from seed and epoch alone."""
 
     def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: Replayed | None = None) -> None:
-        old, allowed = (None, None) if replayed is None else (replayed.corpus.encoded("train"), replayed.rows)
+        old, allowed = (None, None) if replayed is None else (replayed.corpus.load_encoded("train"), replayed.rows)
         self.epoch_rows = EpochRows(
-            corpus.encoded("train"),
+            corpus.load_encoded("train"),
             old,
             share=config.replay_share,
             seed=config.seed,
@@ -86,50 +89,52 @@ class TrainingBatches:
         self.target_tokenizer = corpus.target_tokenizer
         self.size = batch_size(config)
         self.config = config
-        self.swaps = self.learned_swaps(self.source_tokenizer) if config.swap_words and self.source_tokenizer else None
+        self.swaps = self.learn_swaps(self.source_tokenizer) if config.swap_words and self.source_tokenizer else None
         # Batches in the first epoch; of a part of the pairs, or with a replay, another may have one more or less.
-        self.steps = batch_count(*self.lengths(self.epoch_rows.rows(1)), size=self.size)
+        self.steps = count_batches(*self.measure_rows(self.epoch_rows.select_rows(1)), size=self.size)
         self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
 
-    def learned_swaps(self, source_tokenizer: Tokenizer) -> WordSwaps:
+    def learn_swaps(self, source_tokenizer: Tokenizer) -> WordSwaps:
         """From the texts of all pairs, or of many, evenly spread."""
         count = len(self.split.target)
         rows = np.linspace(0, count, min(count, PAIRS_FOR_SWAPS), endpoint=False).astype(np.int64)
         texts: tuple[list[str], list[str]] = [], []
         for start in range(0, len(rows), ROWS_AT_ONCE):
             batch = batch_of(self.split, rows[start : start + ROWS_AT_ONCE])
-            for own, tokenizer, side in zip(texts, (source_tokenizer, self.target_tokenizer), batch.sides, strict=True):
-                own += tokenizer.decode_all(side.tolist())
+            for lines, tokenizer, side in zip(
+                texts, (source_tokenizer, self.target_tokenizer), batch.sides, strict=True
+            ):
+                lines += tokenizer.decode_all(side.tolist())
         return WordSwaps(*texts)
 
     def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
         """The batches of an epoch by the updates that they make, but for the first `skip` updates."""
-        batches = self.epoch(number, skip=skip * self.config.accumulate)
+        batches = self.make_epoch(number, skip=skip * self.config.accumulate)
         while group := list(islice(batches, self.config.accumulate)):
             yield group
 
-    def epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
+    def make_epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
         """The batches of an epoch, from 1, but for the first `skip`; the others are what they would be with those."""
-        for pool in made_ahead(self.pools(number, skip)):
+        for pool in make_ahead(self.make_pools(number, skip)):
             yield from pool
 
-    def pools(self, number: int, skip: int) -> Iterator[list[Batch]]:
+    def make_pools(self, number: int, skip: int) -> Iterator[list[Batch]]:
         """The same, pool by pool."""
-        rows, seed = self.epoch_rows.rows(number), self.config.seed
-        pools = bucketed_pools(*self.lengths(rows), size=self.size, shape=self.shape, seed=seed, epoch=number)
+        rows, seed = self.epoch_rows.select_rows(number), self.config.seed
+        pools = pool_batches(*self.measure_rows(rows), size=self.size, shape=self.shape, seed=seed, epoch=number)
         for index, pool in enumerate(pools):
             batches = sum(map(len, pool))
             if skip < batches:
                 generator = np.random.default_rng([seed, number, index])
-                yield self.varied_pool([[rows[batch] for batch in group] for group in pool], generator)[skip:]
+                yield self.vary_pool([[rows[batch] for batch in group] for group in pool], generator)[skip:]
             skip = max(0, skip - batches)
 
-    def varied_pool(self, pool: Pool, generator: np.random.Generator) -> list[Batch]:
+    def vary_pool(self, pool: Pool, generator: np.random.Generator) -> list[Batch]:
         """The batches of a pool in random order. What varies changes lengths: each group is cut into batches anew."""
         batches: list[Batch] = []
         for group in pool:
-            varied = self.varied(batch_of(self.split, np.concatenate(group)), generator)
-            batches += recut(varied, list(map(len, group)), generator)
+            varied = self.vary_batch(batch_of(self.split, np.concatenate(group)), generator)
+            batches += cut_batch(varied, list(map(len, group)), generator)
         return [batches[number] for number in generator.permutation(len(batches))]
 
     @property
@@ -138,16 +143,16 @@ class TrainingBatches:
             return PoolShape(1, 1)  # pictures are large, and stay so
         return BOTH_VARY if self.config.sample_target or self.swaps is not None else PoolShape()
 
-    def lengths(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Of the sources and the targets of these rows, by which they are put together; pictures are all alike."""
+    def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Returns the lengths of the sources and targets of these rows, by which they are batched; pictures are alike."""
         target = self.split.target.lengths[rows]
         return target if self.source_tokenizer is None else self.split.source.lengths[rows], target
 
-    def varied(self, batch: Batch, generator: np.random.Generator) -> Batch:
+    def vary_batch(self, batch: Batch, generator: np.random.Generator) -> Batch:
         """The batch as it is learned this time. What is dropped is dropped last, or it could not be spelled."""
         config = self.config
         if self.source_tokenizer is not None:  # nobody types a picture, and it has no words
-            batch = self.varied_text(batch, self.source_tokenizer, generator)
+            batch = self.vary_text(batch, self.source_tokenizer, generator)
         source, previous, target = batch.source, batch.previous, batch.target
         if config.subword_sampling is not None and config.sample_target:
             target = with_sampled_subwords(target, self.target_tokenizer, config.subword_sampling, generator)
@@ -157,22 +162,22 @@ class TrainingBatches:
             previous = with_tokens_dropped(previous, config.word_dropout, generator)
         return Batch(source, previous, target)
 
-    def varied_text(self, batch: Batch, tokenizer: Tokenizer, generator: np.random.Generator) -> Batch:
+    def vary_text(self, batch: Batch, tokenizer: Tokenizer, generator: np.random.Generator) -> Batch:
         """With other words and other spellings of the source."""
         config = self.config
         carried, careless = generator.random((2, len(batch.source))) < [[config.placeholders], [config.careless]]
         tokenizers = tokenizer, self.target_tokenizer
         if self.swaps is not None:
             swapped = generator.random(len(batch.source)) < config.swap_words
-            batch = rewritten(batch, swapped, tokenizers, partial(self.swaps.swapped, generator=generator))
-        batch = rewritten(batch, carried, tokenizers, partial(with_placeholders, generator=generator))
+            batch = rewrite_batch(batch, swapped, tokenizers, partial(self.swaps.swap_words, generator=generator))
+        batch = rewrite_batch(batch, carried, tokenizers, partial(with_placeholders, generator=generator))
         source = with_careless(batch.source, careless, tokenizer)
         if config.subword_sampling is not None:
             source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
         return Batch(source, batch.previous, batch.target)
 
 
-def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
+def make_ahead(items: Iterator[AheadItem]) -> Iterator[AheadItem]:
     """The items, each made in another thread, all but the first while the one before it is in use."""
     maker = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
@@ -184,17 +189,17 @@ def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
         maker.shutdown(wait=False, cancel_futures=True)
 
 
-def recut(batch: Batch, rows: Sequence[int], generator: np.random.Generator) -> list[Batch]:
+def cut_batch(batch: Batch, rows: Sequence[int], generator: np.random.Generator) -> list[Batch]:
     """A batch as several of so many `rows`, shortest first, each no wider than it must be."""
     if len(rows) == 1:
         return [batch]
     lengths = (batch.source != 0).sum(axis=1), (batch.target != 0).sum(axis=1)  # each (B,)
-    order = length_order(*lengths, generator)
+    order = order_by_length(*lengths, generator)
     parts = np.split(order, np.cumsum(rows)[:-1])
-    return [narrowed(batch, part, *(int(side[part].max()) for side in lengths)) for part in parts]
+    return [narrow_batch(batch, part, *(int(side[part].max()) for side in lengths)) for part in parts]
 
 
-def narrowed(batch: Batch, rows: IntArray, source: int, target: int) -> Batch:
+def narrow_batch(batch: Batch, rows: IntArray, source: int, target: int) -> Batch:
     """Some rows of a batch, as wide as given."""
     return Batch(batch.source[rows, :source], batch.previous[rows, :target], batch.target[rows, :target])
 
@@ -206,7 +211,7 @@ def batch_size(config: TrainConfig) -> BatchSize:
     return BatchSize(rows=config.batch, cells=config.batch * LONG)
 
 
-def rewritten(
+def rewrite_batch(
     batch: Batch, chosen: NDArray[np.bool_], tokenizers: tuple[Tokenizer, Tokenizer], rewrite: Rewrite
 ) -> Batch:
     """`batch` with the texts of the rows `chosen` (B,) as `rewrite` has them; what cannot be spelled stays."""
@@ -218,8 +223,8 @@ def rewritten(
     )
     pairs = [rewrite(source, target) for source, target in zip(*texts, strict=True)]
     sides = [
-        with_rows(side, chosen, [[*ids, END] for ids in tokenizer.encode_all(own)])
-        for side, tokenizer, own in zip(batch.sides, tokenizers, zip(*pairs, strict=True), strict=True)
+        with_rows(side, chosen, [[*ids, END] for ids in tokenizer.encode_all(rewritten)])
+        for side, tokenizer, rewritten in zip(batch.sides, tokenizers, zip(*pairs, strict=True), strict=True)
     ]
     return Batch(sides[0], previous_of(sides[1]), sides[1])
 
@@ -228,7 +233,7 @@ def with_careless(source: IntArray, chosen: NDArray[np.bool_], tokenizer: Tokeni
     """`source` (B, S) with the rows `chosen` (B,) as a person types who is in a hurry (`carelessly`)."""
     if not chosen.any():
         return source
-    texts = map(carelessly, tokenizer.decode_all(source[chosen].tolist()))
+    texts = map(write_carelessly, tokenizer.decode_all(source[chosen].tolist()))
     return with_rows(source, chosen, [[*ids, END] for ids in tokenizer.encode_all(texts)])
 
 
@@ -242,6 +247,6 @@ def with_rows(array: IntArray, chosen: NDArray[np.bool_], sequences: list[list[i
     return wider
 
 
-def carelessly(text: str) -> str:
+def write_carelessly(text: str) -> str:
     """In lower case and without the final mark, as people type into a translator; a mark alone stays."""
     return text.lower().rstrip(".!?。！？ ") or text

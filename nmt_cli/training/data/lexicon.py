@@ -14,10 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.text.words import word_pattern
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 ROUNDS = 4  # of expectation maximisation; after these the best translation of a word hardly changes
 LEAST = 0.2  # probability, in both directions, of a translation
@@ -26,7 +24,7 @@ MOST_LINKS = 10_000_000  # that are learned from; they take 80 bytes each
 
 
 @dataclass(frozen=True)
-class Words:
+class WordTable:
     """The words of the texts of one side."""
 
     texts: list[list[str]]  # P
@@ -36,18 +34,20 @@ class Words:
     within: Counter[str]  # how often each word stands within texts, and not first
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Words:
-        found = [[word[0] for word in words_in(text)] for text in texts]
-        within = Counter(word for words in found for word in words[1:])
-        found = [without_capital(words, within) for words in found]
+    def from_texts(cls, texts: Sequence[str]) -> WordTable:
+        sentences = [[word[0] for word in find_words(text)] for text in texts]
+        within = Counter(word for words in sentences for word in words[1:])
+        sentences = [without_capital(words, within) for words in sentences]
         numbers: dict[str, int] = {}
-        flat = [numbers.setdefault(word, len(numbers)) for words in found for word in words]
-        return cls(found, list(numbers), np.array(flat, np.int64), np.array([*map(len, found)], np.int64), within)
+        flat = [numbers.setdefault(word, len(numbers)) for words in sentences for word in words]
+        return cls(
+            sentences, list(numbers), np.array(flat, np.int64), np.array([*map(len, sentences)], np.int64), within
+        )
 
 
-def words_in(text: str) -> list[re.Match[str]]:
+def find_words(text: str) -> list[re.Match[str]]:
     """Words and numbers, where they stand; neither punctuation nor placeholders."""
-    return [found for found in word_pattern(text).finditer(text) if found[0][0].isalnum()]
+    return [match for match in word_pattern(text).finditer(text) if match[0][0].isalnum()]
 
 
 def without_capital(words: list[str], within: Counter[str]) -> list[str]:
@@ -57,25 +57,29 @@ def without_capital(words: list[str], within: Counter[str]) -> list[str]:
     return [small, *words[1:]] if within[small] > within[first] else words
 
 
-def lexicon(source: Words, target: Words) -> dict[str, str]:
+def learn_lexicon(source: WordTable, target: WordTable) -> dict[str, str]:
     """The translation of each source word that is the likeliest of its translation, too.
 
     Source: Brown et al. (1993), "The Mathematics of Statistical Machine Translation", model 1, in both directions. What
     no word of the other side explains (there, the empty word) has the word's share of all words for a probability.
     """
-    of_source, of_target = links(source.lengths, target.lengths)
+    of_source, of_target = link_all(source.lengths, target.lengths)
     width = len(target.vocabulary)
     together, link = np.unique(source.numbers[of_source] * width + target.numbers[of_target], return_inverse=True)
     ours, theirs = together // width, together % width  # (K,)
-    forward = translation_probabilities(ours, theirs, link, target.numbers, of_target)
-    backward = translation_probabilities(theirs, ours, link, source.numbers, of_source)
+    forward = estimate_probabilities(ours, theirs, link, target.numbers, of_target)
+    backward = estimate_probabilities(theirs, ours, link, source.numbers, of_source)
     least = np.minimum(forward, backward)
     seen = np.minimum(np.bincount(source.numbers)[ours], np.bincount(target.numbers)[theirs])
-    sure = likeliest(ours, forward) & likeliest(theirs, backward) & (least >= np.where(seen > 1, LEAST, LEAST_OF_ONE))
-    return {source.vocabulary[ours[one]]: target.vocabulary[theirs[one]] for one in np.flatnonzero(sure)}
+    sure = (
+        is_likeliest(ours, forward)
+        & is_likeliest(theirs, backward)
+        & (least >= np.where(seen > 1, LEAST, LEAST_OF_ONE))
+    )
+    return {source.vocabulary[ours[pair]]: target.vocabulary[theirs[pair]] for pair in np.flatnonzero(sure)}
 
 
-def links(source_lengths: IntArray, target_lengths: IntArray) -> tuple[IntArray, IntArray]:
+def link_all(source_lengths: IntArray, target_lengths: IntArray) -> tuple[IntArray, IntArray]:
     """Every word of a source with every word of its target: where both stand (L,) among the words of all sentences.
 
     Of the first pairs, as many as make no more than MOST_LINKS.
@@ -90,8 +94,8 @@ def links(source_lengths: IntArray, target_lengths: IntArray) -> tuple[IntArray,
     return of_source + within // width, of_target + within % width
 
 
-def translation_probabilities(
-    given: IntArray, made: IntArray, link: IntArray, words: IntArray, at: IntArray
+def estimate_probabilities(
+    condition: IntArray, made: IntArray, link: IntArray, words: IntArray, at: IntArray
 ) -> FloatArray:
     """(K,): how likely each `made` word is as the translation of the word `given` (K,).
 
@@ -104,14 +108,14 @@ def translation_probabilities(
         chances = probabilities[link]
         explained = of_none + np.bincount(at, chances, minlength=len(words))
         expected = np.bincount(link, chances / explained[at])
-        probabilities = expected / np.bincount(given, expected)[given]
+        probabilities = expected / np.bincount(condition, expected)[condition]
     return probabilities
 
 
-def likeliest(given: IntArray, probabilities: FloatArray) -> NDArray[np.bool_]:
+def is_likeliest(condition: IntArray, probabilities: FloatArray) -> NDArray[np.bool_]:
     """(K,): which is the best of all with the same `given` word."""
-    order = np.lexsort((probabilities, given))
-    last = np.diff(given[order], append=-1) != 0
-    best = np.zeros(len(given), dtype=bool)
+    order = np.lexsort((probabilities, condition))
+    last = np.diff(condition[order], append=-1) != 0
+    best = np.zeros(len(condition), dtype=bool)
     best[order[last]] = True
     return best

@@ -27,7 +27,7 @@ def with_placeholders(source: str, target: str, generator: np.random.Generator) 
     Which of the ten placeholders stand in is drawn, so that all are learnt alike.
     """
     free = [name for name in PLACEHOLDERS if name not in source and name not in target]
-    shared = shared_words(source, target)
+    shared = find_shared_words(source, target)
     if not free:
         return source, target
     if not shared:
@@ -35,10 +35,10 @@ def with_placeholders(source: str, target: str, generator: np.random.Generator) 
     number = min(len(shared), len(free), int(generator.integers(1, MOST + 1)))
     words = generator.choice(shared, number, replace=False).tolist()
     names = dict(zip(words, generator.permutation(free)[:number].tolist(), strict=True))
-    return replaced(source, names), replaced(target, names)
+    return replace_words(source, names), replace_words(target, names)
 
 
-def shared_words(source: str, target: str) -> list[str]:
+def find_shared_words(source: str, target: str) -> list[str]:
     """Names and numbers that stand once on either side, in the order of the source."""
     on_source, on_target = Counter(WORD.findall(source)), Counter(WORD.findall(target))
     return [word for word, count in on_source.items() if count == on_target[word] == 1 and is_name(word)]
@@ -49,7 +49,7 @@ def is_name(word: str) -> bool:
     return word[0].isdigit() or (len(word) >= SHORTEST and word[0].isupper())
 
 
-def replaced(text: str, names: dict[str, str]) -> str:
+def replace_words(text: str, names: dict[str, str]) -> str:
     return WORD.sub(lambda word: names.get(word[0], word[0]), text)
 
 
@@ -58,9 +58,9 @@ def at_an_end(source: str, target: str, free: list[str], generator: np.random.Ge
     name = str(generator.choice(free))
     if generator.random() < 0.5:
         return f"{name} {source}", f"{name} {target}"
-    return behind(source, name), behind(target, name)
+    return append_word(source, name), append_word(target, name)
 
 
-def behind(text: str, name: str) -> str:
+def append_word(text: str, name: str) -> str:
     body = text.rstrip(MARKS) or text
     return f"{body} {name}{text[len(body) :]}"

@@ -26,15 +26,15 @@ UNSEEN = Validation(0.0, 0.0, 0.0, 0.0, "", "", "", "")
 class Alone:
     """A process that need ask nobody."""
 
-    def anyone(self, flag: bool) -> bool:
+    def ask_anyone(self, flag: bool) -> bool:
         """Whether any process says so."""
         return flag
 
-    def chief(self, flag: bool) -> bool:
+    def ask_chief(self, flag: bool) -> bool:
         """Whether the chief says so."""
         return flag
 
-    def validation(self, measure: Callable[[], Validation]) -> Validation:
+    def share_validation(self, measure: Callable[[], Validation]) -> Validation:
         """What the chief has measured; of the others' only the numbers are known."""
         return measure()
 
@@ -48,35 +48,35 @@ class Cluster(Alone):
     def __init__(self, strategy: tf.distribute.Strategy, *, is_chief: bool) -> None:
         self.strategy = strategy
         self.is_chief = is_chief
-        self.totals = tf.function(self.summed, autograph=False)
+        self.totals = tf.function(self.sum_vectors, autograph=False)
 
-    def summed(self, values: tf.Tensor) -> tf.Tensor:
+    def sum_vectors(self, values: tf.Tensor) -> tf.Tensor:
         """The sum of the vectors that the replicas of all processes have."""
         return self.strategy.reduce(
             tf.distribute.ReduceOp.SUM, self.strategy.run(tf.identity, args=(values,)), axis=None
         )
 
-    def anyone(self, flag: bool) -> bool:
+    def ask_anyone(self, flag: bool) -> bool:
         return bool(self.totals(tf.constant([float(flag)], tf.float64)).numpy()[0])
 
-    def chief(self, flag: bool) -> bool:
+    def ask_chief(self, flag: bool) -> bool:
         return bool(self.of_chief([float(flag)])[0])
 
     def of_chief(self, values: Sequence[float]) -> NDArray[np.float64]:
         """The values that the chief has, in all processes."""
-        own = np.array([1.0, *values]) * self.is_chief  # each replica of the chief adds them once, and a 1
-        counted, *found = self.totals(tf.constant(own, tf.float64)).numpy()
-        return np.asarray(found, dtype=np.float64) / float(counted)
+        shares = np.array([1.0, *values]) * self.is_chief  # each replica of the chief adds them once, and a 1
+        counted, *numbers = self.totals(tf.constant(shares, tf.float64)).numpy()
+        return np.asarray(numbers, dtype=np.float64) / float(counted)
 
-    def validation(self, measure: Callable[[], Validation]) -> Validation:
-        own = measure() if self.is_chief else UNSEEN
-        numbers = self.of_chief([getattr(own, name) for name in NUMBERS])
-        return own if self.is_chief else replace(own, **dict(zip(NUMBERS, numbers.tolist(), strict=True)))
+    def share_validation(self, measure: Callable[[], Validation]) -> Validation:
+        measured = measure() if self.is_chief else UNSEEN
+        numbers = self.of_chief([getattr(measured, name) for name in NUMBERS])
+        return measured if self.is_chief else replace(measured, **dict(zip(NUMBERS, numbers.tolist(), strict=True)))
 
     def check_same(self, facts: Mapping[str, Any]) -> None:
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
         number = float(int.from_bytes(digest[:6]))
-        if self.anyone(float(self.of_chief([number])[0]) != number):
+        if self.ask_anyone(float(self.of_chief([number])[0]) != number):
             raise DataError(
                 "the processes that are to train together have other data, settings or checkpoints",
                 hint="give all of them the same command, corpus and, with --resume, model directory",

@@ -12,7 +12,7 @@ CHIEF, WORKER = "chief", "worker"
 
 
 @dataclass(frozen=True)
-class Place:
+class ProcessRole:
     """A process among those that train one network together."""
 
     job: str = WORKER
@@ -29,7 +29,7 @@ class Place:
             values = json.loads(text)
             sizes = {job: len(addresses) for job, addresses in values.get("cluster", {}).items()}
             task = values.get("task", {})
-            own = cls(
+            role = cls(
                 str(task.get("type", WORKER)), int(task.get("index", 0)), sizes.get(CHIEF, 0), sizes.get(WORKER, 0)
             )
         except (AttributeError, TypeError, ValueError) as error:
@@ -39,11 +39,11 @@ class Place:
             ) from error
         if not sizes:
             return cls()
-        if set(sizes) - {CHIEF, WORKER} or own.index >= sizes.get(own.job, 0):
+        if set(sizes) - {CHIEF, WORKER} or role.index >= sizes.get(role.job, 0):
             raise OptionError(
-                f"TF_CONFIG names {own.job} {own.index} of {sizes}", hint="there are a chief, if any, and workers"
+                f"TF_CONFIG names {role.job} {role.index} of {sizes}", hint="there are a chief, if any, and workers"
             )
-        return own
+        return role
 
     @property
     def processes(self) -> int:
@@ -58,4 +58,4 @@ class Place:
         return f"{self.job} {self.index} of {self.processes} processes"
 
 
-ALONE = Place()
+ALONE = ProcessRole()

@@ -6,23 +6,23 @@ from contextlib import suppress
 
 import tensorflow as tf
 
-from nmt_cli.cores import cores
+from nmt_cli.cores import count_cores
 from nmt_cli.errors import OptionError
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.distributed.cluster import Alone, Cluster
-from nmt_cli.training.distributed.process import Place
+from nmt_cli.training.distributed.process import ProcessRole
 
 # A part of a batch must have so many sentences, or padded tokens: smaller products do not pay a core's while.
 ROWS_OF_PART, TOKENS_OF_PART = 32, 512
 
 
-def strategy_for(config: TrainConfig, place: Place) -> tf.distribute.Strategy:
+def make_strategy(config: TrainConfig, role: ProcessRole) -> tf.distribute.Strategy:
     """Must come before TensorFlow does anything else: several processes meet here, where TF_CONFIG names them.
 
     Raises OptionError where there are more devices than sentences in a batch.
     """
-    give_threads(parts_of_batch(config, place.processes))
-    if place.processes > 1:
+    give_threads(parts_of_batch(config, role.processes))
+    if role.processes > 1:
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
         check_share(config, strategy.num_replicas_in_sync)
         return strategy
@@ -41,17 +41,17 @@ def check_share(config: TrainConfig, devices: int) -> None:
         )
 
 
-def cluster_of(strategy: tf.distribute.Strategy, place: Place) -> Alone:
-    return Cluster(strategy, is_chief=place.is_chief) if place.processes > 1 else Alone()
+def make_cluster(strategy: tf.distribute.Strategy, role: ProcessRole) -> Alone:
+    return Cluster(strategy, is_chief=role.is_chief) if role.processes > 1 else Alone()
 
 
-def described(strategy: tf.distribute.Strategy, place: Place) -> str:
+def describe_devices(strategy: tf.distribute.Strategy, role: ProcessRole) -> str:
     replicas: int = strategy.num_replicas_in_sync
-    if place.processes > 1:
-        return f"{place.processes} processes, {replicas} devices"
+    if role.processes > 1:
+        return f"{role.processes} processes, {replicas} devices"
     if tf.config.list_logical_devices("GPU"):
         return f"{replicas} GPU" + "s" * (replicas > 1)
-    count = cores()
+    count = count_cores()
     return f"CPU, {count} core" + "s" * (count > 1)
 
 
@@ -59,7 +59,7 @@ def parts_of_batch(config: TrainConfig, replicas: int) -> int:
     """Into how many parts each of `replicas` cuts its share of a batch, to learn from them side by side.
 
     On a CPU a core each: a network like this makes thousands of small products an update, and to share each of them
-    among the cores costs more than it gains (benchmarks/RESULTS.md, "Training speed").
+    among the cores costs more than it gains (benchmarks/log/0003-training-speed.md).
     """
     if tf.config.list_physical_devices("GPU"):
         return 1
@@ -67,7 +67,7 @@ def parts_of_batch(config: TrainConfig, replicas: int) -> int:
         most = config.batch // (ROWS_OF_PART * replicas)
     else:
         most = config.batch_tokens // (TOKENS_OF_PART * replicas)
-    return max(1, min(most, cores()))
+    return max(1, min(most, count_cores()))
 
 
 def give_threads(parts: int) -> None:
@@ -77,4 +77,4 @@ def give_threads(parts: int) -> None:
     """
     if parts > 1:
         with suppress(RuntimeError):
-            tf.config.threading.set_intra_op_parallelism_threads(max(1, cores() - parts))
+            tf.config.threading.set_intra_op_parallelism_threads(max(1, count_cores() - parts))

@@ -13,9 +13,9 @@ import tensorflow as tf
 from onnx import ModelProto, save
 
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.runtime.model_directory import FLOAT, graph_files
+from nmt_cli.runtime.model_directory import FLOAT, name_graphs
 from nmt_cli.runtime.onnx_engine import CANDIDATES, NEXT, SHARED, TOKENS
-from nmt_cli.training.export.simplify import rewrite
+from nmt_cli.training.export.simplify import simplify_model
 from nmt_cli.training.export.tracing import (
     lean_cells,
     lean_recurrences,
@@ -30,18 +30,18 @@ OPSET = 17
 
 def export(network: Seq2Seq, directory: Path) -> None:
     """Writes the graphs of the encoder and of the decoder into `directory`; batch and length stay free in both."""
-    encoder, decoder = traced(network)
-    rewrite(encoder, decoder)
-    for name, model in zip(graph_files(FLOAT), (encoder, decoder), strict=True):
+    encoder, decoder = trace_network(network)
+    simplify_model(encoder, decoder)
+    for name, model in zip(name_graphs(FLOAT), (encoder, decoder), strict=True):
         save(model, directory / name)
 
 
-def traced(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
+def trace_network(network: Seq2Seq) -> tuple[ModelProto, ModelProto]:
     """Encoder and decoder as they stand in Keras."""
     engine = KerasEngine(network)
 
     def step(tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        best = engine.best(tokens, candidates, state)
+        best = engine.find_best(tokens, candidates, state)
         changed = best.pop("changed")
         return {**best, **{NEXT + name: entry for name, entry in changed.items()}}
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-from nmt_cli.training.export.graph import Array, Graph, Linear, attribute, bodies, described, node
+from nmt_cli.training.export.graph import Array, Graph, Linear, find_description, list_bodies, make_node, read_attribute
 
 MICROSOFT = "com.microsoft"  # ONNX Runtime's own operations
 LARGEST = 127.0  # of a signed byte
@@ -24,7 +24,7 @@ RANGES = "ranges"
 SMALLEST = 1e-9  # of a range: no scale is 0
 
 
-def quantised(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
+def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
     """A copy of `model` with its weights in 8 bits; `ranges` has the largest magnitude of each measured value."""
     copy = ModelProto()
     copy.CopyFrom(model)
@@ -37,34 +37,34 @@ def quantised(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
 
 
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
-    """Of values whose range is known; the products of others stay as they are."""
-    known = {**{value: (value, highest) for value, highest in ranges.items()}, **clipped(graph)}
+    """Quantises the products of values whose range is known; other products stay as they are."""
+    known = {**{value: (value, highest) for value, highest in ranges.items()}, **find_clipped(graph)}
     inputs: dict[str, Sequence[str]] = {}  # of each value that was quantised already: bytes, scale and zero
-    for linear in graph.linears(narrowest=NARROWEST):
+    for linear in graph.list_linears(narrowest=NARROWEST):
         if linear.value not in known:
             continue
         new: list[NodeProto] = []
         if linear.value not in inputs:
             new, inputs[linear.value] = by_constant(graph, *known[linear.value])
         graph.exchange(linear.nodes, [*new, integer_product(graph, linear, inputs[linear.value])])
-    for one in graph.proto.node:
-        for body in bodies(one):
+    for node in graph.proto.node:
+        for body in list_bodies(node):
             inner = Graph(body, outer=graph)
             quantise_products(inner, {})
             inner.prune()
 
 
-def clipped(graph: Graph) -> dict[str, tuple[str, float]]:
+def find_clipped(graph: Graph) -> dict[str, tuple[str, float]]:
     """The values that are clipped to [-c, c], each with what it was before, and c. Bytes end there too, to a step."""
-    found = {}
-    for highest in [one for one in graph.proto.node if one.op_type == "Max"]:
-        lowest = graph.producer(highest.input[0])
+    clips = {}
+    for highest in [node for node in graph.proto.node if node.op_type == "Max"]:
+        lowest = graph.find_producer(highest.input[0])
         if lowest is None or lowest.op_type != "Min":
             continue
-        upper, lower = graph.array(lowest.input[1]), graph.array(highest.input[1])
+        upper, lower = graph.read_constant(lowest.input[1]), graph.read_constant(highest.input[1])
         if upper is not None and lower is not None and upper.size == 1 and upper == -lower:
-            found[highest.output[0]] = (lowest.input[0], float(upper))
-    return found
+            clips[highest.output[0]] = (lowest.input[0], float(upper))
+    return clips
 
 
 def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProto], Sequence[str]]:
@@ -72,14 +72,14 @@ def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProt
 
     Of values put side by side the bytes are, which are less to copy than the numbers.
     """
-    scale = graph.constant(np.float32(max(highest, SMALLEST) / LARGEST), "scale")
-    middle = graph.constant(np.uint8(MIDDLE), "middle")
-    concat = graph.producer(value)
+    scale = graph.add_constant(np.float32(max(highest, SMALLEST) / LARGEST), "scale")
+    middle = graph.add_constant(np.uint8(MIDDLE), "middle")
+    concat = graph.find_producer(value)
     parts = concat.input if concat is not None and concat.op_type == "Concat" else [value]
-    new = [node("QuantizeLinear", [part, scale, middle], [graph.name("bytes")]) for part in parts]
-    names = [one.output[0] for one in new]
+    new = [make_node("QuantizeLinear", [part, scale, middle], [graph.make_name("bytes")]) for part in parts]
+    names = [node.output[0] for node in new]
     if concat is not None and len(names) > 1:
-        new.append(node("Concat", names, [graph.name("bytes")], axis=attribute(concat, "axis")))
+        new.append(make_node("Concat", names, [graph.make_name("bytes")], axis=read_attribute(concat, "axis")))
     return new, (new[-1].output[0], scale, middle)
 
 
@@ -87,40 +87,40 @@ def integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeP
     """Bytes times bytes, out of which come numbers again, with the bias; `value` is bytes, scale and zero."""
     weights, scales = in_bytes(linear.weights, largest_sums(linear.weights))
     quantised, scale, middle = value
-    names = [quantised, graph.constant(weights, "weights"), scale, graph.constant(scales[0], "scales"), middle]
+    names = [quantised, graph.add_constant(weights, "weights"), scale, graph.add_constant(scales[0], "scales"), middle]
     if linear.bias is not None:
-        names += ["", graph.constant(linear.bias, "bias")]
-    return node("MatMulIntegerToFloat", names, [linear.output], domain=MICROSOFT)
+        names += ["", graph.add_constant(linear.bias, "bias")]
+    return make_node("MatMulIntegerToFloat", names, [linear.output], domain=MICROSOFT)
 
 
 def quantise_embeddings(graph: Graph) -> None:
     """Tables of embeddings in bytes; a row is turned into numbers when it is looked up."""
-    for lookup in [one for one in graph.proto.node if one.op_type == "Gather"]:
-        table = graph.array(lookup.input[0])
+    for lookup in [lookup for lookup in graph.proto.node if lookup.op_type == "Gather"]:
+        table = graph.read_constant(lookup.input[0])
         if table is None or table.ndim != 2 or table.dtype != np.float32 or min(table.shape) < NARROWEST:
             continue
         weights, scales = in_bytes(table, np.abs(table).max(axis=1, keepdims=True))
-        found, numbers, scale = (graph.name(name) for name in ("row", "numbers", "scale"))
+        row, numbers, scale = (graph.make_name(name) for name in ("row", "numbers", "scale"))
         ids, output, flat = lookup.input[1], lookup.output[0], is_flat(graph, lookup.input[1])
         new = [
-            node("Gather", [graph.constant(weights, "table"), ids], [found]),
-            node("Gather", [graph.constant(scales[:, 0] if flat else scales, "scales"), ids], [scale]),
+            make_node("Gather", [graph.add_constant(weights, "table"), ids], [row]),
+            make_node("Gather", [graph.add_constant(scales[:, 0] if flat else scales, "scales"), ids], [scale]),
         ]
         if flat:  # two thirds of the time, but scales must be a vector
-            new += [node("DequantizeLinear", [found, scale], [output], axis=0)]
+            new += [make_node("DequantizeLinear", [row, scale], [output], axis=0)]
         else:
             new += [
-                node("Cast", [found], [numbers], to=TensorProto.FLOAT),
-                node("Mul", [numbers, scale], [output]),
+                make_node("Cast", [row], [numbers], to=TensorProto.FLOAT),
+                make_node("Mul", [numbers, scale], [output]),
             ]
         graph.exchange([lookup], new)
 
 
 def is_flat(graph: Graph, ids: str) -> bool:
     """Whether ids are known to be a vector."""
-    one, known = graph.producer(ids), described(graph.proto, ids)
-    if one is not None and one.op_type == "Reshape":
-        shape = graph.array(one.input[1])
+    producer, known = graph.find_producer(ids), find_description(graph.proto, ids)
+    if producer is not None and producer.op_type == "Reshape":
+        shape = graph.read_constant(producer.input[1])
         return shape is not None and shape.size == 1
     return known is not None and len(known.type.tensor_type.shape.dim) == 1
 
@@ -146,24 +146,25 @@ def with_ranges(model: ModelProto) -> ModelProto:
     """A copy of `model` with one more output: the largest magnitude of each of `measured(model)`."""
     copy = ModelProto()
     copy.CopyFrom(model)
-    graph, found = copy.graph, []
-    for value in measured(model):
+    graph = copy.graph
+    magnitudes: list[str] = []
+    for value in list_measured(model):
         magnitude, highest = f"{value}:magnitude", f"{value}:highest"
-        graph.node.append(node("Abs", [value], [magnitude]))
-        graph.node.append(node("ReduceMax", [magnitude], [highest], keepdims=0))
-        graph.node.append(node("Unsqueeze", [highest, "first_axis"], [f"{highest}:1"]))
-        found.append(f"{highest}:1")
+        graph.node.append(make_node("Abs", [value], [magnitude]))
+        graph.node.append(make_node("ReduceMax", [magnitude], [highest], keepdims=0))
+        graph.node.append(make_node("Unsqueeze", [highest, "first_axis"], [f"{highest}:1"]))
+        magnitudes.append(f"{highest}:1")
     graph.initializer.append(helper.make_tensor("first_axis", TensorProto.INT64, [1], [0]))
     graph.initializer.append(helper.make_tensor("no_range", TensorProto.FLOAT, [0], []))
     # A concatenation needs something to begin with: in a network that is narrow enough nothing is measured.
-    graph.node.append(node("Concat", ["no_range", *found], [RANGES], axis=0))
-    graph.output.append(helper.make_tensor_value_info(RANGES, TensorProto.FLOAT, [len(found)]))
+    graph.node.append(make_node("Concat", ["no_range", *magnitudes], [RANGES], axis=0))
+    graph.output.append(helper.make_tensor_value_info(RANGES, TensorProto.FLOAT, [len(magnitudes)]))
     return copy
 
 
-def measured(model: ModelProto) -> list[str]:
+def list_measured(model: ModelProto) -> list[str]:
     """The values whose ranges the products outside of loops need, in a fixed order."""
-    return list(dict.fromkeys(linear.value for linear in Graph(model.graph).linears(narrowest=NARROWEST)))
+    return list(dict.fromkeys(linear.value for linear in Graph(model.graph).list_linears(narrowest=NARROWEST)))
 
 
 class Ranges:
@@ -174,7 +175,7 @@ class Ranges:
 
     def __init__(self, session: Any, model: ModelProto) -> None:
         self.session = session
-        self.names = measured(model)
+        self.names = list_measured(model)
         self.highest = np.zeros(len(self.names), dtype=np.float32)
         self.lock = threading.Lock()
 
@@ -185,5 +186,5 @@ class Ranges:
             self.highest = np.maximum(self.highest, ranges)
         return values
 
-    def mapping(self) -> dict[str, float]:
+    def map_ranges(self) -> dict[str, float]:
         return dict(zip(self.names, self.highest.tolist(), strict=True))

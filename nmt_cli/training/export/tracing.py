@@ -14,10 +14,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from nmt_cli.model.attention import Attention, State, mix
-from nmt_cli.model.cells import gates_of
+from nmt_cli.model.attention import Attention, DecoderState, mix_memory
+from nmt_cli.model.cells import select_gates
 from nmt_cli.model.decoders import LuongDecoder, RecurrentDecoder
-from nmt_cli.model.encoders import Encoded, RecurrentEncoder
+from nmt_cli.model.encoders import EncoderOutput, RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.onnx_engine import BIAS
 
@@ -42,14 +42,14 @@ def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
         yield False
         return
 
-    def ask(query: tf.Tensor, state: dict[str, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
+    def attend(query: tf.Tensor, state: dict[str, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
         sentences = tf.shape(state[BIAS])[0]
         by_sentence = tf.reshape(query, tf.stack([sentences, -1, query.shape[-1]]))  # (A, K, U)
         context, weights = attention(by_sentence, state)
         rows = tf.stack([tf.shape(query)[0], -1])
         return tf.reshape(context, (-1, context.shape[-1])), tf.reshape(weights, rows)
 
-    with instead(attention, ask=ask):
+    with replace_methods(attention, attend=attend):
         yield True
 
 
@@ -67,19 +67,22 @@ def readings_of_memory(network: Seq2Seq) -> Iterator[None]:
         return
     attention, readout = decoder.attention, decoder.readout
     of_context, of_hidden = np.split(readout.kernel.numpy(), [width])
-    own_remember, own_call = attention.remember, attention.call
+    own_init_state, own_call = attention.init_state, attention.call
 
-    def remember(encoded: Encoded, bias: tf.Tensor) -> State:
-        return {**own_remember(encoded, bias), READING: tf.matmul(encoded.memory, of_context)}
+    def init_state(encoded: EncoderOutput, bias: tf.Tensor) -> DecoderState:
+        return {**own_init_state(encoded, bias), READING: tf.matmul(encoded.memory, of_context)}
 
-    def call(query: tf.Tensor, state: State) -> tuple[tf.Tensor, tf.Tensor]:
+    def call(query: tf.Tensor, state: DecoderState) -> tuple[tf.Tensor, tf.Tensor]:
         _, weights = own_call(query, state)
-        return mix(weights, state[READING]), weights
+        return mix_memory(weights, state[READING]), weights
 
-    def read(hidden: tf.Tensor, context: tf.Tensor) -> tf.Tensor:
+    def compute_readout(hidden: tf.Tensor, context: tf.Tensor) -> tf.Tensor:
         return readout.activation(tf.matmul(hidden, of_hidden) + readout.bias + context)
 
-    with instead(attention, remember=remember, call=call), instead(decoder, read=read):
+    with (
+        replace_methods(attention, init_state=init_state, call=call),
+        replace_methods(decoder, compute_readout=compute_readout),
+    ):
         yield
 
 
@@ -89,7 +92,7 @@ def plain_lookups(network: Seq2Seq) -> Iterator[None]:
     with ExitStack() as stack:
         for layer in network.layers:
             if isinstance(layer, keras.layers.Embedding):
-                stack.enter_context(instead(layer, call=partial(tf.gather, layer.embeddings)))
+                stack.enter_context(replace_methods(layer, call=partial(tf.gather, layer.embeddings)))
         yield
 
 
@@ -101,26 +104,26 @@ def lean_recurrences(network: Seq2Seq) -> Iterator[None]:
     """
     with ExitStack() as stack:
         for layer in network.encoder.directions if isinstance(network.encoder, RecurrentEncoder) else ():
-            stack.enter_context(instead(layer, call=lean(layer)))
+            stack.enter_context(replace_methods(layer, call=trace_lean(layer)))
         yield
 
 
-def lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
+def trace_lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
     """What `layer` computes, apart from its output at padding, which nothing may read."""
-    begin = gru(layer.cell) if isinstance(layer.cell, keras.layers.GRUCell) else lstm(layer.cell)
+    begin = trace_gru(layer.cell) if isinstance(layer.cell, keras.layers.GRUCell) else trace_lstm(layer.cell)
 
     def call(
         sequences: tf.Tensor, initial_state: None = None, mask: tf.Tensor = None, training: bool = False
     ) -> tuple[tf.Tensor, ...]:
         inputs = tf.transpose(sequences, (1, 0, 2))  # (S, N, I)
         steps, rows = tf.shape(inputs)[0], tf.shape(inputs)[1]
-        advance = begin(inputs, sequence(tf.cast(tf.transpose(mask), "float32")[..., tf.newaxis]))
+        advance = begin(inputs, read_sequence(tf.cast(tf.transpose(mask), "float32")[..., tf.newaxis]))
 
         def step(done: tf.Tensor, made: tf.TensorArray, *states: tf.Tensor) -> tuple[Any, ...]:
             after = advance(steps - 1 - done if layer.go_backwards else done, *states)
             return (done + 1, made.write(done, after[0]), *after)
 
-        starts = [tf.zeros(tf.stack([rows, layer.units])) for _ in gates_of(layer.cell).states]
+        starts = [tf.zeros(tf.stack([rows, layer.units])) for _ in select_gates(layer.cell).states]
         empty = tf.TensorArray(tf.float32, size=steps, element_shape=(None, layer.units))
         _, made, *last = tf.while_loop(lambda done, *_: done < steps, step, (0, empty, *starts))
         return tf.transpose(made.stack(), (1, 0, 2)), *last
@@ -134,7 +137,7 @@ def lean_cells(network: Seq2Seq) -> Iterator[None]:
     with ExitStack() as stack:
         for cell in network.decoder.cells if isinstance(network.decoder, RecurrentDecoder) else ():
             if isinstance(cell, keras.layers.GRUCell):
-                stack.enter_context(instead(cell, call=partial(gru_step, *gru_maps(cell))))
+                stack.enter_context(replace_methods(cell, call=partial(gru_step, *gru_maps(cell))))
         yield
 
 
@@ -143,43 +146,45 @@ def gru_step(
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
     """What `keras.layers.GRUCell` computes."""
     (before,) = states
-    hidden = before + gru_change(applied(of_input, inputs), applied(of_hidden, before), before)
+    hidden = before + gru_change(apply_lean(of_input, inputs), apply_lean(of_hidden, before), before)
     return hidden, [hidden]
 
 
 def gru_maps(cell: keras.layers.GRUCell) -> tuple[list[Map], list[Map]]:
-    """Of the update gate's complement, which is the share of what is new, of the reset gate, and of what is new.
+    """Returns the kernels of the update gate's complement (the new state's share), the reset gate and the new state.
 
     Gate by gate: to part what one product makes for all gates takes as long as the product itself.
     """
     signs = np.repeat([-1.0, 1.0, 1.0], cell.units)
-    weights = [signs * one.numpy() for one in (cell.kernel, cell.recurrent_kernel, cell.bias)]
-    kernels, recurrent_kernels, biases = (np.split(one.astype(np.float32), 3, axis=1) for one in weights)  # of a gate
+    weights = [signs * weight.numpy() for weight in (cell.kernel, cell.recurrent_kernel, cell.bias)]
+    kernels, recurrent_kernels, biases = (
+        np.split(weight.astype(np.float32), 3, axis=1) for weight in weights
+    )  # of a gate
     of_input = [(kernel, bias[0]) for kernel, bias in zip(kernels, biases, strict=True)]
     of_hidden = [(kernel, bias[1]) for kernel, bias in zip(recurrent_kernels, biases, strict=True)]
     return of_input, of_hidden
 
 
-def gru_change(given: list[tf.Tensor], inner: list[tf.Tensor], before: tf.Tensor) -> tf.Tensor:
+def gru_change(inputs: list[tf.Tensor], inner: list[tf.Tensor], before: tf.Tensor) -> tf.Tensor:
     """By what a step changes a state (N, U), from what each gate makes (N, U) of the input and of the state.
 
     The equations of `gates.GruGates`; the parity tests hold both together.
     """
-    share, reset = (tf.sigmoid(given[gate] + inner[gate]) for gate in (0, 1))
-    new = tf.tanh(given[2] + reset * inner[2])
+    share, reset = (tf.sigmoid(inputs[gate] + inner[gate]) for gate in (0, 1))
+    new = tf.tanh(inputs[2] + reset * inner[2])
     return share * (new - before)
 
 
-def gru(cell: keras.layers.GRUCell) -> Begin:
+def trace_gru(cell: keras.layers.GRUCell) -> Begin:
     """Each gate on its own."""
     of_input, of_hidden = gru_maps(cell)
 
     def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> StepOver:
-        given = [read_by_step(inputs, *one) for one in of_input]
+        gate_inputs = [read_by_step(inputs, *kernel) for kernel in of_input]
 
         def advance(time: tf.Tensor, before: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            now = [one.read(time) for one in given]
-            change = gru_change(now, applied(of_hidden, bounded(before)), before)
+            now = [reader.read(time) for reader in gate_inputs]
+            change = gru_change(now, apply_lean(of_hidden, bound_state(before)), before)
             return (before + valid.read(time) * change,)
 
         return advance
@@ -187,20 +192,22 @@ def gru(cell: keras.layers.GRUCell) -> Begin:
     return begin
 
 
-def applied(maps: list[Map], value: tf.Tensor) -> list[tf.Tensor]:
+def apply_lean(maps: list[Map], value: tf.Tensor) -> list[tf.Tensor]:
     return [tf.matmul(value, kernel) + bias for kernel, bias in maps]
 
 
-def lstm(cell: keras.layers.LSTMCell) -> Begin:
+def trace_lstm(cell: keras.layers.LSTMCell) -> Begin:
     """All gates in one product."""
-    kernel, recurrent_kernel, bias, gates = cell.kernel, cell.recurrent_kernel, cell.bias, gates_of(cell)
+    kernel, recurrent_kernel, bias, gates = cell.kernel, cell.recurrent_kernel, cell.bias, select_gates(cell)
 
     def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> StepOver:
-        given = read_by_step(inputs, kernel, bias)
+        gate_inputs = read_by_step(inputs, kernel, bias)
 
         def advance(time: tf.Tensor, *states: tf.Tensor) -> tuple[tf.Tensor, ...]:
             before = dict(zip(gates.states, states, strict=True))
-            notes = gates.step(given.read(time), tf.matmul(bounded(before["hidden"]), recurrent_kernel), before)
+            notes = gates.step(
+                gate_inputs.read(time), tf.matmul(bound_state(before["hidden"]), recurrent_kernel), before
+            )
             now = valid.read(time)
             return tuple(state + now * (notes[name] - state) for name, state in before.items())
 
@@ -212,22 +219,22 @@ def lstm(cell: keras.layers.LSTMCell) -> Begin:
 def read_by_step(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
     """Products of `inputs` (S, N, I) with `kernel` (I, U), made at once, to be read a step at a time."""
     products = tf.matmul(tf.reshape(inputs, (-1, inputs.shape[-1])), kernel) + bias
-    return sequence(tf.reshape(products, tf.concat([tf.shape(inputs)[:2], [products.shape[-1]]], axis=0)))
+    return read_sequence(tf.reshape(products, tf.concat([tf.shape(inputs)[:2], [products.shape[-1]]], axis=0)))
 
 
-def bounded(hidden: tf.Tensor) -> tf.Tensor:
+def bound_state(hidden: tf.Tensor) -> tf.Tensor:
     """A hidden state, which never leaves this range: told to those who make whole numbers of it (`quantise.py`)."""
     return tf.clip_by_value(hidden, -1.0, 1.0)
 
 
-def sequence(values: tf.Tensor) -> tf.TensorArray:
+def read_sequence(values: tf.Tensor) -> tf.TensorArray:
     """To read a step of `values` (S, N, ...) at a time."""
     steps = tf.TensorArray(values.dtype, size=tf.shape(values)[0], element_shape=values.shape[1:])
     return steps.unstack(values)
 
 
 @contextmanager
-def instead(layer: keras.layers.Layer, **methods: Callable[..., Any]) -> Iterator[None]:
+def replace_methods(layer: keras.layers.Layer, **methods: Callable[..., Any]) -> Iterator[None]:
     """Within the block `layer` has these `methods` instead of its own."""
     for name, method in methods.items():
         setattr(layer, name, method)

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.arrays.batching import BatchSize, PoolShape, batch_count, batch_edges, bucketed_pools, pad, padding_share
+from nmt_cli.arrays.batching import (
+    BatchSize,
+    PoolShape,
+    count_batches,
+    find_batch_edges,
+    measure_padding,
+    pool_batches,
+)
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
@@ -15,8 +22,8 @@ from nmt_cli.text.tokenizer_training import train_tokenizer
 RAGGED = Ragged.from_sequences([[[5, 6, 7], [8], [], [9, 4]]], vocabulary_size=10)
 
 
-def bucketed_batches(*lengths: np.ndarray, **given: object) -> list[np.ndarray]:
-    pools = bucketed_pools(*lengths, shape=PoolShape(8, 8), **given)
+def make_batches(*lengths: np.ndarray, **options: object) -> list[np.ndarray]:
+    pools = pool_batches(*lengths, shape=PoolShape(8, 8), **options)
     return [batch for pool in pools for group in pool for batch in group]
 
 
@@ -29,15 +36,15 @@ def lengths(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=70), st.integers(1, 9), st.integers(0, 3))
 def test_batches_hold_every_row_once(pairs: list[tuple[int, int]], batch_size: int, epoch: int) -> None:
     source, target = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in range(2))
-    batches = bucketed_batches(source, target, size=BatchSize(rows=batch_size), seed=1, epoch=epoch)
+    batches = make_batches(source, target, size=BatchSize(rows=batch_size), seed=1, epoch=epoch)
     assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(pairs)))
     assert sum(len(batch) != batch_size for batch in batches) <= 1
 
 
 def test_batches_depend_on_seed_and_epoch_and_nothing_else() -> None:
     def batches(seed: int, epoch: int) -> list[list[int]]:
-        found = bucketed_batches(*lengths(1000), size=BatchSize(rows=32), seed=seed, epoch=epoch)
-        return [batch.tolist() for batch in found]
+        epoch_batches = make_batches(*lengths(1000), size=BatchSize(rows=32), seed=seed, epoch=epoch)
+        return [batch.tolist() for batch in epoch_batches]
 
     assert batches(1, 1) == batches(1, 1)
     assert batches(1, 1) != batches(1, 2)
@@ -45,14 +52,14 @@ def test_batches_depend_on_seed_and_epoch_and_nothing_else() -> None:
 
 
 def test_another_epoch_puts_other_rows_together() -> None:
-    one, two = (bucketed_batches(*lengths(20_000), size=BatchSize(rows=64), seed=1, epoch=epoch) for epoch in (1, 2))
-    together = {frozenset(batch.tolist()) for batch in one} & {frozenset(batch.tolist()) for batch in two}
-    assert len(together) < len(one) / 20
+    first, second = (make_batches(*lengths(20_000), size=BatchSize(rows=64), seed=1, epoch=epoch) for epoch in (1, 2))
+    together = {frozenset(batch.tolist()) for batch in first} & {frozenset(batch.tolist()) for batch in second}
+    assert len(together) < len(first) / 20
 
 
 def test_groups_come_in_no_order_of_length() -> None:
     source, target = lengths(20_000)
-    pools = bucketed_pools(source, target, size=BatchSize(rows=16), shape=PoolShape(4, 5), seed=1, epoch=1)
+    pools = pool_batches(source, target, size=BatchSize(rows=16), shape=PoolShape(4, 5), seed=1, epoch=1)
     assert {len(pool) for pool in pools[:-1]} == {5}
     groups = [group for pool in pools for group in pool]
     assert {len(group) for group in groups} <= {4, 1250 % 4}
@@ -66,33 +73,33 @@ def test_groups_come_in_no_order_of_length() -> None:
 
 def test_little_of_a_batch_is_padding() -> None:
     source, target = lengths(50_000)
-    batches = bucketed_batches(source, target, size=BatchSize(rows=128), seed=1, epoch=1)
-    assert padding_share(batches, source, target) < 0.05
+    batches = make_batches(source, target, size=BatchSize(rows=128), seed=1, epoch=1)
+    assert measure_padding(batches, source, target) < 0.05
 
 
 def test_a_million_rows_are_batched_in_about_a_second() -> None:
     source, target = lengths(1_000_000)
     started = time.process_time()
-    bucketed_batches(source, target, size=BatchSize(rows=128), seed=1, epoch=1)
+    make_batches(source, target, size=BatchSize(rows=128), seed=1, epoch=1)
     assert time.process_time() - started < 3
 
 
 def test_rows_of_rising_width_are_cut_by_hand() -> None:
     widths = np.array([2, 2, 3, 3, 5, 9])
-    assert batch_edges(widths, BatchSize(cells=6)) == [0, 2, 4, 5, 6]  # 2x2 (3x3 is too much), 2x3, 1x5, 1x9
-    assert batch_edges(widths, BatchSize(cells=9)) == [0, 3, 4, 5, 6]
-    assert batch_edges(widths, BatchSize(rows=4)) == [0, 4, 6]
-    assert batch_edges(widths, BatchSize(rows=4, cells=9)) == [0, 3, 4, 5, 6]
-    assert batch_edges(widths, BatchSize(rows=2, cells=100)) == [0, 2, 4, 6]
-    assert batch_edges(np.array([], dtype=int), BatchSize(cells=9)) == [0]
+    assert find_batch_edges(widths, BatchSize(cells=6)) == [0, 2, 4, 5, 6]  # 2x2 (3x3 is too much), 2x3, 1x5, 1x9
+    assert find_batch_edges(widths, BatchSize(cells=9)) == [0, 3, 4, 5, 6]
+    assert find_batch_edges(widths, BatchSize(rows=4)) == [0, 4, 6]
+    assert find_batch_edges(widths, BatchSize(rows=4, cells=9)) == [0, 3, 4, 5, 6]
+    assert find_batch_edges(widths, BatchSize(rows=2, cells=100)) == [0, 2, 4, 6]
+    assert find_batch_edges(np.array([], dtype=int), BatchSize(cells=9)) == [0]
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=70), st.integers(1, 200))
 def test_no_batch_of_several_rows_has_more_cells_than_it_may(pairs: list[tuple[int, int]], cells: int) -> None:
     source, target = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in range(2))
-    epochs = [bucketed_batches(source, target, size=BatchSize(cells=cells), seed=1, epoch=epoch) for epoch in (1, 2)]
-    assert len(epochs[0]) == len(epochs[1]) == batch_count(source, target, size=BatchSize(cells=cells))
+    epochs = [make_batches(source, target, size=BatchSize(cells=cells), seed=1, epoch=epoch) for epoch in (1, 2)]
+    assert len(epochs[0]) == len(epochs[1]) == count_batches(source, target, size=BatchSize(cells=cells))
     for batches in epochs:
         assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(pairs)))
         for batch in batches:
@@ -103,9 +110,9 @@ def test_no_batch_of_several_rows_has_more_cells_than_it_may(pairs: list[tuple[i
 def test_less_than_a_tenth_of_real_sentences_in_batches_is_padding(
     real_lengths: tuple[np.ndarray, np.ndarray], size: BatchSize
 ) -> None:
-    batches = bucketed_batches(*real_lengths, size=size, seed=1, epoch=1)
+    batches = make_batches(*real_lengths, size=size, seed=1, epoch=1)
     ends = tuple(side + 1 for side in real_lengths)
-    assert padding_share(batches, *ends) < 0.10
+    assert measure_padding(batches, *ends) < 0.10
 
 
 @pytest.fixture(scope="module")
@@ -122,30 +129,11 @@ def real_lengths() -> tuple[np.ndarray, np.ndarray]:
 
 def test_lengths_of_different_corpora_are_refused() -> None:
     with pytest.raises(ValueError, match="3 source lengths, 2 target lengths"):
-        bucketed_batches(np.ones(3, dtype=int), np.ones(2, dtype=int), size=BatchSize(rows=2), seed=1, epoch=1)
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "expected"),
-    [
-        (None, None, [[8, 0, 0], [5, 6, 7], [0, 0, 0]]),
-        (2, None, [[2, 8, 0, 0], [2, 5, 6, 7], [2, 0, 0, 0]]),
-        (None, 3, [[8, 3, 0, 0], [5, 6, 7, 3], [3, 0, 0, 0]]),
-        (2, 3, [[2, 8, 3, 0, 0], [2, 5, 6, 7, 3], [2, 3, 0, 0, 0]]),
-    ],
-)
-def test_rows_are_padded_after_their_end(start: int | None, end: int | None, expected: list[list[int]]) -> None:
-    padded = pad(RAGGED, np.array([1, 0, 2]), start=start, end=end)
-    assert padded.dtype == np.int32
-    assert padded.tolist() == expected
-
-
-def test_no_rows_make_an_empty_array() -> None:
-    assert pad(RAGGED, np.array([], dtype=np.int64), end=3).shape == (0, 1)
+        make_batches(np.ones(3, dtype=int), np.ones(2, dtype=int), size=BatchSize(rows=2), seed=1, epoch=1)
 
 
 def test_padding_share_by_hand() -> None:
     # Widths 3 and 2: six cells for four tokens, and two for two.
     batches = [np.array([0, 1]), np.array([3])]
-    assert padding_share(batches, RAGGED.lengths) == 1 - 6 / 8
-    assert padding_share([], RAGGED.lengths) == 0
+    assert measure_padding(batches, RAGGED.lengths) == 1 - 6 / 8
+    assert measure_padding([], RAGGED.lengths) == 0

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
-from nmt_cli.corpus.dataset import Pair, PreparedCorpus, Referenced
+from nmt_cli.corpus.dataset import PreparedCorpus, ReferencedSource, SentencePair
 from nmt_cli.errors import ExitCode
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation import forced
@@ -48,11 +48,11 @@ class Shouting:
 @pytest.fixture
 def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     """The translator that `Translator.load` gives; a test split of 100 sentences, of which half are right."""
-    pairs = [Pair("abc def", "ABC DEF" if number % 2 else "xyz") for number in range(100)]
-    splits = {"test": pairs, "dev": pairs[:40], "train": [Pair("Tom saw it", "TOM SAW IT")]}
+    pairs = [SentencePair("abc def", "ABC DEF" if number % 2 else "xyz") for number in range(100)]
+    splits = {"test": pairs, "dev": pairs[:40], "train": [SentencePair("Tom saw it", "TOM SAW IT")]}
     corpus = SimpleNamespace(
-        pairs=lambda split: splits[split],
-        referenced=lambda split: [Referenced(pair.source, (pair.target,)) for pair in splits[split]],
+        read_pairs=lambda split: splits[split],
+        read_references=lambda split: [ReferencedSource(pair.source, (pair.target,)) for pair in splits[split]],
         has_pictures=False,
         fingerprint="f1",
         target_language="eng",
@@ -137,7 +137,7 @@ def test_ready_hypotheses_need_no_model_and_may_have_several_references(tmp_path
         (["--source", "s"], "--source needs --reference"),
         (["--hypothesis", "h"], "--hypothesis needs --reference"),
         (["--reference", "r"], "--reference needs --source or --hypothesis"),
-        (["--hypothesis", "h", "--reference", "r", "--split", "dev"], "--split is of --data"),
+        (["--hypothesis", "h", "--reference", "r", "--split", "dev"], "--split selects a part of --data"),
         (["--metric", "blue4"], "'blue4'"),
     ],
 )
@@ -150,7 +150,7 @@ def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[s
 
 def test_sources_that_were_trained_on_are_told_and_not_vouched_against(shouting: Shouting) -> None:
     corpus = PreparedCorpus.load(Path("prepared"))
-    corpus.splits["train"].append(Pair("abc def", "x"))  # type: ignore[attr-defined]
+    corpus.splits["train"].append(SentencePair("abc def", "x"))  # type: ignore[attr-defined]
     result = runner.invoke(app, ["evaluate", "-m", "chrf", "--profile"])
     assert "100 of 100 test sources (100.0%) stand in the training data of prepared/" in result.stderr
     assert "none of their sources" not in result.stderr
@@ -230,7 +230,7 @@ def test_a_derivation_needs_neither_model_nor_files() -> None:
 
 
 def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = SimpleNamespace(referenced=lambda split: [], has_pictures=False, fingerprint="f1")
+    empty = SimpleNamespace(read_references=lambda split: [], has_pictures=False, fingerprint="f1")
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: empty)
     result = runner.invoke(app, ["evaluate"])
     assert (result.exit_code, result.stdout) == (ExitCode.DATA, "")
@@ -240,10 +240,10 @@ def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest
 def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
     ready = ["evaluate", "--hypothesis", write(tmp_path / "h", "a\n"), "--reference", write(tmp_path / "r", "a\n")]
     result = runner.invoke(app, [*ready, "-m", "bleu", "--beam-size", "3"])
-    assert result.exit_code == 2 and "--beam-size is about translating" in result.stderr
+    assert result.exit_code == 2 and "--beam-size cannot be combined with --hypothesis" in result.stderr
     result = runner.invoke(app, [*ready, "-m", "bleu", "--model", "m"])
-    assert result.exit_code == 2 and "--model is about translating" in result.stderr
+    assert result.exit_code == 2 and "--model cannot be combined with --hypothesis" in result.stderr
     result = runner.invoke(app, [*ready, "-m", "bleu", "--data", str(tmp_path / "nowhere")])
     assert result.exit_code == 66 and "nowhere" in result.stderr
     result = runner.invoke(app, ["evaluate", "--explain", "a b", "a b", "--json"])
-    assert result.exit_code == 2 and "--json does not go with --explain" in result.stderr
+    assert result.exit_code == 2 and "--json cannot be combined with --explain" in result.stderr

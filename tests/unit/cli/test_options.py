@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import NmtGroup, PanelledCommand
-from nmt_cli.cli.options import Configuration, Given, with_settings
+from nmt_cli.cli.options import Configuration, ExplicitOptions, with_settings
 from nmt_cli.settings import Settings, setting
 
 runner = CliRunner()
@@ -35,7 +35,7 @@ def app_with(seen: list[Any]) -> typer.Typer:
 
     @app.command()
     @with_settings
-    def look(given: Given, oven: Oven, config: Configuration = None) -> None:
+    def look(given: ExplicitOptions, oven: Oven, config: Configuration = None) -> None:
         seen.append(given)
 
     @app.command("wash-up")
@@ -71,10 +71,10 @@ def test_what_is_given_is_known_from_what_is_left_out_also_at_its_default(tmp_pa
     (given,) = seen
     assert given.typed == {"way": "--way", "door_open": "--no-open", "config": "--config"}
     assert given.filed == {"heat": "--heat"}
-    assert given.among(Oven) == {"heat", "way", "door_open"}
-    assert given.first(["heat", "way"]) == "--heat"
-    assert given.first(["heat"], beside="way") is None  # what is typed wins over the file
-    assert given.first(["way"], beside="heat") == "--way"
+    assert given.select_fields(Oven) == {"heat", "way", "door_open"}
+    assert given.find_first(["heat", "way"]) == "--heat"
+    assert given.find_first(["heat"], beside="way") is None  # what is typed wins over the file
+    assert given.find_first(["way"], beside="heat") == "--way"
 
 
 def test_the_table_of_the_command_goes_before_what_stands_above_all_tables(tmp_path: Path) -> None:

@@ -7,18 +7,19 @@ from typer.testing import CliRunner, Result
 
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.translate import Tally
+from nmt_cli.cli.translation_report import TranslationReport
 from nmt_cli.errors import ExitCode
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.result import Hypothesis, Placed, Repair, Translation
 from nmt_cli.translation.truncation import SourceCuts
 
 
-def told(capsys: pytest.CaptureFixture[str], *translations: Translation, thing: str = "line") -> str:
-    tally = Tally(long=SourceCuts(thing))
+def summary(capsys: pytest.CaptureFixture[str], *translations: Translation, thing: str = "line") -> str:
+    """What is printed on stderr after these translations, on one line."""
+    report = TranslationReport(source_cuts=SourceCuts(thing))
     for translation in translations:
-        tally.add(translation)
-    tally.tell(Screen(), SearchConfig())
+        report.add(translation)
+    report.show(Screen(), SearchConfig())
     return " ".join(capsys.readouterr().err.split())
 
 
@@ -30,11 +31,11 @@ def line(*hypotheses: Hypothesis, **known: object) -> Translation:
     return Translation("x", ("▁x", "</s>"), hypotheses, frozenset(), **known)  # type: ignore[arg-type]
 
 
-def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_sentence_that_was_searched_again_is_summary(capsys: pytest.CaptureFixture[str]) -> None:
     repairs = (Repair("loop", "coverage"), Repair("empty", None))
-    found = told(capsys, line(hypothesis(), repairs=repairs))
-    assert "1 sentence was searched again and mended: 1 loop (coverage)" in found
-    assert "1 sentence was searched again in vain, look at them: 1 empty" in found
+    found = summary(capsys, line(hypothesis(), repairs=repairs))
+    assert "1 sentence was searched again and repaired: 1 loop (coverage)" in found
+    assert "1 sentence was searched again without success, check them: 1 empty" in found
 
 
 def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,22 +43,22 @@ def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest
     assert (
         "2 texts have a sentence longer than --max-source-length 10, read to there; "
         "the first is text 2, with one of 17 source tokens"
-    ) in told(capsys, whole, cut, cut, thing="text")
+    ) in summary(capsys, whole, cut, cut, thing="text")
 
 
 def test_a_cut_translation_is_not_blamed_on_one_limit_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    found = told(capsys, line(hypothesis(finished=False)))
+    found = summary(capsys, line(hypothesis(finished=False)))
     assert "at --max-length 200, or the most that a source of its length becomes" in found
 
 
 def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.CaptureFixture[str]) -> None:
     lost = [line(hypothesis(*[Placed(f"{{{n}}}", "position", dropped=True)] * 2)) for n in range(1000)]
-    tally = Tally()
-    for one in lost:
-        tally.add(one)
-    assert (tally.doubtful, len(tally.shown)) == (2000, 5)
-    assert "2,000 of 2,000 protected spans" in (found := told(capsys, *lost))
-    assert "look where they stand: {0} {1} {2} ..." in found
+    report = TranslationReport()
+    for translation in lost:
+        report.add(translation)
+    assert (report.doubtful_spans, len(report.first_doubtful)) == (2000, 5)
+    assert "2,000 of 2,000 protected spans" in (found := summary(capsys, *lost))
+    assert "check where they stand: {0} {1} {2} ..." in found
 
 
 def translate(*arguments: str) -> Result:
@@ -81,7 +82,7 @@ def translate(*arguments: str) -> Result:
 def test_an_option_of_the_search_is_refused_where_the_translation_is_given(arguments: list[str]) -> None:
     refused = translate("--score", *arguments)
     assert refused.exit_code == ExitCode.USAGE
-    assert f"{arguments[0]} does not go with --score" in refused.stderr
+    assert f"{arguments[0]} cannot be combined with --score" in refused.stderr
     if arguments[0] != "--glossary":
         assert "there is no model in none/" in translate(*arguments).stderr
 

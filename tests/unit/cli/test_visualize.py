@@ -60,7 +60,7 @@ def test_an_empty_translation_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(f"{__name__}.HYPOTHESIS", nothing)
     path = tmp_path / "a.svg"
     said = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)]).stderr
-    assert said == f"  ! the model translates 'where is he?' to nothing\n{path} is written\n"
+    assert said == f"  ! the model translates 'where is he?' to nothing\n{path} written\n"
 
 
 def test_without_an_output_the_drawing_is_on_stdout() -> None:
@@ -99,20 +99,20 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
     [
         (["a", "b", "--target", "c"], "1 --target for 2 sentences"),
         (["a", "--gold", "g"], "--gold needs the translations"),
-        (["a", "--pairs", "p"], "--pairs does not go with"),
-        (["a", "--beam", "--nearest", "3"], "are one each"),
+        (["a", "--pairs", "p"], "--pairs cannot be combined with"),
+        (["a", "--beam", "--nearest", "3"], "exclude each other"),
         (["a", "b", "--beam"], "--beam shows one sentence"),
         (["--nearest", "3"], "--nearest needs a sentence"),
         (["a", "--beam", "-o", "x.html"], "which kind of picture"),
-        (["a", "--nearest", "3", "-o", "x.png"], "--output does not go with --nearest"),
-        (["a", "--nearest", "3", "--beam-size", "5"], "--beam-size does not go with --nearest"),
-        (["a", "--beam", "--target", "b"], "--target does not go with --beam"),
-        (["--beam", "--pairs", "p"], "--pairs does not go with --beam"),
-        (["--curves", "--gold", "g"], "--gold does not go with --curves"),
-        (["a", "--curves"], "SENTENCE does not go with --curves"),
-        (["--corpus", "--transpose"], "--transpose does not go with --corpus"),
+        (["a", "--nearest", "3", "-o", "x.png"], "--output cannot be combined with --nearest"),
+        (["a", "--nearest", "3", "--beam-size", "5"], "--beam-size cannot be combined with --nearest"),
+        (["a", "--beam", "--target", "b"], "--target cannot be combined with --beam"),
+        (["--beam", "--pairs", "p"], "--pairs cannot be combined with --beam"),
+        (["--curves", "--gold", "g"], "--gold cannot be combined with --curves"),
+        (["a", "--curves"], "SENTENCE cannot be combined with --curves"),
+        (["--corpus", "--transpose"], "--transpose cannot be combined with --corpus"),
         (["--data", "d", "--target", "b"], "the sentence is empty"),
-        (["a", "--target", "b", "--beam-size", "5"], "--beam-size does not go with --target"),
+        (["a", "--target", "b", "--beam-size", "5"], "--beam-size cannot be combined with --target"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[str], said: str) -> None:
@@ -130,7 +130,7 @@ def test_a_sentence_without_text_is_refused(sentence: str) -> None:
 
 def test_a_given_translation_of_a_sentence_without_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     blank = Translation(source="\u200b", source_pieces=(), hypotheses=(), unseen=frozenset())
-    monkeypatch.setattr(forced, "forced_translations", lambda *arguments, **options: [blank])
+    monkeypatch.setattr(forced, "force_translations", lambda *arguments, **options: [blank])
     result = runner.invoke(app, ["visualize", "\u200b", "--target", "Hallo"])
     assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
     assert "nothing is left of" in result.stderr

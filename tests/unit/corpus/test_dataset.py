@@ -1,366 +1,48 @@
-import errno
-import json
-import os
-import shutil
+"""Prepared directories: what they hold, and how damage is found."""
+
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus import prepare as prepare_module
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.formats.inputs import Input
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.steps import build as preparation
-from nmt_cli.errors import DamagedError, DataError, NmtError, NotFoundError, OptionError, OutputError, from_os_error
-from support.corpora import toy_pairs, write_tsv
+from nmt_cli.errors import DamagedError, NotFoundError
+from support.corpora import toy_pairs
 
 SPLITS = ("train", "dev", "test")
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    return write_tsv(tmp_path / "toy.en-de.tsv", toy_pairs(400))
+def test_all_pairs_are_in_the_splits_once(prepared_directory: Path) -> None:
+    prepared = PreparedCorpus.load(prepared_directory)
+    assert sorted(tuple(pair) for split in SPLITS for pair in prepared.read_pairs(split)) == sorted(toy_pairs(400))
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A prepared directory that tests only read."""
-    folder = tmp_path_factory.mktemp("made")
-    unusual = [("a b c d e f g h i j k l m n o p q", "x"), ("v " * 101, "w " * 101)]
-    rows = [*toy_pairs(400), ("", "leer"), *toy_pairs(3), *unusual]
-    prepare(write_tsv(folder / "toy.en-de.tsv", rows), folder / "prepared", PrepareConfig())
-    return folder / "prepared"
-
-
-@pytest.fixture
-def copy(made: Path, tmp_path: Path) -> Path:
-    """A copy of it to damage."""
-    return Path(shutil.copytree(made, tmp_path / "copy"))
-
-
-def contents(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
-
-
-def test_counts_add_up_exactly(made: Path) -> None:
-    counts = PreparedCorpus.load(made).manifest.counts
-    assert {name: number for name, number in counts.dropped.items() if number} == {
-        "empty": 1,
-        "too-long": 1,
-        "length-ratio": 1,
-        "duplicate": 3,
-    }
-    assert (counts.read, counts.kept) == (406, 400)
-    assert counts.splits == {"train": 320, "dev": 40, "test": 40}
-
-
-def test_all_pairs_are_in_the_splits_once(made: Path) -> None:
-    prepared = PreparedCorpus.load(made)
-    assert sorted(tuple(pair) for split in SPLITS for pair in prepared.pairs(split)) == sorted(toy_pairs(400))
-
-
-def test_ids_are_those_of_the_text_row_for_row(made: Path) -> None:
-    prepared = PreparedCorpus.load(made)
+def test_ids_are_those_of_the_text_row_for_row(prepared_directory: Path) -> None:
+    prepared = PreparedCorpus.load(prepared_directory)
     for split in SPLITS:
-        encoded, pairs = prepared.encoded(split), prepared.pairs(split)
+        encoded, pairs = prepared.load_encoded(split), prepared.read_pairs(split)
         assert [prepared.source_tokenizer.decode(row) for row in encoded.source] == [pair.source for pair in pairs]
         assert [prepared.target_tokenizer.decode(row) for row in encoded.target] == [pair.target for pair in pairs]
 
 
-def test_languages_come_from_the_name_unless_given(corpus: Path, made: Path, tmp_path: Path) -> None:
-    prepared = PreparedCorpus.load(made)
-    assert (prepared.source_language, prepared.target_language) == ("en", "de")
-    prepare(corpus, tmp_path / "given", PrepareConfig(target_language="bar"))
-    assert PreparedCorpus.load(tmp_path / "given").target_language == "bar"
-
-
-@pytest.mark.parametrize("kind", ["unigram", "bpe", "char", "word"])
-@pytest.mark.parametrize("separate", [False, True])
-def test_same_input_options_and_seed_give_equal_bytes(corpus: Path, tmp_path: Path, kind: str, separate: bool) -> None:
-    config = PrepareConfig(tokenizer=kind, separate_vocabularies=separate, lowercase=separate)  # type: ignore[arg-type]
-    moved = Path(shutil.copy(corpus, tmp_path / "elsewhere.tsv")).parent / "folder" / corpus.name
-    moved.parent.mkdir()
-    shutil.copy(corpus, moved)
-    prepare(corpus, tmp_path / "one", config)
-    prepare(moved, tmp_path / "two", config)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    PreparedCorpus.load(tmp_path / "one").verify()
-
-
-def test_another_seed_gives_another_split(corpus: Path, tmp_path: Path) -> None:
-    one = prepare(corpus, tmp_path / "one", PrepareConfig(seed=1))
-    two = prepare(corpus, tmp_path / "two", PrepareConfig(seed=2))
-    assert one.manifest.fingerprint != two.manifest.fingerprint
-
-
-def test_no_path_of_the_machine_is_written(made: Path) -> None:
-    for name, data in contents(made).items():
-        assert str(made.parent).encode() not in data, name
-
-
-def test_vocabularies_are_joint_or_one_a_side(corpus: Path, made: Path, tmp_path: Path) -> None:
-    joint = PreparedCorpus.load(made)
-    assert joint.joint and joint.source_tokenizer is joint.target_tokenizer
-    assert joint.tokenizer_files == {"joint": made / "joint.spm"}
+def test_vocabularies_are_joint_or_one_a_side(corpus: Path, prepared_directory: Path, tmp_path: Path) -> None:
+    joint = PreparedCorpus.load(prepared_directory)
+    assert joint.has_joint_vocabulary and joint.source_tokenizer is joint.target_tokenizer
+    assert joint.tokenizer_files == {"joint": prepared_directory / "joint.spm"}
     prepare(corpus, tmp_path / "two", PrepareConfig(separate_vocabularies=True, tokenizer="word"))
     apart = PreparedCorpus.load(tmp_path / "two")
-    assert not apart.joint and apart.source_tokenizer.unseen("ü") == {"ü"}
+    assert not apart.has_joint_vocabulary and apart.source_tokenizer.find_unseen("ü") == {"ü"}
     assert apart.tokenizer_files == {role: tmp_path / "two" / f"{role}.spm" for role in ("source", "target")}
 
 
-def test_subwords_are_learnt_from_train_only(tmp_path: Path) -> None:
-    pairs = [*toy_pairs(40), *((f"{chr(0x400 + i)} one", f"{chr(0x400 + i)} eins") for i in range(40))]
-    prepare(write_tsv(tmp_path / "a.tsv", pairs), tmp_path / "out", PrepareConfig(tokenizer="char"))
-    prepared = PreparedCorpus.load(tmp_path / "out")
-    unseen = {c for split in ("dev", "test") for pair in prepared.pairs(split) for c in pair.source if c >= "\u0400"}
-    assert unseen and unseen <= prepared.source_tokenizer.unseen("".join(unseen))
-    assert prepared.manifest.source.unknown_share > 0
-
-
-def test_the_callback_hears_of_every_stage(corpus: Path, tmp_path: Path) -> None:
-    told: list[str] = []
-    prepare(corpus, tmp_path / "out", PrepareConfig(), progress=lambda stage, done, total: told.append(stage))
-    assert list(dict.fromkeys(told)) == [
-        "reading",
-        "checking",
-        "splitting",
-        "writing",
-        "learning subwords",
-        "encoding",
-    ]
-
-
-def test_the_directory_holds_the_files_of_the_manifest_and_no_others(made: Path) -> None:
-    assert set(contents(made)) == {*PreparedCorpus.load(made).manifest.outputs, "dataset.json"}
-
-
-def test_a_corpus_that_is_there_is_replaced_only_when_asked(corpus: Path, tmp_path: Path) -> None:
-    prepare(corpus, tmp_path / "out", PrepareConfig())
-    before = contents(tmp_path / "out")
-    with pytest.raises(OutputError, match="is there already"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(seed=2))
-    assert contents(tmp_path / "out") == before
-    prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)
-    assert contents(tmp_path / "out") != before
-
-
-def test_what_stands_beside_a_prepared_corpus_is_not_thrown_away_with_it(corpus: Path, tmp_path: Path) -> None:
-    prepare(corpus, tmp_path / "out", PrepareConfig())
-    (tmp_path / "out" / "model").mkdir()
-    with pytest.raises(OutputError, match="holds model too"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(), replace=True)
-    assert (tmp_path / "out" / "model").is_dir()
-
-
-def test_a_report_does_not_stand_in_what_is_made_anew(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="which is made anew"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(), report=tmp_path / "out" / "report.html")
-    assert not (tmp_path / "out").exists()
-
-
-def test_what_is_no_prepared_corpus_is_never_replaced(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="something other"):
-        prepare(corpus, corpus.parent, PrepareConfig(), replace=True)
-    prepare(corpus, tmp_path / "out", PrepareConfig())
-    inside = Path(shutil.copy(corpus, tmp_path / "out" / "corpus.tsv"))
-    with pytest.raises(OutputError, match="which is to be replaced"):
-        prepare(inside, tmp_path / "out", PrepareConfig(), replace=True)
-    assert corpus.exists() and inside.exists()
-
-
-@pytest.mark.parametrize(
-    ("data", "options", "error"),
-    [
-        (b"", {}, DataError),
-        (b"one column\n", {}, DataError),
-        (b"a\tb\n\xff\tb\n", {}, DataError),
-        (b"a\tb\0\n", {}, DataError),
-        (b"a\tb\nc\td\n", {}, DataError),
-        (b"\n\n\n", {}, DataError),
-        (None, {"vocab_size": 60_000}, OptionError),
-        (None, {"vocab_size": 20}, OptionError),
-        (None, {"test": "300"}, DataError),
-    ],
-)
-def test_bad_input_leaves_nothing_on_disk(
-    corpus: Path, tmp_path: Path, data: bytes | None, options: dict[str, object], error: type[NmtError]
-) -> None:
-    if data is not None:
-        corpus.write_bytes(data)
-    with pytest.raises(error):
-        prepare(corpus, tmp_path / "out", PrepareConfig(**options))  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == [corpus]
-
-
-def test_a_missing_file_and_a_directory_are_not_found(corpus: Path, tmp_path: Path) -> None:
-    for path in (tmp_path / "nothing.tsv", tmp_path):
-        with pytest.raises(NotFoundError):
-            prepare(path, tmp_path / "out", PrepareConfig())
-    assert list(tmp_path.iterdir()) == [corpus]
-
-
-@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
-def test_a_full_disk_or_an_interruption_leaves_what_was_there(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException
-) -> None:
-    prepare(corpus, tmp_path / "out", PrepareConfig())
-    before = contents(tmp_path / "out")
-
-    def fail(*_: object) -> None:
-        raise problem
-
-    monkeypatch.setattr(preparation, "encode_splits", fail)
-    with pytest.raises(type(problem)) as caught:
-        prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)
-    if isinstance(caught.value, OSError):
-        assert from_os_error(caught.value).message == f"the disk is full: {tmp_path / 'out'} could not be written"
-    assert contents(tmp_path / "out") == before
-    assert sorted(tmp_path.iterdir()) == [tmp_path / "out", corpus]
-
-
-def test_several_inputs_in_several_formats_make_one_corpus(corpus: Path, tmp_path: Path) -> None:
-    pairs = [(f"{source} Indeed.", f"{target} Gewiss.") for source, target in toy_pairs(100)]
-    (tmp_path / "b.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    for name, side in (("c.en", 0), ("c.de", 1)):
-        (tmp_path / name).write_text("".join(f"{pair[side]} Well.\n" for pair in pairs))
-    inputs = [Input(corpus), Input(tmp_path / "b.jsonl", weight=2), Input(tmp_path / "c.en", tmp_path / "c.de")]
-    manifest = prepare(inputs, tmp_path / "out", PrepareConfig(dev="50", test="10%")).manifest
-    assert (manifest.counts.read, manifest.counts.kept) == (600, 600)
-    assert list(manifest.inputs) == ["toy.en-de.tsv", "b.jsonl", "c.en", "c.de"]
-    assert (manifest.counts.splits["dev"], manifest.counts.splits["test"]) == (50, 60)
-    train = PreparedCorpus.load(tmp_path / "out").pairs("train")
-    assert manifest.counts.repeated == sum(pair.source.endswith("Indeed.") for pair in set(train)) > 0
-    assert len(train) == 490 + manifest.counts.repeated
-
-
-def test_inputs_of_one_name_are_all_in_the_manifest(corpus: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other" / corpus.name
-    other.parent.mkdir()
-    shutil.copy(corpus, other)
-    manifest = prepare([Input(corpus), Input(other)], tmp_path / "out", PrepareConfig()).manifest
-    assert list(manifest.inputs) == [corpus.name, f"{corpus.name} (2)"]
-    assert manifest.counts.dropped["duplicate"] == 400
-
-
-def test_given_dev_and_test_data_stay_as_they_are_and_training_keeps_away_from_them(
-    corpus: Path, tmp_path: Path
-) -> None:
-    held_out = toy_pairs(440)[390:]
-    dev, test = write_tsv(tmp_path / "dev.tsv", held_out[:20]), write_tsv(tmp_path / "test.tsv", held_out[20:])
-    config = PrepareConfig(dev=str(dev), test=str(test))
-    manifest = prepare(corpus, tmp_path / "out", config).manifest
-    prepared = PreparedCorpus.load(tmp_path / "out")
-    assert [tuple(pair) for split in ("dev", "test") for pair in prepared.pairs(split)] == held_out
-    assert manifest.counts.dropped["held-out"] == 10 and manifest.counts.splits["train"] == 390
-    assert manifest.options["dev"] == "dev.tsv"
-
-
-def test_subwords_of_another_corpus_or_model_are_taken_over(made: Path, corpus: Path, tmp_path: Path) -> None:
-    manifest = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(made))).manifest
-    assert (tmp_path / "out" / "joint.spm").read_bytes() == (made / "joint.spm").read_bytes()
-    assert manifest.options["tokenizer_from"] == "prepared"
-    alone = PrepareConfig(tokenizer_from=str(made / "joint.spm"))
-    prepare(corpus, tmp_path / "again", alone)
-    assert (tmp_path / "again" / "joint.spm").read_bytes() == (made / "joint.spm").read_bytes()
-    card = {"tokenizer": {"kind": "word", "lowercase": True}, "source_tokenizer": "s.spm", "target_tokenizer": "t.spm"}
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "model.json").write_text(json.dumps(card))
-    prepare(corpus, tmp_path / "words", PrepareConfig(tokenizer="word", separate_vocabularies=True, lowercase=True))
-    for role in ("source", "target"):
-        shutil.copy(tmp_path / "words" / f"{role}.spm", tmp_path / "model" / f"{role[0]}.spm")
-    borrowed = prepare(corpus, tmp_path / "b", PrepareConfig(tokenizer_from=str(tmp_path / "model"))).manifest
-    assert (borrowed.tokenizer.kind, borrowed.tokenizer.lowercase) == ("word", True)
-    assert borrowed.outputs["target.spm"] == PreparedCorpus.load(tmp_path / "words").manifest.outputs["target.spm"]
-
-
-@pytest.mark.parametrize("options", [{"tokenizer": "bpe"}, {"lowercase": True}, {"separate_vocabularies": True}])
-def test_options_that_ask_for_other_subwords_than_those_taken_over_are_refused(
-    made: Path, corpus: Path, tmp_path: Path, options: dict
-) -> None:
-    with pytest.raises(OptionError, match="asks for other subwords"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(made), **options))
-
-
-def test_one_file_of_subwords_makes_no_separate_vocabularies(made: Path, corpus: Path, tmp_path: Path) -> None:
-    shutil.copy(made / "joint.spm", tmp_path / "my.spm")
-    config = PrepareConfig(tokenizer_from=str(tmp_path / "my.spm"), separate_vocabularies=True)
-    with pytest.raises(OptionError, match="asks for other subwords"):
-        prepare(corpus, tmp_path / "out", config)
-
-
-def test_given_data_of_which_nothing_is_left_is_refused(corpus: Path, tmp_path: Path) -> None:
-    given = write_tsv(tmp_path / "d.tsv", [("a given source", "a given target")])
-    with pytest.raises(DataError, match="no pair of the dev data"):
-        prepare(corpus, tmp_path / "out", PrepareConfig(dev=str(given), test=str(given)))
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_name_that_is_no_utf_8_is_written_as_far_as_it_is(tmp_path: Path) -> None:
-    corpus = write_tsv(tmp_path / os.fsdecode(b"caf\xe9.tsv"), [*toy_pairs(60), ("", "dropped")])
-    report = tmp_path / "report.html"
-    manifest = prepare(corpus, tmp_path / "out", PrepareConfig(), report=report).manifest
-    assert [*manifest.inputs] == ["caf\ufffd.tsv"] and "caf\ufffd.tsv" in report.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("place", ["first", "first/joint.spm"])
-def test_the_manifest_has_the_subwords_that_were_taken_over(corpus: Path, tmp_path: Path, place: str) -> None:
-    prepare(corpus, tmp_path / "first", PrepareConfig(tokenizer="char", lowercase=True))
-    options = prepare(corpus, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / place))).manifest.options
-    assert (options["tokenizer"], options["lowercase"]) == ("char", True)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"tokenizer_from": "nowhere"}, NotFoundError, "nowhere does not exist"),
-        ({"tokenizer_from": "."}, NotFoundError, "neither a model nor a prepared corpus"),
-        ({"tokenizer_from": __file__}, DataError, "is not a SentencePiece model"),
-        ({"dev": "nothing.tsv"}, NotFoundError, "nothing.tsv does not exist"),
-        ({"keep": ("swaped",)}, OptionError, "there is no check"),
-    ],
-)
-def test_options_that_name_what_is_not_there_are_refused(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict, error: type[NmtError], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(prepare_module, "read_pairs", None)  # rather refused before the work than after it
-    with pytest.raises(error, match=message):
-        prepare(corpus, tmp_path / "out", PrepareConfig(**options))
-    assert list(tmp_path.iterdir()) == [corpus]
-
-
-def test_strict_refuses_findings_but_writes_the_report(corpus: Path, tmp_path: Path) -> None:
-    with corpus.open("a") as file:
-        file.write("<i>a</i> & b\tx\n")
-    for suffix in ("json", "html"):
-        with pytest.raises(DataError, match=r"--strict: 1 markup \(first: toy.en-de.tsv, line 401\)"):
-            prepare(corpus, tmp_path / "out", PrepareConfig(strict=True), report=tmp_path / f"r.{suffix}")
-    assert json.loads((tmp_path / "r.json").read_text())["findings"][0]["examples"][0]["line"] == 401
-    page = (tmp_path / "r.html").read_text()
-    assert "&lt;i&gt;a&lt;/i&gt; &amp; b<br>x" in page and "<i>a" not in page and "<script" not in page
-    assert not (tmp_path / "out").exists()
-    prepare(corpus, tmp_path / "out", PrepareConfig(strict=True, keep=("markup",)), report=tmp_path / "r.json")
-    told = json.loads((tmp_path / "r.json").read_text())
-    assert told["counts"]["kept"] == 401 and told["findings"][0]["action"] == "kept"
-    with pytest.raises(OptionError, match=r"ends in \.html or \.json"):
-        prepare(corpus, tmp_path / "other", PrepareConfig(), report=tmp_path / "r.pdf")
-
-
-def test_a_place_without_permission_is_refused_before_the_work(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Permissions do not bind root, as whom tests may run.
-    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
-    monkeypatch.setattr(prepare_module, "read_pairs", lambda *_: pytest.fail("the corpus was read"))
-    with pytest.raises(OutputError, match="no permission to write"):
-        prepare(corpus, tmp_path / "new" / "out", PrepareConfig())
-    assert list(tmp_path.iterdir()) == [corpus]
-
-
-def test_a_directory_below_a_file_is_refused(corpus: Path) -> None:
-    with pytest.raises(OutputError, match="is a file"):
-        prepare(corpus, corpus / "out", PrepareConfig())
+def test_the_directory_holds_the_files_of_the_manifest_and_no_others(prepared_directory: Path) -> None:
+    assert {path.name for path in prepared_directory.iterdir()} == {
+        *PreparedCorpus.load(prepared_directory).manifest.outputs,
+        "dataset.json",
+    }
 
 
 def test_where_nothing_was_prepared_the_way_to_it_is_named(tmp_path: Path) -> None:
@@ -395,6 +77,6 @@ def test_files_that_break_after_loading_are_damaged_too(copy: Path) -> None:
     (copy / "dev.tsv").write_bytes(b"one column\n")
     (copy / "dev.source.ids.npy").write_bytes(b"no array")
     with pytest.raises(DamagedError, match=r"dev\.tsv"):
-        prepared.pairs("dev")
+        prepared.read_pairs("dev")
     with pytest.raises(DamagedError, match=r"dev\."):
-        prepared.encoded("dev")
+        prepared.load_encoded("dev")

@@ -4,17 +4,26 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.manifest import FORMAT, Counts, Example, FileRecord, Finding, LeakReport, Manifest, Subwords
+from nmt_cli.corpus.manifest import (
+    FORMAT,
+    FileRecord,
+    Finding,
+    FindingExample,
+    LeakReport,
+    Manifest,
+    PairCounts,
+    SubwordStatistics,
+)
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
-EXAMPLE = Example(file="a.tsv", line=3, source="", target="b")
+EXAMPLE = FindingExample(file="a.tsv", line=3, source="", target="b")
 
 
 @pytest.fixture
 def manifest(tmp_path: Path) -> Manifest:
     (tmp_path / "train.tsv").write_bytes(b"a\tb\n")
-    subwords = Subwords(
+    subwords = SubwordStatistics(
         file="joint.spm",
         vocabulary=300,
         pieces_per_word=1.5,
@@ -28,14 +37,14 @@ def manifest(tmp_path: Path) -> Manifest:
         source_language="en",
         target_language="de",
         tokenizer=TokenizerSettings(kind="unigram", lowercase=False),
-        counts=Counts(read=1, kept=1, dropped={"empty": 0}, splits={"train": 1}, repeated=0, more_columns=0),
+        counts=PairCounts(read=1, kept=1, dropped={"empty": 0}, splits={"train": 1}, repeated=0, more_columns=0),
         leak=LeakReport(groups=1, largest_group=1, test_sources_by_rows=0.0, test_targets_by_rows=0.0),
         findings=(Finding(check="empty", problem="x", count=1, action="dropped", note="", examples=(EXAMPLE,)),),
         source=subwords,
         target=subwords,
         options={"seed": 1},
         inputs={},
-        outputs={"train.tsv": FileRecord.of(tmp_path / "train.tsv")},
+        outputs={"train.tsv": FileRecord.from_file(tmp_path / "train.tsv")},
         tools={},
     )
     written.write(tmp_path)

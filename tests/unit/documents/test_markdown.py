@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.documents.inline import inline_parser
+from nmt_cli.documents.inline import make_inline_parser
 from support.translations import aligned, backwards, converted, same
 
 PAGE = """---
@@ -96,7 +96,7 @@ UNDERLINED
 
 def html(text: str) -> str:
     """What the parser makes of a page, without regard to blanks where a browser shows none."""
-    return re.sub(r"\s+", " ", inline_parser().render(text)).replace("<br> ", "<br>").replace("<br /> ", "<br />")
+    return re.sub(r"\s+", " ", make_inline_parser().render(text)).replace("<br> ", "<br>").replace("<br /> ", "<br />")
 
 
 def test_a_page_keeps_its_shape_and_only_its_text_is_translated() -> None:
@@ -166,7 +166,7 @@ def test_sentences_are_translated_one_by_one() -> None:
 )
 def test_a_translation_is_text_whatever_stands_in_it(text: str) -> None:
     written = converted("md", "x\n", lambda source: aligned(source, text.split(), [0] * len(text.split())))[0]
-    tokens = inline_parser().parse(written)
+    tokens = make_inline_parser().parse(written)
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
     assert "".join(child.content for child in tokens[1].children) == text
     assert {child.type for child in tokens[1].children} == {"text"}

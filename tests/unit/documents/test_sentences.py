@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.documents.markup import Mark, MarkedText
-from nmt_cli.documents.sentences import sentences
+from nmt_cli.documents.sentences import split_marked
 from support.translations import backwards, converted
 
 
 def parts(text: str, *marks: Mark) -> list[str]:
-    return [one.text for one in sentences(MarkedText(text, marks), apart=True)]
+    return [one.text for one in split_marked(MarkedText(text, marks), apart=True)]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import Report, as_json, report_lines, report_of_material, report_of_translations
+from nmt_cli.evaluation.report import Report, format_report, map_report, score_material, score_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.result import Translation
@@ -33,12 +33,12 @@ class Said:
 
 def report_of(names: Sequence[str], text: ParallelText) -> Report:
     """The scores of lines as they are."""
-    return report_of_material(names, Material(text.lines, text.references))
+    return score_material(names, Material(text.lines, text.references))
 
 
 def shouted(text: ParallelText, search: SearchConfig, **extra: Any) -> Any:
     translator = Shouting()
-    return report_of_translations(["bleu1"], text, cast(Translator, translator), search, **extra), translator
+    return score_translations(["bleu1"], text, cast(Translator, translator), search, **extra), translator
 
 
 def of(*lines: str) -> ParallelText:
@@ -82,16 +82,16 @@ def test_bleu_of_a_language_without_spaces_is_warned_of() -> None:
 
 def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
     report, _ = shouted(of("a"), SearchConfig(beam_size=3))
-    told = json.loads(json.dumps(as_json(report, {"split": "test"})))
+    told = json.loads(json.dumps(map_report(report, {"split": "test"})))
     assert told["scored"] == {"split": "test"}
     assert (told["sentences"], told["references_per_sentence"], told["beam_size"]) == (1, 1, 3)
     assert told["scores"]["bleu1"]["value"] == 0
     assert told["scores"]["bleu1"]["signature"].startswith("nrefs:1|")
-    assert as_json(report_of(["chrf"], of("a")), {})["beam_size"] is None
+    assert map_report(report_of(["chrf"], of("a")), {})["beam_size"] is None
 
 
 def test_lines_are_aligned_with_two_digits_and_half_the_interval() -> None:
     report = report_of(["bleu", "rougeL"], of("a b c d", "e f g h"))
-    lines = report_lines(report)
+    lines = format_report(report)
     assert lines[0].startswith("BLEU     100.00 ± 0.00  nrefs:1|")
     assert lines[1].startswith("ROUGE-L  100.00 ± 0.00  P 100.00  R 100.00  nrefs:1|")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.evaluation.texts import read_sentences, text_of_files
+from nmt_cli.evaluation.texts import read_files, read_sentences
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -38,7 +38,7 @@ def test_references_of_several_files_come_sentence_by_sentence(tmp_path: Path) -
     one, two, own = (
         write(tmp_path / name, text) for name, text in (("1", b"a\nb\n"), ("2", b"c\nd"), ("h", b"e\nf\n"))
     )
-    text = text_of_files(own, [one, two])
+    text = read_files(own, [one, two])
     assert text.lines == ("e", "f")
     assert text.references == (("a", "c"), ("b", "d"))
 
@@ -46,23 +46,23 @@ def test_references_of_several_files_come_sentence_by_sentence(tmp_path: Path) -
 def test_files_of_different_lengths_are_refused_with_both_counts(tmp_path: Path) -> None:
     own, reference = write(tmp_path / "h", b"a\nb\n"), write(tmp_path / "r", b"a\n")
     with pytest.raises(DataError, match=r"h: 2 lines, .*r: 1"):
-        text_of_files(own, [reference])
+        read_files(own, [reference])
 
 
 def test_empty_files_are_refused(tmp_path: Path) -> None:
     empty = write(tmp_path / "empty", b"")
     with pytest.raises(DataError, match="empty"):
-        text_of_files(empty, [empty])
+        read_files(empty, [empty])
 
 
 def test_each_column_of_a_table_is_a_reference_beside_those_of_other_files(tmp_path: Path) -> None:
     table = write(tmp_path / "r.tsv", b"a\tb\nc\td\n")
     plain = write(tmp_path / "r.txt", b"e\tf\ng\n")
-    text = text_of_files(write(tmp_path / "h", b"x\ny\n"), [table, plain])
+    text = read_files(write(tmp_path / "h", b"x\ny\n"), [table, plain])
     assert text.references == (("a", "b", "e\tf"), ("c", "d", "g"))
 
 
 def test_a_table_with_rows_of_unequal_width_is_refused_with_its_line(tmp_path: Path) -> None:
     table = write(tmp_path / "r.tsv", b"a\tb\nc\n")
     with pytest.raises(DataError, match=r"r.tsv, line 2: 1 columns, the lines before it have 2"):
-        text_of_files(write(tmp_path / "h", b"x\ny\n"), [table])
+        read_files(write(tmp_path / "h", b"x\ny\n"), [table])

@@ -5,12 +5,12 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents import format_of, open_document
+from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.documents.document import Source, TranslationUnit, verbatim
+from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
 from nmt_cli.jobs.job import Block, InProcess
-from nmt_cli.jobs.pipeline import delivered
-from nmt_cli.text.stream import arriving, blocks
+from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.translation.result import Translation
 from support.translations import louder
 
@@ -31,18 +31,20 @@ def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last:
     lines = [encodable(line) for line in lines]
     data = ends.join([*lines, ""] if last and lines else lines).encode()
     expected = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
-    for gather in (blocks, arriving):
-        units = open_document("text", Source(io.BytesIO(data), "x", DocumentConfig(), "de")).units()
+    for gather in (batch_blocks, batch_arriving):
+        units = open_document("text", DocumentSource(io.BytesIO(data), "x", DocumentConfig(), "de")).read_units()
         seen: list[Translation] = []
-        written = "".join(delivered(gather(units, limit), IN_PROCESS, seen.append))
+        written = "".join(translate_units(gather(units, limit), IN_PROCESS, seen.append))
         assert written.count("\n") == len(written.splitlines()) == len(seen) == expected
         assert not written or written.endswith("\n")
 
 
 @given(st.binary(max_size=60))
 def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data: bytes) -> None:
-    source = Source(io.BytesIO(data), "x", DocumentConfig(errors="replace"), "de")
-    written = "".join(delivered(blocks(open_document("text", source).units(), 3), IN_PROCESS, lambda _: None))
+    source = DocumentSource(io.BytesIO(data), "x", DocumentConfig(errors="replace"), "de")
+    written = "".join(
+        translate_units(batch_blocks(open_document("text", source).read_units(), 3), IN_PROCESS, lambda _: None)
+    )
     assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
 
 
@@ -57,18 +59,18 @@ def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
         return "+".join(one.text for one in translations) + ";"  # type: ignore[attr-defined]
 
     batches = [
-        [TranslationUnit(("a", "b"), joined), verbatim("|"), TranslationUnit(("c",), joined)],
-        [verbatim("end")],
+        [TranslationUnit(("a", "b"), joined), keep_verbatim("|"), TranslationUnit(("c",), joined)],
+        [keep_verbatim("end")],
         [TranslationUnit((), joined)],
     ]
-    assert list(delivered(batches, InProcess(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
+    assert list(translate_units(batches, InProcess(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
     assert asked == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]
 
 
 def test_the_format_is_told_by_the_ending_unless_it_is_given() -> None:
     from pathlib import Path
 
-    assert format_of(Path("a.b/README.MD"), None) == "md"
-    assert format_of(Path("x.pot"), None) == "po"
-    assert format_of(Path("x.unknown"), None) == format_of(None, None) == "text"
-    assert format_of(Path("x.md"), "text") == "text"
+    assert find_format(Path("a.b/README.MD"), None) == "md"
+    assert find_format(Path("x.pot"), None) == "po"
+    assert find_format(Path("x.unknown"), None) == find_format(None, None) == "text"
+    assert find_format(Path("x.md"), "text") == "text"

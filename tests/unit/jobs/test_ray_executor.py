@@ -10,7 +10,7 @@ import pytest
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.ray_executor import RayExecutor, Shipment
-from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, graph_files, write_card
+from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, write_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.glossary import Glossary
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory that is a model to all who do not look into its files."""
     directory = tmp_path_factory.mktemp("ray")
-    for name in (*graph_files(FLOAT), "joint.spm"):
+    for name in (*name_graphs(FLOAT), "joint.spm"):
         (directory / name).write_bytes(bytes(100_000))
     values = {name: {} if "dict" in str(kind) else "joint.spm" for name, kind in ModelCard.__annotations__.items()}
     write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1}))
@@ -47,25 +47,25 @@ def test_blocks_come_back_in_order_though_a_worker_is_killed(model: Path, tmp_pa
     texts = [f"text {number}" for number in range(12)]
     texts[4] = "die"
     with RayExecutor(LoudJob(model=model, search=SearchConfig(), mark=mark), "auto") as executor:
-        found = executor.translations(Block(number, (text,)) for number, text in enumerate(texts))
+        found = executor.translate_blocks(Block(number, (text,)) for number, text in enumerate(texts))
         assert [block[0].text for block in found] == [text.upper() for text in texts]
     assert mark.exists()
 
 
 def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
-    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), ensemble=(model,)))
-    job = shipment.unpacked(tmp_path)
+    shipment = Shipment.pack(LoudJob(model=model, search=SearchConfig(), ensemble=(model,)))
+    job = shipment.unpack(tmp_path)
     assert job.model.parent == tmp_path
-    assert Shipment.of(job).models == shipment.models
+    assert Shipment.pack(job).models == shipment.models
 
 
 def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
     terms, place = tmp_path / "terms.tsv", tmp_path / "there"
     terms.write_text("dog\tHund\n")
-    shipment = Shipment.of(LoudJob(model=model, search=SearchConfig(), lines=LineConfig(glossary=str(terms))))
+    shipment = Shipment.pack(LoudJob(model=model, search=SearchConfig(), lines=LineConfig(glossary=str(terms))))
     terms.unlink()
     place.mkdir()
-    lines = shipment.unpacked(place).lines
+    lines = shipment.unpack(place).lines
     assert lines is not None and lines.glossary is not None
     assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
 
@@ -75,7 +75,7 @@ def test_what_goes_wrong_in_an_actor_or_in_the_input_is_raised_after_what_came_b
     found: list[str] = []
 
     def take(blocks: Iterable[Block]) -> None:
-        for translations in executor.translations(blocks):
+        for translations in executor.translate_blocks(blocks):
             found.extend(one.text for one in translations)
 
     def unreadable() -> Iterator[Block]:

@@ -13,21 +13,21 @@ from nmt_cli.model.attention import (
     GeneralAttention,
     NoAttention,
     ScaledDotAttention,
-    padding_bias,
+    make_padding_bias,
 )
 from nmt_cli.model.config import ATTENTIONS
 from nmt_cli.model.decoders import SYSTEMS
-from nmt_cli.model.encoders import Encoded
+from nmt_cli.model.encoders import EncoderOutput
 
 rng = np.random.default_rng(7)
 
 
-BIAS = padding_bias(np.array([[True, True, True], [True, True, False]]))
+BIAS = make_padding_bias(np.array([[True, True, True], [True, True, False]]))
 LENGTHS = [3, 2]
 QUERY, MEMORY = rng.normal(size=(2, 4)).astype(np.float32), rng.normal(size=(2, 3, 4)).astype(np.float32)
 
 
-def made(kind: type[Attention], **options: int) -> Attention:
+def make_attention(kind: type[Attention], **options: int) -> Attention:
     layer = kind(**{"units": 6, **options})
     layer.build((None, 4), (None, None, 4))
     for weight in layer.weights:
@@ -35,10 +35,10 @@ def made(kind: type[Attention], **options: int) -> Attention:
     return layer
 
 
-def asked(layer: Attention, query: np.ndarray, memory: np.ndarray, bias: object) -> tuple[np.ndarray, np.ndarray]:
+def attend(layer: Attention, query: np.ndarray, memory: np.ndarray, bias: object) -> tuple[np.ndarray, np.ndarray]:
     final = ((memory[:, -1],),)
-    state = layer.remember(Encoded(memory=memory, final=final), bias)
-    context, weights = layer.ask(query, state) if query.ndim == 2 else layer(query, state)
+    state = layer.init_state(EncoderOutput(memory=memory, final_states=final), bias)
+    context, weights = layer.attend(query, state) if query.ndim == 2 else layer(query, state)
     return np.asarray(context), np.asarray(weights)
 
 
@@ -75,8 +75,8 @@ KINDS = [
 
 @pytest.mark.parametrize(("kind", "energy"), KINDS)
 def test_weights_and_context_are_those_worked_by_hand(kind: type[Attention], energy: Callable[..., float]) -> None:
-    layer = made(kind)
-    context, weights = asked(layer, QUERY, MEMORY, BIAS)
+    layer = make_attention(kind)
+    context, weights = attend(layer, QUERY, MEMORY, BIAS)
     for n, length in enumerate(LENGTHS):
         expected = softmax([energy(layer, QUERY[n], MEMORY[n, s]) for s in range(length)])
         np.testing.assert_allclose(weights[n, :length], expected, atol=1e-6)
@@ -84,8 +84,8 @@ def test_weights_and_context_are_those_worked_by_hand(kind: type[Attention], ene
 
 
 def test_each_head_weighs_its_own_part_of_the_memory() -> None:
-    layer = made(ScaledDotAttention, heads=2)
-    context, weights = asked(layer, QUERY, MEMORY, BIAS)
+    layer = make_attention(ScaledDotAttention, heads=2)
+    context, weights = attend(layer, QUERY, MEMORY, BIAS)
     w, k = (np.asarray(weight.value) for weight in layer.weights)
     by_head = []
     for part, of_memory in ((slice(0, 3), slice(0, 2)), (slice(3, 6), slice(2, 4))):
@@ -96,31 +96,31 @@ def test_each_head_weighs_its_own_part_of_the_memory() -> None:
 
 
 def test_without_attention_the_context_is_the_encoders_last_state() -> None:
-    context, weights = asked(made(NoAttention), QUERY, MEMORY, BIAS)
+    context, weights = attend(make_attention(NoAttention), QUERY, MEMORY, BIAS)
     np.testing.assert_array_equal(context, MEMORY[:, -1])
     assert weights.shape == (2, 3) and not weights.any()
 
 
 @pytest.mark.parametrize("kind", [kind for kind, _ in KINDS])
 def test_padding_gets_weight_exactly_zero_and_the_rest_sums_to_one(kind: type[Attention]) -> None:
-    _, weights = asked(made(kind), 5 * QUERY, 5 * MEMORY, BIAS)
+    _, weights = attend(make_attention(kind), 5 * QUERY, 5 * MEMORY, BIAS)
     assert weights[1, 2] == 0.0
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [*(kind for kind, _ in KINDS), NoAttention])
 def test_all_steps_at_once_are_asked_as_one_by_one(kind: type[Attention]) -> None:
-    layer = made(kind)
+    layer = make_attention(kind)
     queries = rng.normal(size=(2, 5, 4)).astype(np.float32)  # (N, Q, U)
-    contexts, weights = asked(layer, queries, MEMORY, BIAS)
+    contexts, weights = attend(layer, queries, MEMORY, BIAS)
     for step in range(5):
-        context, weight = asked(layer, queries[:, step], MEMORY, BIAS)
+        context, weight = attend(layer, queries[:, step], MEMORY, BIAS)
         np.testing.assert_allclose(contexts[:, step], context, atol=1e-6)
         np.testing.assert_allclose(weights[:, step], weight, atol=1e-6)
 
 
 def test_the_padding_bias_is_zero_on_tokens_alone() -> None:
-    assert np.asarray(padding_bias(np.array([[True, True, False]]))).tolist() == [[0.0, 0.0, np.float32(MASKED)]]
+    assert np.asarray(make_padding_bias(np.array([[True, True, False]]))).tolist() == [[0.0, 0.0, np.float32(MASKED)]]
 
 
 def test_every_attention_that_can_be_asked_for_has_a_class() -> None:

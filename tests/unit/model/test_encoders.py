@@ -11,54 +11,56 @@ EMBEDDED = np.random.default_rng(2).normal(size=(2, 4, 6)).astype(np.float32)
 MASK = np.array([[True, True, True, True], [True, True, False, False]])
 
 
-def encoder(**options: object) -> RecurrentEncoder:
+def make_encoder(**options: object) -> RecurrentEncoder:
     keras.utils.set_random_seed(4)
-    made = RecurrentEncoder(ModelConfig(units=8, **options))
-    made.build((None, None, 6))
-    return made
+    layer = RecurrentEncoder(ModelConfig.from_options(units=8, **options))
+    layer.build((None, None, 6))
+    return layer
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_last_states_are_forward_beside_backward_each_of_its_own_kind(cell: str) -> None:
-    made = encoder(cell=cell)
-    both = made.layers[0]
-    forward = both.forward_layer(EMBEDDED, mask=MASK)
-    backward = both.backward_layer(EMBEDDED, mask=MASK)
+    encoder = make_encoder(cell=cell)
+    layer = encoder.layers[0]
+    forward = layer.forward_layer(EMBEDDED, mask=MASK)
+    backward = layer.backward_layer(EMBEDDED, mask=MASK)
     expected = [np.concatenate([f, b], axis=-1) for f, b in zip(forward[1:], backward[1:], strict=True)]
-    final = made(EMBEDDED, mask=MASK).final[0]
-    assert len(final) == {"gru": 1, "lstm": 2}[cell]
-    for state, wanted in zip(final, expected, strict=True):
-        np.testing.assert_allclose(np.asarray(state), wanted, atol=1e-6)
+    final_states = encoder(EMBEDDED, mask=MASK).final_states[0]
+    assert len(final_states) == {"gru": 1, "lstm": 2}[cell]
+    for state, other in zip(final_states, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(state), other, atol=1e-6)
 
 
 def test_the_hidden_state_comes_before_the_cell_state() -> None:
-    encoded = encoder(cell="lstm", bidirectional=False)(EMBEDDED, mask=MASK)
-    hidden, _ = encoded.final[0]
+    encoded = make_encoder(cell="lstm", bidirectional=False)(EMBEDDED, mask=MASK)
+    hidden, _ = encoded.final_states[0]
     np.testing.assert_allclose(np.asarray(hidden)[0], np.asarray(encoded.memory)[0, -1], atol=1e-6)
 
 
 @pytest.mark.parametrize("options", [{}, {"cell": "lstm"}, {"bidirectional": False}, {"layers": 2}], ids=str)
 def test_padding_changes_no_last_state(options: dict) -> None:
-    made = encoder(**options)
-    together = made(EMBEDDED, mask=MASK).final
-    alone = made(EMBEDDED[1:, :2], mask=MASK[1:, :2]).final
+    encoder = make_encoder(**options)
+    together = encoder(EMBEDDED, mask=MASK).final_states
+    alone = encoder(EMBEDDED[1:, :2], mask=MASK[1:, :2]).final_states
     for layer, layer_alone in zip(together, alone, strict=True):
         for state, state_alone in zip(layer, layer_alone, strict=True):
             np.testing.assert_allclose(np.asarray(state)[1], np.asarray(state_alone)[0], atol=1e-6)
 
 
 def test_the_memory_may_have_the_embeddings_beside_it() -> None:
-    plain = encoder()(EMBEDDED, mask=MASK)
-    beside = encoder(attend_embeddings=True)(EMBEDDED, mask=MASK)
+    plain = make_encoder()(EMBEDDED, mask=MASK)
+    beside = make_encoder(attend_embeddings=True)(EMBEDDED, mask=MASK)
     np.testing.assert_array_equal(beside.memory, np.concatenate([plain.memory, EMBEDDED], axis=-1))
-    np.testing.assert_array_equal(beside.final[0][0], plain.final[0][0])
+    np.testing.assert_array_equal(beside.final_states[0][0], plain.final_states[0][0])
 
 
 @pytest.mark.parametrize("options", [{}, {"attend_embeddings": True}], ids=str)
 def test_embeddings_are_not_dropped_out_a_second_time(options: dict) -> None:
-    made = encoder(dropout=0.5, **options)
-    learning, reading = (made(EMBEDDED, mask=MASK, training=training) for training in (True, False))
-    np.testing.assert_allclose(np.asarray(learning.final[0][0]), np.asarray(reading.final[0][0]), atol=1e-6)
+    encoder = make_encoder(dropout=0.5, **options)
+    learning, reading = (encoder(EMBEDDED, mask=MASK, training=training) for training in (True, False))
+    np.testing.assert_allclose(
+        np.asarray(learning.final_states[0][0]), np.asarray(reading.final_states[0][0]), atol=1e-6
+    )
     assert np.mean(np.asarray(learning.memory)[0, :, :8] == 0) > 0.2
     if options:
         np.testing.assert_array_equal(np.asarray(learning.memory)[..., 8:], EMBEDDED)

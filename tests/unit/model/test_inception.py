@@ -31,7 +31,7 @@ def test_a_picture_is_64_regions_row_by_row_and_the_same_with_saved_weights(weig
     reader = InceptionV3(weights)
     upright, turned, small = reader.read(paths)
     assert (upright.shape, upright.dtype, small.shape) == ((64, 2048), np.float16, (64, 2048))
-    assert reader.shape(paths[2]) == small.shape
+    assert reader.read_shape(paths[2]) == small.shape
     variety = [grid.reshape(8, 8, 2048).astype(float) for grid in (upright, turned)]
     assert np.ptp(variety[0][7], axis=0).sum() < np.ptp(variety[0][0], axis=0).sum()  # the last row sees nothing
     assert np.ptp(variety[1][:, 7], axis=0).sum() < np.ptp(variety[1][:, 0], axis=0).sum()  # nor the last column
@@ -42,11 +42,11 @@ def test_a_picture_is_64_regions_row_by_row_and_the_same_with_saved_weights(weig
 
 def test_what_is_no_picture_and_what_are_no_weights_is_named(weights: Path, tmp_path: Path) -> None:
     (tmp_path / "text.png").write_text("no picture")
-    with pytest.raises(DataError, match=r"text.png is no picture"):
+    with pytest.raises(DataError, match=r"text.png is not a picture"):
         InceptionV3(weights).read([tmp_path / "text.png"])
     with pytest.raises(NotFoundError, match=r"none.h5"):
         InceptionV3(tmp_path / "none.h5")
-    with pytest.raises(DataError, match="no weights of InceptionV3"):
+    with pytest.raises(DataError, match="does not hold the weights of InceptionV3"):
         InceptionV3(tmp_path / "text.png")
 
 
@@ -55,8 +55,8 @@ def test_a_damaged_and_an_enormous_picture_are_named(tmp_path: Path, monkeypatch
     Image.fromarray(noise).save(tmp_path / "whole.png")
     first, second, *rest = (tmp_path / "whole.png").read_bytes().split(b"IDAT")
     (tmp_path / "damaged.png").write_bytes(first + b"IDAT" + second + b"\x00\x01\x02\x03" + b"IDAT".join(rest))
-    with pytest.raises(DataError, match=r"damaged.png is no picture"):
+    with pytest.raises(DataError, match=r"damaged.png is not a picture"):
         read_picture(tmp_path / "damaged.png")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
-    with pytest.raises(DataError, match=r"whole.png is no picture"):
+    with pytest.raises(DataError, match=r"whole.png is not a picture"):
         read_picture(tmp_path / "whole.png")

@@ -122,9 +122,9 @@ def test_the_readout_applies_its_activation(activation: str, lowest: float) -> N
     for weight in model.decoder.readout.weights:
         weight.assign(30 * np.asarray(weight) - 1)  # far from 0 on both sides
     tokens, state = np.array([2, 2]), model.encode(SOURCE)
-    read = np.asarray(model.decoder.advance(model.target_embedding(tokens), state).read)
-    assert read.shape == (2, 64)
-    assert lowest <= read.min() < lowest + 0.1
+    readout = np.asarray(model.decoder.step(model.target_embedding(tokens), state).readout)
+    assert readout.shape == (2, 64)
+    assert lowest <= readout.min() < lowest + 0.1
 
 
 def test_widths_of_their_own_give_the_published_number_of_weights() -> None:
@@ -133,7 +133,7 @@ def test_widths_of_their_own_give_the_published_number_of_weights() -> None:
     The sizes are those of TensorFlow in Action, chapter 12, whose notebook prints 484,864 weights for an encoder of
     2,240 words and 755,712 for attention and decoder; its energies have no bias, ours have one of 512.
     """
-    model = Seq2Seq(ModelConfig(**TF_IN_ACTION), Vocabularies(source=2000, target=2400, joint=False))
+    model = Seq2Seq(ModelConfig.from_options(**TF_IN_ACTION), Vocabularies(source=2000, target=2400, joint=False))
     embeddings = (2000 + 2400) * 128
     encoder = 2 * 3 * (128 * 128 + 128 * 128 + 2 * 128)
     bridge, attention = 256 * 256 + 256, 256 * 512 + 256 * 512 + 512 + 512
@@ -155,7 +155,7 @@ def test_a_target_may_have_the_beginning_of_the_joint_vocabulary() -> None:
     assert network().count_params() - model.count_params() == 14 - 11  # biases of the output layer
     ids = SOURCE % 11
     logits = np.asarray(model(ids, PREVIOUS % 11))
-    read = np.asarray(model.read(ids, PREVIOUS % 11))
+    read = np.asarray(model.compute_readouts(ids, PREVIOUS % 11))
     table = np.asarray(model.target_embedding.embeddings.value)
     np.testing.assert_allclose(logits, read @ table[:11].T, atol=1e-5)
     assert np.asarray(model.step(ids[:, 0], model.encode(ids)).log_probabilities).shape == (len(ids), 11)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.errors import OptionError
-from nmt_cli.model.attention import padding_bias
+from nmt_cli.model.attention import make_padding_bias
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.model.transformer import (
@@ -37,7 +37,7 @@ def normed(value: np.ndarray) -> np.ndarray:
     return (value - value.mean(axis=-1, keepdims=True)) / value.std(axis=-1, keepdims=True)
 
 
-ASKING, MEMORY = numbers(2, 3, 4), numbers(2, 5, 4)
+QUERIES, MEMORY = numbers(2, 3, 4), numbers(2, 5, 4)
 MASK = np.arange(5) < np.array([[[5]], [[2]]])  # (2, 1, 5): the second sentence has two tokens
 
 
@@ -49,24 +49,24 @@ def attention(heads: int) -> HeadedAttention:
 
 def test_one_head_is_the_equation() -> None:
     layer = attention(heads=1)
-    query, key, value, output = (np.asarray(weight.value).reshape(4, 4) for weight in layer.weights)
-    found, weights = layer.attend(ASKING, *layer.remember(MEMORY), MASK, training=False)
+    query, key, value, projection = (np.asarray(weight.value).reshape(4, 4) for weight in layer.weights)
+    output, weights = layer.attend(QUERIES, *layer.project_memory(MEMORY), MASK, training=False)
     for n, length in enumerate([5, 2]):
         memory = MEMORY[n, :length]
-        expected = softmax((ASKING[n] @ query) @ (memory @ key).T / 2)  # 2 is the root of the width, 4
+        expected = softmax((QUERIES[n] @ query) @ (memory @ key).T / 2)  # 2 is the root of the width, 4
         np.testing.assert_allclose(np.asarray(weights)[n, 0, :, :length], expected, atol=1e-6)
-        np.testing.assert_allclose(np.asarray(found)[n], expected @ memory @ value @ output, atol=1e-6)
+        np.testing.assert_allclose(np.asarray(output)[n], expected @ memory @ value @ projection, atol=1e-6)
     assert not np.asarray(weights)[1, :, :, 2:].any()
 
 
 def test_several_heads_are_those_of_keras_with_the_same_weights() -> None:
-    ours, kept = attention(heads=2), keras.layers.MultiHeadAttention(2, 2, use_bias=False)
-    kept.build((None, None, 4), (None, None, 4))
-    kept.set_weights(ours.get_weights())
-    expected, expected_weights = kept(ASKING, MEMORY, attention_mask=MASK, return_attention_scores=True)
-    np.testing.assert_allclose(ours(ASKING, MEMORY, attention_mask=MASK), expected, atol=1e-6)
-    found, weights = ours.attend(ASKING, *ours.remember(MEMORY), MASK, training=False)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    ours, reference = attention(heads=2), keras.layers.MultiHeadAttention(2, 2, use_bias=False)
+    reference.build((None, None, 4), (None, None, 4))
+    reference.set_weights(ours.get_weights())
+    expected, expected_weights = reference(QUERIES, MEMORY, attention_mask=MASK, return_attention_scores=True)
+    np.testing.assert_allclose(ours(QUERIES, MEMORY, attention_mask=MASK), expected, atol=1e-6)
+    output, weights = ours.attend(QUERIES, *ours.project_memory(MEMORY), MASK, training=False)
+    np.testing.assert_allclose(output, expected, atol=1e-6)
     np.testing.assert_allclose(weights, expected_weights, atol=1e-6)
 
 
@@ -99,8 +99,8 @@ def test_the_feed_forward_network_is_the_equation() -> None:
     for weight in layer.weights:
         weight.assign(numbers(*weight.shape))
     inner, inner_bias, outer, outer_bias = layer.get_weights()
-    expected = np.maximum(0, ASKING @ inner + inner_bias) @ outer + outer_bias
-    np.testing.assert_allclose(layer(ASKING), expected, atol=1e-5)
+    expected = np.maximum(0, QUERIES @ inner + inner_bias) @ outer + outer_bias
+    np.testing.assert_allclose(layer(QUERIES), expected, atol=1e-5)
 
 
 def test_the_norm_stands_before_each_part_and_once_at_the_end() -> None:
@@ -110,9 +110,9 @@ def test_the_norm_stands_before_each_part_and_once_at_the_end() -> None:
     for weight in encoder.weights:
         if "attention_output" in weight.path or "outer" in weight.path:
             weight.assign(np.zeros(weight.shape))
-    placed = 2 * MEMORY + np.asarray(Sinusoids(config())(np.arange(5)))  # 2 is the root of the width, 4
+    positioned = 2 * MEMORY + np.asarray(Sinusoids(config())(np.arange(5)))  # 2 is the root of the width, 4
     memory = encoder(MEMORY, mask=np.ones((2, 5), bool)).memory
-    np.testing.assert_allclose(memory, normed(placed), atol=1e-4)
+    np.testing.assert_allclose(memory, normed(positioned), atol=1e-4)
 
 
 @pytest.fixture
@@ -167,11 +167,11 @@ def test_several_positions_behind_a_cache_are_as_one_by_one() -> None:
     for layer in (decoder, encoder):
         layer.build((None, None, 4))
     encoded = encoder(MEMORY, mask=MASK[:, 0])
-    state = decoder.start(encoded, padding_bias(MASK[:, 0]))
-    whole, _, _ = decoder.run(ASKING, state, training=False)
-    first, cache, _ = decoder.run(ASKING[:, :1], state, training=False)
-    rest, _, _ = decoder.run(ASKING[:, 1:], {**state, **cache}, training=False)
-    np.testing.assert_allclose(np.concatenate([first, rest], axis=1), whole, atol=1e-5)
+    state = decoder.init_state(encoded, make_padding_bias(MASK[:, 0]))
+    whole, _, _ = decoder.run(QUERIES, state, training=False)
+    first, cache, _ = decoder.run(QUERIES[:, :1], state, training=False)
+    others, _, _ = decoder.run(QUERIES[:, 1:], {**state, **cache}, training=False)
+    np.testing.assert_allclose(np.concatenate([first, others], axis=1), whole, atol=1e-5)
 
 
 def test_pictures_are_told_to_go_with_the_other_architecture() -> None:

@@ -7,7 +7,7 @@ from shutil import copytree
 import pytest
 
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.runtime.model_directory import ModelDirectory, publishing
+from nmt_cli.runtime.model_directory import ModelDirectory, publish_directory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.translator import Translator
 from support.models import export_untrained, prepare_toy
@@ -87,12 +87,12 @@ def test_a_card_whose_source_is_none_of_ours_is_damaged(model: Path, source: dic
     card = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps({**card, "source": source}))
     with pytest.raises(DamagedError, match=r"model\.json does not describe a source"):
-        ModelDirectory.load(model).source()
+        ModelDirectory.load(model).load_source()
 
 
 def test_a_failed_publication_leaves_the_old_model_as_it_was(model: Path) -> None:
     before = {path.name: path.read_bytes() for path in model.iterdir()}
-    with pytest.raises(OSError), publishing(model) as staged:
+    with pytest.raises(OSError), publish_directory(model) as staged:
         (staged / "encoder.onnx").write_text("half")
         raise OSError
     assert {path.name: path.read_bytes() for path in model.iterdir()} == before

@@ -6,20 +6,20 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.runtime.onnx_engine import OnnxState, moved
-from nmt_cli.search.beam import filled
+from nmt_cli.runtime.onnx_engine import OnnxState, move_rows
+from nmt_cli.search.beam import order_compactly
 
 
 def state_of(sentences: int, *, shared: bool) -> OnnxState:
     """One row a sentence; all entries say which sentence they are of."""
     numbers = np.arange(sentences, dtype=np.float32)
     memory = {"memory": np.repeat(numbers[:, None], 3, axis=1)}
-    return OnnxState.of(memory, {"hidden": numbers}, np.arange(sentences), shared=shared)
+    return OnnxState.from_encoder(memory, {"hidden": numbers}, np.arange(sentences), shared=shared)
 
 
 def read_by_rows(state: OnnxState) -> list[float]:
     """What the decoder reads of the sentences, for each row."""
-    memory = state.fed["memory"]
+    memory = state.feeds["memory"]
     return np.repeat(memory[:, 0], len(state.owner) // max(1, len(memory))).tolist()
 
 
@@ -40,14 +40,14 @@ def test_every_row_keeps_the_entries_of_its_sentence(data: st.DataObject, senten
 @given(st.lists(st.booleans(), min_size=1))
 def test_holes_are_filled_from_behind_in_the_memory_that_is_there(is_open: list[bool]) -> None:
     array = np.arange(len(is_open), dtype=np.float32)
-    kept = filled(np.array(is_open))
+    kept = order_compactly(np.array(is_open))
     assert sorted(kept.tolist()) == [place for place, one in enumerate(is_open) if one]
     assert all(kept[place] == place for place, one in enumerate(is_open[: len(kept)]) if one)
-    found = moved({"hidden": array}, kept)["hidden"]
+    found = move_rows({"hidden": array}, kept)["hidden"]
     assert found.tolist() == kept.tolist() and np.shares_memory(found, array) == bool(len(kept))
 
 
 def test_rows_in_another_order_are_copied() -> None:
     array = np.arange(4, dtype=np.float32)
-    assert moved({"hidden": array}, np.array([1, 0, 3]))["hidden"].tolist() == [1, 0, 3]
+    assert move_rows({"hidden": array}, np.array([1, 0, 3]))["hidden"].tolist() == [1, 0, 3]
     assert array.tolist() == [0, 1, 2, 3]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import length_limits, search
+from nmt_cli.search.beam import limit_lengths, search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ranking import LengthPenalty
 from support.tables import END, TableModel, every_ended_sequence, sources
@@ -123,5 +123,5 @@ def test_a_sentence_that_never_ends_is_cut_at_its_limit_and_says_so(beam: int) -
 
 def test_limits_follow_from_a_sentences_own_length() -> None:
     ids = np.array([[5, 6, 7, 3], [5, 3, 0, 0]])
-    assert length_limits(ids, SearchConfig(max_length=200)).tolist() == [17, 11]  # 3 for each position, and 5
-    assert length_limits(ids, SearchConfig(max_length=15)).tolist() == [15, 11]
+    assert limit_lengths(ids, SearchConfig(max_length=200)).tolist() == [17, 11]  # 3 for each position, and 5
+    assert limit_lengths(ids, SearchConfig(max_length=15)).tolist() == [15, 11]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import length_limits, search
+from nmt_cli.search.beam import limit_lengths, search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import NgramBan, Rows
 from nmt_cli.search.guide import Guide
@@ -28,7 +28,7 @@ def repeats(tokens: tuple[int, ...], size: int) -> bool:
 def test_the_ban_bars_just_the_tokens_that_would_repeat_a_run(history: list[list[int]], size: int) -> None:
     rows = Rows(np.array(history), np.zeros(len(history), dtype=int), np.arange(len(history)))
     candidates = np.tile(np.array([END, 4, 5, 6]), (len(history), 1))
-    allowed = NgramBan(size).allowed(candidates, np.zeros(candidates.shape), rows)
+    allowed = NgramBan(size).find_allowed(candidates, np.zeros(candidates.shape), rows)
     for before, row in zip(history, allowed, strict=True):
         runs = {tuple(before[start : start + size]) for start in range(len(before) - size + 1)}
         tail = before[len(before) - size + 1 :]
@@ -69,7 +69,7 @@ def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: 
 def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, prefix: list[int]) -> None:
     model, longest = TableModel(vocabulary=3), 5
     config = SearchConfig(beam_size=243, n_best=3, max_length=longest)
-    found = search(model, sources(seed), config, guide=Guide.of(config, prefix=prefix))[0]
+    found = search(model, sources(seed), config, guide=Guide.from_config(config, prefix=prefix))[0]
     scored = [
         (model.log_probability(seed + 10, tokens) / float(LengthPenalty(1.0)(len(tokens))), tokens)
         for tokens in every_ended_sequence(model, longest)
@@ -82,7 +82,7 @@ def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, 
 
 def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
     model, config = TableModel(vocabulary=4), SearchConfig(beam_size=3, max_length=9, no_repeat_ngram=1)
-    found = search(model, sources(5), config, guide=Guide.of(config, prefix=[4, 4, 4]))[0]
+    found = search(model, sources(5), config, guide=Guide.from_config(config, prefix=[4, 4, 4]))[0]
     tokens = found[0].tokens
     assert tokens[:3] == (4, 4, 4)
     assert 4 not in tokens[3:] and not repeats(tokens[3:], 1)
@@ -90,8 +90,8 @@ def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
 
 def test_a_forced_beginning_does_not_count_against_the_limit_of_a_short_source() -> None:
     config = SearchConfig(max_length=100)
-    assert length_limits(sources(3), config, forced=30).tolist() == [3 * 3 + 5 + 30]
-    assert length_limits(sources(3), config, forced=95).tolist() == [100]
+    assert limit_lengths(sources(3), config, forced=30).tolist() == [3 * 3 + 5 + 30]
+    assert limit_lengths(sources(3), config, forced=95).tolist() == [100]
 
 
 def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
@@ -103,7 +103,7 @@ def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
             return super().step(tokens, state, candidates)
 
     config = SearchConfig(beam_size=50, max_length=5)
-    search(Asked(vocabulary=3), sources(3), config, guide=Guide.of(config, prefix=[4], vocabulary=4))
+    search(Asked(vocabulary=3), sources(3), config, guide=Guide.from_config(config, prefix=[4], vocabulary=4))
     assert set(asked) == {4}
 
 
@@ -112,7 +112,7 @@ def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
 def test_constrained_results_do_not_depend_on_neighbours(seeds: list[int], size: int) -> None:
     model = TableModel(vocabulary=6)
     config = SearchConfig(beam_size=3, n_best=2, max_length=8, no_repeat_ngram=size)
-    guide = Guide.of(config, prefix=[5, 5])
+    guide = Guide.from_config(config, prefix=[5, 5])
     together = search(model, sources(*seeds), config, guide=guide)
     for seed, found in zip(seeds, together, strict=True):
         alone = search(model, sources(seed), config, guide=guide)[0]

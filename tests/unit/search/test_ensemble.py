@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.ensemble import Ensemble, mean_attention
+from nmt_cli.search.ensemble import Ensemble, average_attention
 from nmt_cli.search.ranking import LengthPenalty
 from support.tables import END, TableModel, every_ended_sequence, sources
 
@@ -64,5 +64,5 @@ def test_a_model_with_itself_is_itself() -> None:
 
 def test_a_model_without_attention_does_not_blur_that_of_the_others() -> None:
     looks: FloatArray = np.array([[0.2, 0.8]])
-    assert mean_attention([looks, np.zeros((1, 2))]).tolist() == [[0.2, 0.8]]
-    assert mean_attention([np.zeros((1, 2))]).tolist() == [[0.0, 0.0]]
+    assert average_attention([looks, np.zeros((1, 2))]).tolist() == [[0.2, 0.8]]
+    assert average_attention([np.zeros((1, 2))]).tolist() == [[0.0, 0.0]]

@@ -17,9 +17,9 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.forced import forced_translations
+from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.translator import Translator
-from nmt_cli.translation.word_alignment import links
+from nmt_cli.translation.word_alignment import find_links
 from support.adversary import Adversary
 from support.models import toy_pairs
 from support.tables import END, TableModel
@@ -60,7 +60,7 @@ def test_perplexity_is_per_token_of_all_sentences_and_accuracy_the_share_of_firs
     assert scores["perplexity"].value == pytest.approx(2 ** (6 / 4))
     assert scores["perplexity"].sentence_values == pytest.approx((2, 8))
     assert scores["accuracy"].value == pytest.approx(50)
-    assert scores["perplexity"].statistics.of([1]) == pytest.approx(8)  # type: ignore[union-attr]
+    assert scores["perplexity"].statistics.score_sentences([1]) == pytest.approx(8)  # type: ignore[union-attr]
 
 
 def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is() -> None:
@@ -71,7 +71,7 @@ def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is() -> None:
     def forced(protect: bool, limit: int | None = None) -> tuple[str, str, int | None]:
         engine = Adversary(own.vocabulary_size, 1)
         translator = Translator(engine, TextSource(own), own, lines=LineConfig(protect=protect))
-        (found,) = forced_translations(translator, *pair, limit=limit)
+        (found,) = force_translations(translator, *pair, limit=limit)
         return "".join(found.source_pieces), "".join(found.hypotheses[0].pieces), found.source_cut_from
 
     assert all("▁a@b.com" in side for side in forced(True)[:2])
@@ -88,12 +88,12 @@ def test_words_of_a_given_translation_are_those_of_the_texts() -> None:
     translator = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own)
     sources = ["bade 5 km lu 7 km ma.", "😀 bade lu.", "<b>bade</b> lu."]
     targets = ["7 km ul am 5 km.", "edab ul 😀", "<b>edab</b> ul."]
-    first, second, third = forced_translations(translator, sources, targets)
+    first, second, third = force_translations(translator, sources, targets)
     assert [one.text for one in (first, second, third)] == targets
-    found = {target: source for source, target in links(first, first.hypotheses[0])}
+    found = {target: source for source, target in find_links(first, first.hypotheses[0])}
     assert (found[0], found[1], found[4], found[5]) == (4, 5, 1, 2) and set(found) == set(range(6))
-    assert [target for _, target in links(second, second.hypotheses[0])] == [0, 1]
-    assert [target for _, target in links(third, third.hypotheses[0])] == [0, 1]
+    assert [target for _, target in find_links(second, second.hypotheses[0])] == [0, 1]
+    assert [target for _, target in find_links(third, third.hypotheses[0])] == [0, 1]
     assert [placed.text for placed in first.placed] == ["7 km", "5 km"] and not third.unseen
     assert "7 km" in first.hypotheses[0].pieces and "5 km" in first.source_pieces
 

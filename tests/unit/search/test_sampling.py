@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
-from nmt_cli.search.beam import Found, search
+from nmt_cli.search.beam import SearchResult, search
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.guide import Guide
-from nmt_cli.search.sampling import Place, drawn
+from nmt_cli.search.sampling import TextId, draw_columns
 from support.tables import END, TableModel, sources
 
 PROBABILITIES = np.array([0.5, 0.3, 0.15, 0.05])
@@ -23,7 +23,7 @@ def shares(config: SamplingConfig, probabilities: np.ndarray = PROBABILITIES) ->
     """How often each column is drawn."""
     with np.errstate(divide="ignore"):
         rows = np.tile(np.log(probabilities), (len(GRID), 1))
-    counts = Counter(drawn(rows, GRID, config).tolist())
+    counts = Counter(draw_columns(rows, GRID, config).tolist())
     return [counts[column] / len(GRID) for column in range(len(probabilities))]
 
 
@@ -51,8 +51,8 @@ def test_top_p_draws_from_the_fewest_that_reach_it(top_p: float, kept: int) -> N
     assert shares(SamplingConfig(sample=True, top_p=top_p)) == pytest.approx(expected / expected.sum(), abs=1e-4)
 
 
-def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[list[Found]]:
-    guide = Guide.of(config, places=[Place(line, 0) for line in lines], steps=config.max_length)
+def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[list[SearchResult]]:
+    guide = Guide.from_config(config, places=[TextId(line, 0) for line in lines], steps=config.max_length)
     return search(TableModel(vocabulary=6), sources(*seeds), config, guide=guide)
 
 
@@ -72,7 +72,7 @@ def test_samples_are_as_likely_as_the_model_says() -> None:
     # 4,000 samples of one sentence: the share of every first token within four standard deviations.
     model, count = TableModel(vocabulary=4), 4_000
     config = SearchConfig(max_length=1, n_best=1, sampling=SamplingConfig(sample=True))
-    guide = Guide.of(config, places=[Place(line, 0) for line in range(count)], steps=1)
+    guide = Guide.from_config(config, places=[TextId(line, 0) for line in range(count)], steps=1)
     found = search(model, sources(*[3] * count), config, guide=guide)
     shares = Counter(one[0].tokens[0] for one in found)
     for token, probability in zip(model.tokens.tolist(), np.exp(model.distribution(13, 2)), strict=True):

@@ -11,7 +11,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.sources.images import FeatureFiles, GridSource, padded_grids, region_labels
+from nmt_cli.sources.images import FeatureFiles, GridSource, label_regions, pad_grids
 
 
 def save(path: Path, array: np.ndarray) -> Path:
@@ -33,17 +33,17 @@ def prepared(directory: Path, pictures: int = 30, **options: object) -> Prepared
 def test_a_grid_of_rows_and_columns_is_read_row_by_row(tmp_path: Path) -> None:
     grid = np.arange(24, dtype=np.float64).reshape(2, 3, 4)
     np.savez(tmp_path / "grid.npz", grid)
-    (found,) = FeatureFiles().read([tmp_path / "grid.npz"])
-    assert found.dtype == np.float32
-    assert found.tolist() == grid.reshape(6, 4).tolist()
-    assert FeatureFiles().shape(tmp_path / "grid.npz") == (6, 4)
+    (features,) = FeatureFiles().read([tmp_path / "grid.npz"])
+    assert features.dtype == np.float32
+    assert features.tolist() == grid.reshape(6, 4).tolist()
+    assert FeatureFiles().read_shape(tmp_path / "grid.npz") == (6, 4)
 
 
 @pytest.mark.parametrize(
     ("array", "words"),
     [
         (np.zeros(3), "shape 3"),
-        (np.array([[1.0, np.nan]]), "not a number"),
+        (np.array([[1.0, np.nan]]), "NaN or infinite"),
         (np.array([["a", "b"]]), "<U1"),
         (np.zeros((0, 4)), "shape 0 x 4"),
     ],
@@ -61,34 +61,34 @@ def test_a_damaged_compressed_file_is_named(tmp_path: Path) -> None:
     packed = bytearray(path.read_bytes())
     packed[200:220] = bytes(20)
     path.write_bytes(packed)
-    with pytest.raises(DataError, match=r"grid\.npz is no file of features"):
+    with pytest.raises(DataError, match=r"grid\.npz is not a file of features"):
         FeatureFiles().read([path])
 
 
 def test_a_file_with_objects_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "grid.npy"
     np.save(path, np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(DataError, match="no file of features"):
-        FeatureFiles().shape(path)
+    with pytest.raises(DataError, match="not a file of features"):
+        FeatureFiles().read_shape(path)
 
 
 def test_regions_that_a_picture_does_not_have_are_not_numbers() -> None:
-    batch = padded_grids([np.zeros((1, 2), np.float16), np.ones((3, 2), np.float16)])
+    batch = pad_grids([np.zeros((1, 2), np.float16), np.ones((3, 2), np.float16)])
     assert (batch.shape, batch.dtype) == ((2, 3, 2), np.float32)
     assert np.isnan(batch[..., 0]).tolist() == [[False, True, True], [False, False, False]]
 
 
 def test_regions_are_called_by_row_and_column_where_they_are_a_square() -> None:
-    assert region_labels(4) == ("1,1", "1,2", "2,1", "2,2")
-    assert region_labels(3) == ("1", "2", "3")
+    assert label_regions(4) == ("1,1", "1,2", "2,1", "2,2")
+    assert label_regions(3) == ("1", "2", "3")
 
 
 def test_all_captions_of_a_picture_are_in_one_split_though_captions_are_shared(tmp_path: Path) -> None:
     corpus = prepared(tmp_path)
-    names = [{pair.source for pair in corpus.pairs(split)} for split in ("train", "dev", "test")]
-    assert [len(own) for own in names] == [25, 2, 3]
+    names = [{pair.source for pair in corpus.read_pairs(split)} for split in ("train", "dev", "test")]
+    assert [len(split_names) for split_names in names] == [25, 2, 3]
     assert len(set.union(*names)) == 30
-    captions = [{pair.target for pair in corpus.pairs(split)} for split in ("train", "dev", "test")]
+    captions = [{pair.target for pair in corpus.read_pairs(split)} for split in ("train", "dev", "test")]
     assert {"a", "b"} <= set.intersection(*captions)
 
 
@@ -103,34 +103,36 @@ def test_equal_pictures_under_two_names_are_one(tmp_path: Path) -> None:
     )
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     for split in ("train", "dev", "test"):
-        own = sorted(int(Path(pair.source).stem) for pair in corpus.pairs(split))
-        assert own[::2] == [number - 1 for number in own[1::2]]
+        numbers = sorted(int(Path(pair.source).stem) for pair in corpus.read_pairs(split))
+        assert numbers[::2] == [number - 1 for number in numbers[1::2]]
 
 
 def test_stored_pictures_are_those_of_their_pairs(tmp_path: Path) -> None:
     corpus = prepared(tmp_path)
     for split in ("train", "dev", "test"):
-        encoded, pairs = corpus.encoded(split), corpus.pairs(split)
-        batch = encoded.source.padded(np.arange(len(pairs)))
+        encoded, pairs = corpus.load_encoded(split), corpus.read_pairs(split)
+        batch = encoded.source.pad_rows(np.arange(len(pairs)))
         numbers = [int(Path(pair.source).stem) for pair in pairs]
         assert batch[:, 0, 0].tolist() == numbers
         assert encoded.source.lengths.tolist() == [2 + number % 2 for number in numbers]
     features = np.load(corpus.directory / "test.source.features.npy")
-    assert len(features) == sum(2 + int(Path(each.source).stem) % 2 for each in corpus.referenced("test"))
+    assert len(features) == sum(
+        2 + int(Path(references.source).stem) % 2 for references in corpus.read_references("test")
+    )
     corpus.verify()
 
 
 def test_a_picture_is_scored_once_against_all_its_captions(tmp_path: Path) -> None:
-    sentences = prepared(tmp_path).referenced("test")
+    sentences = prepared(tmp_path).read_references("test")
     assert len(sentences) == 3
-    assert all(set(each.references) >= {"a", "b"} and len(each.references) == 3 for each in sentences)
+    assert all(set(sentence.references) >= {"a", "b"} and len(sentence.references) == 3 for sentence in sentences)
 
 
 def test_a_picture_of_another_depth_than_the_model_is_told(tmp_path: Path) -> None:
     path = save(tmp_path / "other.npy", np.zeros((4, 5)))
     with pytest.raises(DataError, match="depth 5; the model was trained with 4"):
-        GridSource("features", 4).rows([str(path)])
-    assert [row.is_blank for row in GridSource("features", 5).rows(["", str(path)])] == [True, False]
+        GridSource("features", 4).make_rows([str(path)])
+    assert [row.is_blank for row in GridSource("features", 5).make_rows(["", str(path)])] == [True, False]
 
 
 def test_a_picture_that_is_not_there_is_told_with_its_line(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ import time
 import pytest
 from hypothesis import given
 
-from nmt_cli.text.masking import Masked, limited, mask, masked_pair
+from nmt_cli.text.masking import MaskedText, limit_spans, mask, mask_pair
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.spans import find_spans, trimmed
+from nmt_cli.text.spans import find_spans, trim_address
 from nmt_cli.text.symbols import PLACEHOLDERS
 from support.spans import SPANS, lines_with_spans
 
@@ -58,8 +58,8 @@ def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
 
 
 def test_an_address_ends_before_the_marks_of_its_sentence() -> None:
-    assert trimmed("https://en.wikipedia.org/wiki/Hund_(dog)).") == "https://en.wikipedia.org/wiki/Hund_(dog)"
-    assert trimmed("https://x.org/?!") == "https://x.org/"
+    assert trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).") == "https://en.wikipedia.org/wiki/Hund_(dog)"
+    assert trim_address("https://x.org/?!") == "https://x.org/"
 
 
 @given(lines_with_spans())
@@ -71,13 +71,13 @@ def test_what_is_found_stands_in_the_line_in_order_without_overlap(line: str) ->
         place = span.end
 
 
-def unmask(masked: Masked) -> str:
+def unmask(masked: MaskedText) -> str:
     """The text with every span in its place again, by offsets alone; without blanks, which masking may set."""
     text, shift = masked.text, 0
-    for one in masked.lifted:
+    for one in masked.extracted:
         text = text[: one.offset + shift] + one.span.text + text[one.offset + shift :]
         shift += len(one.span.text)
-    for number, span in enumerate(masked.carried):
+    for number, span in enumerate(masked.masked):
         assert masked.text.count(PLACEHOLDERS[number]) == 1
         text = text.replace(PLACEHOLDERS[number], span.text, 1)
     return "".join(text.split())
@@ -86,7 +86,7 @@ def unmask(masked: Masked) -> str:
 @given(lines_with_spans())
 def test_masking_loses_nothing_but_blanks(line: str) -> None:
     line = normalise(line)
-    spans = limited(find_spans(line))
+    spans = limit_spans(find_spans(line))
     if not any("⟦" in span.text or "\ufdd0" in line for span in spans):
         assert unmask(mask(line, spans)) == "".join(line.replace("\ufdd0", "").split())
 
@@ -102,26 +102,26 @@ def test_markup_is_taken_out_and_words_stay_apart_only_where_it_parted_them() ->
 
 
 def test_a_pair_is_masked_where_both_sides_agree() -> None:
-    assert masked_pair("Pay 5 € at x.com, Tom.", "Zahl bei x.com 5 €, Tom.") == (
+    assert mask_pair("Pay 5 € at x.com, Tom.", "Zahl bei x.com 5 €, Tom.") == (
         "Pay ⟦0⟧ at ⟦1⟧, Tom.",
         "Zahl bei ⟦1⟧ ⟦0⟧, Tom.",
     )
-    assert masked_pair("a <b>c</b>", "<b>d</b> e") == ("a c", "d e")
-    assert masked_pair("5 kg and 6 kg", "7 kg") == ("5 kg and 6 kg", "7 kg")
+    assert mask_pair("a <b>c</b>", "<b>d</b> e") == ("a c", "d e")
+    assert mask_pair("5 kg and 6 kg", "7 kg") == ("5 kg and 6 kg", "7 kg")
 
 
 def test_a_placeholder_in_the_text_of_one_side_is_not_taken_for_one_of_ours() -> None:
-    assert masked_pair("what is ⟦3⟧?", "nichts") == ("what is [3]?", "nichts")
-    assert masked_pair("⟦5⟧ is 10 km", "es sind 10 km") == ("[5] is ⟦0⟧", "es sind ⟦0⟧")
+    assert mask_pair("what is ⟦3⟧?", "nichts") == ("what is [3]?", "nichts")
+    assert mask_pair("⟦5⟧ is 10 km", "es sind 10 km") == ("[5] is ⟦0⟧", "es sind ⟦0⟧")
 
 
 def test_a_pair_of_nothing_but_markup_stays() -> None:
-    assert masked_pair("<b></b>", "<b></b>") == ("<b></b>", "<b></b>")
+    assert mask_pair("<b></b>", "<b></b>") == ("<b></b>", "<b></b>")
 
 
 def test_more_spans_than_placeholders_leave_the_rest_in_the_text() -> None:
     text = " ".join(f"{{{name}}}" for name in "abcdefghijkl")
-    source, target = masked_pair(text, text)
+    source, target = mask_pair(text, text)
     assert source == target == " ".join([*PLACEHOLDERS, "{k}", "{l}"])
 
 

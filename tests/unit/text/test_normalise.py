@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.text.normalise import count_words, digest, normalise, sentence_key
+from nmt_cli.text.normalise import count_words, hash_text, normalise, sentence_key
 
 # Every code point, the lone surrogates included, and more often those that matter here.
 ANY_TEXT = st.text(
@@ -81,5 +81,5 @@ def test_equal_texts_in_any_case_have_one_key(text: str) -> None:
 
 
 def test_digests_are_eight_bytes_and_differ() -> None:
-    assert len({digest(str(number)) for number in range(10_000)}) == 10_000
-    assert len(digest("")) == 8
+    assert len({hash_text(str(number)) for number in range(10_000)}) == 10_000
+    assert len(hash_text("")) == 8

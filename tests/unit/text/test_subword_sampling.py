@@ -43,7 +43,7 @@ def test_a_cut_has_its_probability_to_the_power_of_alpha(alpha: float, expected:
 
 
 def test_every_cut_of_a_longer_word_is_as_frequent_as_it_should_be() -> None:
-    pieces, random = Pieces.of(trained("unigram")._pieces, without=()), Random(1)
+    pieces, random = Pieces.from_model(trained("unigram")._pieces, without=()), Random(1)
     possible = cuts_of("▁theother", pieces)
     weights = [math.exp(0.5 * sum(pieces.scores[part] for part in cut)) for cut in possible]
     drawn = Counter(tuple(cut_by_probability("▁theother", pieces, 0.5, random)) for _ in range(DRAWS))

@@ -47,8 +47,8 @@ def test_many_sentences_are_cut_and_joined_as_each_alone(kind: TokenizerKind) ->
 def test_text_of_seen_characters_survives_encoding(kind: TokenizerKind, data: st.DataObject) -> None:
     tokenizer = trained(kind)
     text = normalise(data.draw(st.text(alphabet=sorted(tokenizer.characters))))
-    assert tokenizer.decode(tokenizer.encode(text)) == text or tokenizer.unseen(text)
-    assert UNKNOWN not in tokenizer.encode(text) or tokenizer.unseen(text)
+    assert tokenizer.decode(tokenizer.encode(text)) == text or tokenizer.find_unseen(text)
+    assert UNKNOWN not in tokenizer.encode(text) or tokenizer.find_unseen(text)
 
 
 @given(st.lists(st.sampled_from(["The", "dog", "￭.", "sieht", "￭￭", "fünf"]), min_size=1))
@@ -102,30 +102,30 @@ def test_special_ids_are_fixed_and_never_come_from_text(kind: TokenizerKind) -> 
     assert not {PAD, START, END} & set(ids)
     with_specials = [START, *tokenizer.encode("The dog"), END, PAD]
     assert tokenizer.decode(with_specials) == "The dog"
-    assert tokenizer.pieces([0, 1, 2, 3]) == ["<pad>", "<unk>", "<s>", "</s>"]
+    assert tokenizer.spell_pieces([0, 1, 2, 3]) == ["<pad>", "<unk>", "<s>", "</s>"]
 
 
 def test_lower_case_is_applied_when_encoding() -> None:
     tokenizer = trained("unigram", lowercase=True)
     assert tokenizer.encode("THE DOG") == tokenizer.encode("the dog")
     assert tokenizer.decode(tokenizer.encode("THE DOG")) == "the dog"
-    assert tokenizer.unseen("THE DOG") == set()
+    assert tokenizer.find_unseen("THE DOG") == set()
 
 
 def test_unseen_names_the_characters_that_no_piece_holds() -> None:
-    assert trained("char").unseen("The dög жил") == {"ö", "ж", "и", "л"}
+    assert trained("char").find_unseen("The dög жил") == {"ö", "ж", "и", "л"}
     assert UNKNOWN in trained("char").encode("ж")
 
 
 def test_decoded_text_is_one_line_whatever_bytes_are_predicted() -> None:
     tokenizer = trained("unigram")
-    line_feed = next(i for i, piece in enumerate(tokenizer.pieces(range(300))) if piece == "<0x0A>")
+    line_feed = next(i for i, piece in enumerate(tokenizer.spell_pieces(range(300))) if piece == "<0x0A>")
     assert tokenizer.decode([*tokenizer.encode("The"), line_feed, *tokenizer.encode("dog")]) == "The dog"
 
 
 def test_pieces_of_a_word_tokenizer_show_the_joiner_only() -> None:
     tokenizer = trained("word")
-    assert tokenizer.pieces(tokenizer.encode("The dog.")) == ["The", "dog", "￭."]
+    assert tokenizer.spell_pieces(tokenizer.encode("The dog.")) == ["The", "dog", "￭."]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -145,7 +145,7 @@ def test_with_a_minimum_count_exactly_the_words_seen_so_often_are_known(least: i
     texts = ["a b c, d", "a b c", "a b", "a"]  # the comma stands once, before it no blank
     settings = TokenizerSettings(kind="word", lowercase=False)
     tokenizer = Tokenizer(train_tokenizer(texts, settings, minimum_count=least), settings)
-    words = set(tokenizer.pieces(range(4, tokenizer.vocabulary_size))) - set(PLACEHOLDERS)
+    words = set(tokenizer.spell_pieces(range(4, tokenizer.vocabulary_size))) - set(PLACEHOLDERS)
     assert words == {1: {"a", "b", "c", "￭,", "d"}, 2: {"a", "b", "c"}, 3: {"a", "b"}, 4: {"a"}}[least]
 
 
@@ -197,7 +197,7 @@ def test_placeholders_are_pieces_of_their_own_and_survive(kind: TokenizerKind) -
     tokenizer = trained(kind)
     for placeholder in PLACEHOLDERS:
         ids = tokenizer.encode(f"The dog {placeholder} takes {placeholder}")
-        assert tokenizer.pieces(ids).count(placeholder) == 2, tokenizer.pieces(ids)
+        assert tokenizer.spell_pieces(ids).count(placeholder) == 2, tokenizer.spell_pieces(ids)
         assert tokenizer.decode(ids) == f"The dog {placeholder} takes {placeholder}"
 
 
@@ -206,7 +206,7 @@ def test_surfaces_tell_the_text_behind_unknown_pieces_too(kind: TokenizerKind) -
     tokenizer = trained(kind)
     text = f"{TEXTS[0]} \u5b57\u5b57, {TEXTS[1]}"
     ids = tokenizer.encode(text)
-    surfaces = tokenizer.surfaces(text)
+    surfaces = tokenizer.read_surfaces(text)
     assert tokenizer.has_unknown and UNKNOWN in ids
     unknown = [piece for piece, one in zip(surfaces, ids, strict=True) if one == UNKNOWN]
     assert tokenizer.decode_replaced(ids, unknown) == text

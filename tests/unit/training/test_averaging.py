@@ -16,7 +16,9 @@ from nmt_cli.training.watcher import Validation
 
 def network(seed: int) -> Seq2Seq:
     keras.utils.set_random_seed(seed)
-    return Seq2Seq(ModelConfig(embedding=4, units=4, attention_units=2), Vocabularies(source=9, target=9, joint=True))
+    return Seq2Seq(
+        ModelConfig.from_options(embedding=4, units=4, attention_units=2), Vocabularies(source=9, target=9, joint=True)
+    )
 
 
 def validation(bleu: float) -> Validation:

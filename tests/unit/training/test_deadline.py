@@ -92,4 +92,4 @@ def test_a_run_that_goes_on_has_what_was_left() -> None:
 
 def test_the_epochs_that_fit_by_hand() -> None:
     one = deadline(Clock(), validation=10.0 / CAUTION, update=0.5)
-    assert one.epochs(80) == pytest.approx(90 / (40 + 10 / CAUTION))
+    assert one.fit_epochs(80) == pytest.approx(90 / (40 + 10 / CAUTION))

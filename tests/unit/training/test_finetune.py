@@ -13,17 +13,17 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.evaluation.metrics.chrf import chrf
+from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import finetune
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.finetune import network_to_begin_with, replayed_corpus
+from nmt_cli.training.finetune import choose_network, load_replayed
 from nmt_cli.training.run import train
 from nmt_cli.translation.translator import Translator
 from support.models import SYLLABLES, prepare_toy, write_pairs
 
-SMALL = ModelConfig(embedding=32, units=48, attention_units=16)
+SMALL = ModelConfig.from_options(embedding=32, units=48, attention_units=16)
 OPTIONS = {"batch": 32, "mixed_precision": False, "careless": 0.0, "placeholders": 0.0, "learning_rate": 0.01}
 
 
@@ -60,9 +60,9 @@ def written(syllables: list[str] | tuple[str, ...]) -> str:
 
 
 def score(model: Path, corpus: PreparedCorpus) -> float:
-    pairs = corpus.pairs("test")
+    pairs = corpus.read_pairs("test")
     found = Translator.load(model).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
-    return chrf([one.text for one in found], [[pair.target] for pair in pairs]).value
+    return compute_chrf([one.text for one in found], [[pair.target] for pair in pairs]).value
 
 
 def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
@@ -81,7 +81,7 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
 
 def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, tmp_path: Path) -> None:
     config = TrainConfig(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
-    train(new, tmp_path / "model", ModelConfig(), config)
+    train(new, tmp_path / "model", ModelConfig.from_options(), config)
     one, other = (dict(np.load(place / "weights.npz")) for place in (old.model, tmp_path / "model"))
     assert one.keys() == other.keys()
     for name, array in one.items():
@@ -90,28 +90,28 @@ def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, 
 
 def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, new: PreparedCorpus) -> None:
     config = TrainConfig(init_from=str(old.model))
-    assert network_to_begin_with(new, ModelConfig(), config, ()) == SMALL
+    assert choose_network(new, ModelConfig.from_options(), config, ()) == SMALL
     dropping = replace(SMALL, dropout=0.3)
-    assert network_to_begin_with(new, ModelConfig(dropout=0.3), config, {"dropout"}) == dropping
-    assert network_to_begin_with(new, dropping, config, {"units", "dropout"}) == dropping
+    assert choose_network(new, ModelConfig.from_options(dropout=0.3), config, {"dropout"}) == dropping
+    assert choose_network(new, dropping, config, {"units", "dropout"}) == dropping
     with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 128"):
-        network_to_begin_with(new, ModelConfig(units=128), config, {"units"})
+        choose_network(new, ModelConfig.from_options(units=128), config, {"units"})
     with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 512"):
-        network_to_begin_with(new, ModelConfig(), config, {"units"})  # its default, spelled out
-    assert network_to_begin_with(new, ModelConfig(), TrainConfig(), ()) == ModelConfig()
+        choose_network(new, ModelConfig.from_options(), config, {"units"})  # its default, spelled out
+    assert choose_network(new, ModelConfig.from_options(), TrainConfig(), ()) == ModelConfig.from_options()
 
 
 def test_other_features_are_refused(old: Old, new: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
     deeper = Vocabularies(source=0, target=300, joint=False, features=2048)
     monkeypatch.setattr(finetune, "vocabularies_of", lambda corpus: deeper)
     with pytest.raises(DataError, match="has other features than"):
-        network_to_begin_with(new, ModelConfig(), TrainConfig(init_from=str(old.model)), ())
+        choose_network(new, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
 
 
 def test_other_subwords_are_refused(old: Old, tmp_path: Path) -> None:
     other = prepare_toy(tmp_path, 200, vocab_size=320)
     with pytest.raises(DataError, match="has other subwords than") as error:
-        network_to_begin_with(other, ModelConfig(), TrainConfig(init_from=str(old.model)), ())
+        choose_network(other, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
     assert "--tokenizer-from" in (error.value.hint or "")
     with pytest.raises(DataError, match="has other subwords than"):
-        replayed_corpus(other, TrainConfig(replay=str(old.corpus.directory)))
+        load_replayed(other, TrainConfig(replay=str(old.corpus.directory)))

@@ -22,12 +22,12 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.distributed.process import ALONE
 from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.run import explained, start
+from nmt_cli.training.run import explain_errors, start
 from nmt_cli.training.schedule import Handover
 from nmt_cli.training.watcher import Validation, Watcher
 from support.models import prepare_toy
 
-TINY = ModelConfig(embedding=2, units=2, attention_units=2)
+TINY = ModelConfig.from_options(embedding=2, units=2, attention_units=2)
 CONFIG = TrainConfig(epochs=3, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
 
 
@@ -40,7 +40,7 @@ class Listener(Watcher):
     def __init__(self) -> None:
         self.warnings: list[str] = []
 
-    def warned(self, problem: str) -> None:
+    def warn(self, problem: str) -> None:
         self.warnings.append(problem)
 
 
@@ -99,7 +99,7 @@ def test_a_loss_that_is_no_number_costs_no_more_than_the_way_back(corpus: Prepar
 def test_the_weights_after_the_way_back_are_those_of_the_checkpoint(corpus: PreparedCorpus, tmp_path: Path) -> None:
     run, _ = run_with(corpus, tmp_path, sometimes({3: math.nan}))
     before = run.trainer.variables[0].numpy()
-    rates = [float(run.schedule.planned(step)) for step in range(3 * run.batches.updates)]
+    rates = [float(run.schedule.plan_rate(step)) for step in range(3 * run.batches.updates)]
     run.fit()
     expected = before + sum(rates[:2]) + sum(rates[2:]) / 2
     np.testing.assert_allclose(run.trainer.variables[0].numpy(), expected, rtol=1e-5)
@@ -241,6 +241,6 @@ def test_too_little_memory_is_told_with_advice(corpus: PreparedCorpus, tmp_path:
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
     run.trainer.update = exhausted  # type: ignore[method-assign, assignment]
-    with pytest.raises(TrainingError, match="memory") as caught, explained(ALONE):
+    with pytest.raises(TrainingError, match="memory") as caught, explain_errors(ALONE):
         run.fit()
     assert "--batch" in caught.value.hint

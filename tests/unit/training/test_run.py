@@ -13,20 +13,20 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.evaluation.metrics.chrf import chrf
+from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import run as running
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.int8_check import Proof, quantise_and_prove
+from nmt_cli.training.int8_check import Int8Check, quantise_and_check
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy, toy_pairs, write_pairs
 
-SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
+SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
 QUICK = TrainConfig(epochs=2, batch=64, learning_rate=0.01, mixed_precision=False)
 
 
@@ -45,16 +45,16 @@ class Recorder(Watcher):
         self.records: list[EpochRecord] = []
         self.warnings: list[str] = []
 
-    def started(self, info: RunInfo) -> None:
+    def report_start(self, info: RunInfo) -> None:
         self.info = info
 
-    def stepped(self, status: StepStatus) -> None:
+    def report_step(self, status: StepStatus) -> None:
         self.statuses.append(status)
 
-    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
         self.records.append(record)
 
-    def warned(self, problem: str) -> None:
+    def warn(self, problem: str) -> None:
         self.warnings.append(problem)
 
     def should_stop(self) -> bool:
@@ -99,15 +99,15 @@ def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: T
 
 
 def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained) -> None:
-    pairs = corpus.pairs("dev")
+    pairs = corpus.read_pairs("dev")
     found = Translator.load(trained.directory).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
-    score = chrf([one.text for one in found], [[pair.target] for pair in pairs])
+    score = compute_chrf([one.text for one in found], [[pair.target] for pair in pairs])
     assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
 
 
 def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: PreparedCorpus, tmp_path: Path) -> None:
     recorder = Recorder()
-    pairs = len(corpus.pairs("train"))
+    pairs = len(corpus.read_pairs("train"))
     train(corpus, tmp_path / "model", SMALL, replace(QUICK, epoch_pairs=-(-pairs // 2)), watcher=recorder)
     assert recorder.info is not None and recorder.info.steps_per_epoch == -(-pairs // 2 // QUICK.batch)
     assert [record.epoch for record in recorder.records] == [1, 2]
@@ -127,7 +127,7 @@ def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path
     before = (mine.directory / "joint.spm").read_bytes()
 
     class Meddler(Watcher):
-        def exporting(self) -> None:
+        def report_export(self) -> None:
             other = write_pairs(tmp_path / "other.tsv", [(f"{a} x", f"y {b}") for a, b in toy_pairs(200)])
             prepare(other, mine.directory, PrepareConfig(vocab_size=320), replace=True)
 
@@ -140,9 +140,9 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
 ) -> None:
     seen: list[bool] = []
 
-    def prove(corpus: PreparedCorpus, directory: Path, validate: Validator) -> Proof:
+    def prove(corpus: PreparedCorpus, directory: Path, validate: Validator) -> Int8Check:
         seen.append(validate.translator.carries)
-        return quantise_and_prove(corpus, directory, validate)
+        return quantise_and_check(corpus, directory, validate)
 
     monkeypatch.setattr(running, "quantise_and_prove", prove)
     train(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0))
@@ -165,7 +165,7 @@ def test_a_resumed_training_that_is_stopped_before_its_first_step_makes_a_model_
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
     class Killed(Recorder):
-        def stepped(self, status: StepStatus) -> None:
+        def report_step(self, status: StepStatus) -> None:
             if status.step == 3:
                 raise ConnectionError  # stands for a death after the checkpoint of two updates
 

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import Handover, Schedule, optimizer
+from nmt_cli.training.schedule import Handover, Schedule, make_optimizer
 
 
 def rate(config: TrainConfig, steps: int, step: int, handover: Handover | None = None) -> float:
@@ -42,15 +42,15 @@ def test_the_factor_scales_the_whole_schedule() -> None:
     schedule = Schedule(TrainConfig(learning_rate=1e-3), 100)
     schedule.factor.assign(0.25)
     assert float(schedule(10)) == pytest.approx(2.5e-4)
-    assert float(schedule.planned(10)) == pytest.approx(1e-3)
+    assert float(schedule.plan_rate(10)) == pytest.approx(1e-3)
 
 
 def test_the_peak_suits_the_architecture_and_fine_tuning_unless_it_is_given() -> None:
-    assert TrainConfig().suited_to("transformer").learning_rate == 2e-3
-    assert TrainConfig().suited_to("rnn").learning_rate == TrainConfig().peak_rate == 5e-3
-    assert TrainConfig(init_from="model").suited_to("rnn").learning_rate == 5e-4
+    assert TrainConfig().fit_to("transformer").learning_rate == 2e-3
+    assert TrainConfig().fit_to("rnn").learning_rate == TrainConfig().peak_rate == 5e-3
+    assert TrainConfig(init_from="model").fit_to("rnn").learning_rate == 5e-4
     given = TrainConfig(learning_rate=0.0, init_from="model")
-    assert given.suited_to("rnn") == given and given.peak_rate == 0.0
+    assert given.fit_to("rnn") == given and given.peak_rate == 0.0
 
 
 @pytest.mark.parametrize("clip", [0.5, 1e6])
@@ -58,7 +58,7 @@ def test_an_update_is_that_of_adam_as_keras_has_it(clip: float) -> None:
     config = TrainConfig(learning_rate=1e-2, warmup=0.5, clip=clip)
     ours, theirs = ([keras.Variable([[1.0, -2.0], [3.0, 0.5]]), keras.Variable([0.3])] for _ in range(2))
     adam = keras.optimizers.Adam(Schedule(config, 10), beta_2=0.98, epsilon=1e-8, global_clipnorm=clip)
-    for optimizer_, variables in ((optimizer(config, Schedule(config, 10)), ours), (adam, theirs)):
+    for optimizer_, variables in ((make_optimizer(config, Schedule(config, 10)), ours), (adam, theirs)):
         for step in range(1, 8):
             gradients = [tf.constant([[0.1, -2.0], [0.0, 1e-3]]) * step, tf.constant([1.0]) / step]
             optimizer_.apply(gradients, variables)

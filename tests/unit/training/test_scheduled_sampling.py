@@ -22,7 +22,7 @@ class Counter:
     vocabulary = 40
 
     class Output:
-        def forbidden(self) -> tf.Tensor:
+        def make_forbidden_bias(self) -> tf.Tensor:
             return tf.one_hot(0, Counter.vocabulary) * -1e9
 
     output_layer = Output()
@@ -59,9 +59,9 @@ def test_as_many_are_replaced_as_asked_and_the_same_ones_for_the_same_seed() -> 
 
 def test_the_share_of_the_run_that_is_over() -> None:
     schedule, timed = Schedule(TrainConfig(), 200), TimedSchedule(TrainConfig(time="1m"))
-    assert [float(schedule.done(step)) for step in (0, 50, 200, 300)] == [0.0, 0.25, 1.0, 1.0]
-    timed.follow(0.25)
-    assert float(timed.done(7)) == pytest.approx(0.25)
+    assert [float(schedule.measure_share(step)) for step in (0, 50, 200, 300)] == [0.0, 0.25, 1.0, 1.0]
+    timed.follow_time(0.25)
+    assert float(timed.measure_share(7)) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("shape", [{}, {"attention": "dot", "input_feeding": True}, {"architecture": "transformer"}])
@@ -69,7 +69,7 @@ def test_every_network_learns_with_it_and_repeats_itself(shape: dict[str, object
     small = {"embedding": 8, "units": 8, "attention_units": 4, "dropout": 0.0}
     if shape.get("architecture") == "transformer":
         small = {"embedding": 8, "layers": 1, "heads": 2, "feed_forward": 16, "dropout": 0.0}
-    config = ModelConfig(**small, **shape)
+    config = ModelConfig.from_options(**small, **shape)
     mixed, again, forced = (trained(config, share) for share in (1.0, 1.0, 0.0))
     for one, other in zip(mixed, again, strict=True):
         np.testing.assert_array_equal(one, other)

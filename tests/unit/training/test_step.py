@@ -22,7 +22,7 @@ from support import replicas
 def trained(groups: list[list[Batch]], parts: int = 1, dropout: float = 0.0, **options: object) -> Trainer:
     keras.utils.set_random_seed(1)
     config = TrainConfig(learning_rate=0.01, **options)
-    shape = ModelConfig(embedding=6, units=8, attention_units=4, dropout=dropout)
+    shape = ModelConfig.from_options(embedding=6, units=8, attention_units=4, dropout=dropout)
     network = Seq2Seq(shape, Vocabularies(source=14, target=14, joint=True))
     trainer = Trainer(network, Schedule(config, 10), config, parts)
     for group in groups:

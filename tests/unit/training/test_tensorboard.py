@@ -13,9 +13,9 @@ from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation
 def test_the_logs_hold_every_scalar_at_its_update(tmp_path: Path) -> None:
     board = TensorBoard(tmp_path / "logs", pytest.fail)
     for step in range(1, EVERY + 2):
-        board.stepped(StepStatus(2, 3, step, 100, 101 + step, 2.5, 900.0, 60.0))
+        board.report_step(StepStatus(2, 3, step, 100, 101 + step, 2.5, 900.0, 60.0))
     record = EpochRecord(2, 200, 2.0, 2.1, 8.2, 40.0, 5.0, 20.0, 1e-3, 900.0, 12.0, True, True)
-    board.epoch_ended(record, Validation(2.1, 40.0, 5.0, 20.0, "b", "c", "a source", "a hypothesis"))
+    board.report_epoch(record, Validation(2.1, 40.0, 5.0, 20.0, "b", "c", "a source", "a hypothesis"))
     (file,) = (tmp_path / "logs").iterdir()
     events = [Event.FromString(raw.numpy()) for raw in tf.data.TFRecordDataset(str(file))]
     found = {(value.tag, event.step): value for event in events for value in event.summary.value}
@@ -45,5 +45,5 @@ def test_a_place_that_may_not_be_written_is_refused_and_a_full_disk_outlived(
 
     monkeypatch.setattr(tf.summary, "write", full)
     for _ in range(2):
-        board.stepped(StepStatus(1, 3, EVERY, 100, EVERY, 2.5, 900.0, 60.0))
+        board.report_step(StepStatus(1, 3, EVERY, 100, EVERY, 2.5, 900.0, 60.0))
     assert [line for line in told if "No space left on device" in line] == told and len(told) == 1

@@ -19,7 +19,7 @@ from nmt_cli.training import run as running
 from nmt_cli.training.averaging import Chosen
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.int8_check import Proof
+from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
@@ -27,7 +27,7 @@ from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 from support.models import prepare_toy
 
-SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
+SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
 TIMED = TrainConfig(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
 CALIBRATION, VALIDATION, EXPORT = 12.0, 9.0, 6.0
 
@@ -51,21 +51,21 @@ class Machine(Watcher):
     def __call__(self) -> float:
         return self.now
 
-    def started(self, info: RunInfo) -> None:
+    def report_start(self, info: RunInfo) -> None:
         self.info = info
 
-    def stepped(self, status: StepStatus) -> None:
+    def report_step(self, status: StepStatus) -> None:
         self.seconds = self.pace.get(len(self.statuses), self.seconds)
         self.now += self.seconds
         self.statuses.append(status)
 
-    def validating(self, epoch: int) -> None:
+    def report_validation(self, epoch: int) -> None:
         self.now += VALIDATION
 
-    def epoch_ended(self, record: EpochRecord, validation: Validation) -> None:
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
         self.records.append(record)
 
-    def exporting(self) -> None:
+    def report_export(self) -> None:
         self.now += EXPORT + 3 * VALIDATION  # the development set is translated three times more
 
 
@@ -91,10 +91,10 @@ def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     def validate(validator: Validator, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, 3.0, 4.0, "b", "c", "a source", "a hypothesis")
 
-    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
+    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Int8Check]:
         assert run.checkpoints.best is not None
         chosen = Chosen((run.checkpoints.best.epoch,), run.checkpoints.best.validation)
-        return chosen, Proof(3.0, 3.0, "b", 1)
+        return chosen, Int8Check(3.0, 3.0, "b", 1)
 
     monkeypatch.setattr(Trainer, "update", update)
     monkeypatch.setattr(Validator, "__call__", validate)
@@ -163,8 +163,8 @@ def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: Prepare
     class Killed(BaseException): ...
 
     class Killer(Machine):
-        def stepped(self, status: StepStatus) -> None:
-            super().stepped(status)
+        def report_step(self, status: StepStatus) -> None:
+            super().report_step(status)
             if len(self.statuses) == 100:
                 raise Killed
 
@@ -189,22 +189,22 @@ def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
     class Killed(BaseException): ...
 
     class Killer(Machine):
-        def validating(self, epoch: int) -> None:
+        def report_validation(self, epoch: int) -> None:
             if (
                 killed != "never" and self.now > 500.0 + 252
             ):  # the time is up 1.1 * (4 * VALIDATION + EXPORT) before 300
                 raise Killed
-            super().validating(epoch)
+            super().report_validation(epoch)
 
     scores = iter(range(1, 100))  # better and better
 
     def validate(validator: Validator, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, float(next(scores)), 4.0, "b", "c", "a source", "a hypothesis")
 
-    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Proof]:
+    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Int8Check]:
         assert run.checkpoints.best is not None
         published.append((run.checkpoints.best.epoch, run.checkpoints.best.validation.bleu))
-        return Chosen((1,), run.checkpoints.best.validation), Proof(3.0, 3.0, "b", 1)
+        return Chosen((1,), run.checkpoints.best.validation), Int8Check(3.0, 3.0, "b", 1)
 
     monkeypatch.setattr(Validator, "__call__", validate)
     monkeypatch.setattr(running, "publish", publish)
@@ -268,37 +268,45 @@ def network_begun(
     """What five minutes with updates of so many seconds begin to train."""
     machine = Machine((0, seconds))
     deadline = Deadline(300, clock=machine)
-    run = running.begin(running.Request(corpus, place, network, TIMED, machine, deadline=deadline, asked=asked))
+    run = running.begin(running.TrainingRequest(corpus, place, network, TIMED, machine, deadline=deadline, asked=asked))
     assert machine.info is not None
     assert machine.info.network == run.trainer.network.config
     return machine.info.network
 
 
 def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == network_size.SMALL
-    assert network_begun(corpus, tmp_path, ModelConfig(), 0.02) == ModelConfig()
+    assert network_begun(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
+    assert network_begun(corpus, tmp_path, ModelConfig.from_options(), 0.02) == ModelConfig.from_options()
 
 
 def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    asked = ModelConfig(dropout=0.2)
+    asked = ModelConfig.from_options(dropout=0.2)
     assert network_begun(corpus, tmp_path, asked, 1.0) == asked
-    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0, asked={"units"}) == ModelConfig()
+    assert (
+        network_begun(corpus, tmp_path, ModelConfig.from_options(), 1.0, asked={"units"}) == ModelConfig.from_options()
+    )
 
 
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
-    for chosen in (network_size.SMALL, ModelConfig()):
+    for chosen in (network_size.SMALL, ModelConfig.from_options()):
         assert network_size.first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
-    other = ModelConfig(attention="general")  # which was asked for then, and is not now: no size explains it
-    assert network_size.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig()
+    other = ModelConfig.from_options(
+        attention="general"
+    )  # which was asked for then, and is not now: no size explains it
+    assert network_size.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig.from_options()
 
 
 def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert network_begun(corpus, tmp_path, ModelConfig(), 1.0) == network_size.SMALL  # and no update followed
+    assert (
+        network_begun(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
+    )  # and no update followed
     machine = Machine((0, 0.02))
     deadline = Deadline(300, clock=machine)
-    request = running.Request(corpus, tmp_path, ModelConfig(), TIMED, machine, resume=True, deadline=deadline)
+    request = running.TrainingRequest(
+        corpus, tmp_path, ModelConfig.from_options(), TIMED, machine, resume=True, deadline=deadline
+    )
     run = running.begin(request)
-    assert run.trainer.network.config == ModelConfig()
+    assert run.trainer.network.config == ModelConfig.from_options()
 
 
 def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:

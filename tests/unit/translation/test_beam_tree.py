@@ -17,7 +17,7 @@ from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.beam_tree import TracedBeam, trace_beam
 from nmt_cli.translation.translator import Translator
-from nmt_cli.visuals.beam import RIVALS, beam_lines, draw_beam, shown
+from nmt_cli.visuals.beam import RIVALS, draw_beam, format_beam, select_nodes
 from support.adversary import Adversary
 from support.models import toy_pairs
 from support.tables import END, TableModel
@@ -43,7 +43,7 @@ def path_to(nodes: list, place: int) -> tuple[int, ...]:
 @given(seed=st.integers(0, 5000), beam=st.integers(1, 4))
 def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> None:
     trace, found = traced(seed, beam)
-    nodes = trace.marked(found[0])
+    nodes = trace.mark_best(found[0])
     for place in range(1, len(nodes)):
         path = path_to(nodes, place)
         assert nodes[place].log_probability == pytest.approx(MODEL.log_probability(seed + 10, path))
@@ -70,12 +70,12 @@ def test_a_batch_cannot_be_traced() -> None:
 @pytest.fixture
 def beam() -> TracedBeam:
     trace, found = traced(4, 3)
-    nodes = tuple(trace.marked(found[0]))
+    nodes = tuple(trace.mark_best(found[0]))
     return TracedBeam(nodes, tuple("</s>" if node.token == END else f"▁$w{node.token}" for node in nodes), "a text")
 
 
 def test_the_closest_rivals_of_each_step_are_shown(beam: TracedBeam) -> None:
-    places = shown(beam)
+    places = select_nodes(beam)
     for depth in range(1, 4):
         pruned = [node for node in beam.nodes if node.depth == depth and node.fate == "pruned"]
         visible = [beam.nodes[place] for place in places if beam.nodes[place] in pruned]
@@ -86,7 +86,7 @@ def test_the_closest_rivals_of_each_step_are_shown(beam: TracedBeam) -> None:
 
 
 def test_the_lines_lead_with_the_translation_and_mark_what_was_pruned(beam: TracedBeam) -> None:
-    lines = beam_lines(beam)
+    lines = format_beam(beam)
     assert lines[0].startswith("* ")
     assert any(line.lstrip().startswith("x ") for line in lines[:-1])
     first = next(node for node in beam.nodes if node.best and node.depth == 1)

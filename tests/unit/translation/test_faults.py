@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.faults import ailment, repeats_at
+from nmt_cli.translation.faults import find_fault, repeats_at
 
 ILL = [
     ("Where is the station?", "", "empty"),
@@ -42,26 +42,26 @@ HEALTHY = [
 
 @pytest.mark.parametrize(("source", "target", "expected"), ILL)
 def test_what_went_wrong_is_named(source: str, target: str, expected: str) -> None:
-    assert ailment(source, target, ended=True) == expected
+    assert find_fault(source, target, ended=True) == expected
 
 
 @pytest.mark.parametrize(("source", "target"), HEALTHY)
 def test_repetition_and_copies_that_belong_there_are_no_fault(source: str, target: str) -> None:
-    assert ailment(source, target, ended=True) is None
+    assert find_fault(source, target, ended=True) is None
 
 
 def test_a_translation_that_does_not_end_runs_away() -> None:
-    assert ailment("Where is it?", "Wo ist es denn und dann", ended=False) == "runaway"
+    assert find_fault("Where is it?", "Wo ist es denn und dann", ended=False) == "runaway"
 
 
 def test_within_one_language_a_copy_is_no_fault() -> None:
-    assert ailment("where is the station", "where is the station", ended=True, copies=True) is None
+    assert find_fault("where is the station", "where is the station", ended=True, copies=True) is None
 
 
 @given(st.text(max_size=40), st.integers(1, 8))
 def test_what_the_source_repeats_the_target_may_repeat_as_often(text: str, times: int) -> None:
     repeated = normalise(" ".join([text] * times))  # as every translation is
-    assert ailment(repeated, repeated, ended=True, copies=True) is None
+    assert find_fault(repeated, repeated, ended=True, copies=True) is None
 
 
 def test_repeats_are_counted_on_end() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.joining import joined
+from nmt_cli.translation.joining import join_pieces
 from nmt_cli.translation.pieces import LineReader
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
@@ -23,7 +23,7 @@ def sentence(*scored: tuple[str, float], **known: object) -> Translation:
 
 
 def line(*sentences: Translation, drawn: bool = False) -> Translation:
-    return joined(LINE, LineReader(LineConfig(), carries=False).pieces(LINE), sentences, None, drawn=drawn)
+    return join_pieces(LINE, LineReader(LineConfig(), carries=False).split_line(LINE), sentences, None, drawn=drawn)
 
 
 def ranked(one: Translation) -> list[tuple[str, float]]:
@@ -67,5 +67,5 @@ def test_what_was_read_of_a_sentence_is_no_sum_over_those_of_the_line() -> None:
 
 def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
     found = sentence(("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2)
-    pieces = LineReader(LineConfig(), carries=False).pieces(" Go  on. ")
-    assert joined(" Go  on. ", pieces, [found], None) == found._replace(source=" Go  on. ")
+    pieces = LineReader(LineConfig(), carries=False).split_line(" Go  on. ")
+    assert join_pieces(" Go  on. ", pieces, [found], None) == found._replace(source=" Go  on. ")

@@ -76,7 +76,7 @@ def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, car
     spans = [span.text for span in find_spans(line)]
     for hypothesis in one.hypotheses:
         assert lost(spans, hypothesis.text) == []
-        assert Counter(placed.text for placed in hypothesis.placed2) == Counter(spans)
+        assert Counter(placed.text for placed in hypothesis.placed_spans) == Counter(spans)
         assert "\n" not in hypothesis.text
     assert one.hypotheses or not spans
 

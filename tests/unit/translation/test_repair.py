@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.repair import Healer, halves
+from nmt_cli.translation.repair import Repairer, split_in_half
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 LOOP = "und so und so und so und so"
@@ -64,7 +64,7 @@ ILL = translation("eins zwei, drei vier", LOOP)
     ],
 )
 def test_the_ladder_is_climbed_until_something_helps(answers: dict[str, str], text: str, remedy: str | None) -> None:
-    (healed,) = Healer(Asked(**answers), ban=3).heal([ILL], SearchConfig())
+    (healed,) = Repairer(Asked(**answers), ban=3).repair([ILL], SearchConfig())
     assert healed.text == text
     assert healed.repairs == (Repair("loop", remedy),)
 
@@ -72,48 +72,48 @@ def test_the_ladder_is_climbed_until_something_helps(answers: dict[str, str], te
 def test_what_is_healthy_is_the_same_object_and_nothing_is_searched() -> None:
     healthy = [translation("eins zwei", "one two"), translation("", ""), translation("ha ha ha ha", "ha ha ha ha")]
     asked = Asked()
-    healed = Healer(asked, ban=3).heal(healthy, SearchConfig())
+    healed = Repairer(asked, ban=3).repair(healthy, SearchConfig())
     assert all(one is other for one, other in zip(healthy, healed, strict=True))
     assert not asked.configs
 
 
 def test_only_the_ill_lines_are_searched_again() -> None:
     asked = Asked(ban="one two")
-    Healer(asked, ban=3).heal([translation("gut so", "good"), ILL], SearchConfig())
+    Repairer(asked, ban=3).repair([translation("gut so", "good"), ILL], SearchConfig())
     assert asked.lines == [ILL.source]
 
 
 def test_an_empty_translation_is_not_sought_by_a_ban_on_repetition() -> None:
     asked = Asked(coverage="one two")
-    (healed,) = Healer(asked, ban=3).heal([translation("eins zwei drei", "")], SearchConfig(beam_size=1))
+    (healed,) = Repairer(asked, ban=3).repair([translation("eins zwei drei", "")], SearchConfig(beam_size=1))
     assert healed.repairs == (Repair("empty", "coverage"),)
     assert [(config.beam_size, config.coverage_penalty > 0) for config in asked.configs] == [(5, True)]
 
 
 def test_a_limit_that_the_user_set_is_no_fault() -> None:
     cut = translation("eins zwei drei", "one two", finished=False)
-    assert Healer(Asked(), ban=3).ailment(cut, SearchConfig(max_length=2)) is None
-    assert Healer(Asked(), ban=3).ailment(cut, SearchConfig(max_length=200)) == "runaway"
+    assert Repairer(Asked(), ban=3).find_fault(cut, SearchConfig(max_length=2)) is None
+    assert Repairer(Asked(), ban=3).find_fault(cut, SearchConfig(max_length=200)) == "runaway"
 
 
 def test_no_more_hypotheses_come_back_than_were_wanted() -> None:
-    (healed,) = Healer(Asked(ban="one two|two one|three"), ban=3).heal([ILL], SearchConfig(n_best=2))
+    (healed,) = Repairer(Asked(ban="one two|two one|three"), ban=3).repair([ILL], SearchConfig(n_best=2))
     assert [one.text for one in healed.hypotheses] == ["one two", "two one"]
 
 
 def test_a_users_own_stricter_ban_stays() -> None:
     asked = Asked(ban="one two")
-    Healer(asked, ban=3).heal([ILL], SearchConfig(no_repeat_ngram=2))
+    Repairer(asked, ban=3).repair([ILL], SearchConfig(no_repeat_ngram=2))
     assert asked.configs[0].no_repeat_ngram == 2
 
 
 def test_the_widest_beam_is_healed_without_asking_for_an_impossible_one() -> None:
-    (healed,) = Healer(Asked(), ban=3).heal([ILL], SearchConfig(beam_size=1000))
+    (healed,) = Repairer(Asked(), ban=3).repair([ILL], SearchConfig(beam_size=1000))
     assert healed.repairs == (Repair("loop", None),)
 
 
 def test_what_is_put_together_from_halves_belongs_together() -> None:
-    (healed,) = Healer(Asked(half="one two"), ban=3).heal([ILL], SearchConfig())
+    (healed,) = Repairer(Asked(half="one two"), ban=3).repair([ILL], SearchConfig())
     (joined,) = healed.hypotheses
     assert joined.pieces == ("one", "two", "one", "two", "</s>")
     assert len(joined.tokens) == len(joined.token_log_probabilities) == len(joined.attention) == 5
@@ -124,7 +124,7 @@ def test_what_is_put_together_from_halves_belongs_together() -> None:
 
 
 def test_halves_are_together_no_longer_than_was_asked_for() -> None:
-    (healed,) = Healer(Asked(half="one two"), ban=3).heal([ILL], SearchConfig(max_length=4))
+    (healed,) = Repairer(Asked(half="one two"), ban=3).repair([ILL], SearchConfig(max_length=4))
     assert healed.repairs == (Repair("loop", None),)
 
 
@@ -138,4 +138,4 @@ def test_halves_are_together_no_longer_than_was_asked_for() -> None:
     ],
 )
 def test_a_line_is_parted_after_a_clause_or_near_its_middle(text: str, expected: tuple[str, str] | None) -> None:
-    assert halves(text) == expected
+    assert split_in_half(text) == expected

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text.spans import find_spans
-from nmt_cli.translation.segments import Segment, cut, joints
+from nmt_cli.translation.segments import Segment, cut, join_segments
 from support.spans import lines_with_spans
 
 
@@ -21,7 +21,11 @@ def test_a_line_that_fits_stays_whole() -> None:
 
 def test_touching_spans_are_cut_apart_where_they_are_too_many() -> None:
     line = "".join(f"<b>{{{number}}}</b>" for number in range(25))
-    assert [sum(not span.lifted for span in part.spans) for part in cut(line, find_spans(line), 1000)] == [10, 10, 5]
+    assert [sum(not span.is_extracted for span in part.spans) for part in cut(line, find_spans(line), 1000)] == [
+        10,
+        10,
+        5,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,7 @@ def test_ten_thousand_words_are_cut_in_short_segments() -> None:
 
 
 def joined(line: str, translations: list[str], most_words: int) -> str:
-    return "".join(joints(cut(line, [], most_words), translations))
+    return "".join(join_segments(cut(line, [], most_words), translations))
 
 
 def test_translations_are_joined_as_their_script_wants() -> None:

@@ -13,10 +13,10 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.forced import forced_translations
+from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
-from nmt_cli.translation.word_alignment import links
+from nmt_cli.translation.word_alignment import find_links
 from support.adversary import Adversary, Parrot
 from support.models import toy_pairs
 from support.spans import lines_with_spans
@@ -43,7 +43,7 @@ def linked(line: str, **how: object) -> dict[str, list[str]]:
     one = translated(line, **how)  # type: ignore[arg-type]
     source, target = normalise(line).split(), one.text.split()
     found: dict[str, list[str]] = {}
-    for first, second in links(one, one.hypotheses[0]):
+    for first, second in find_links(one, one.hypotheses[0]):
         found.setdefault(target[second], []).append(source[first])
     return found
 
@@ -71,9 +71,9 @@ def test_unknown_words_that_one_piece_stands_for_move_no_other() -> None:
     }
     own = TOKENIZERS["word"]
     given = Translator(Parrot(own.vocabulary_size), TextSource(own), own)
-    (one,) = forced_translations(given, [line], [line])
-    assert {(0, 0), (3, 3), (4, 4)} <= set(links(one, one.hypotheses[0]))
-    (empty,) = forced_translations(given, [line], [""])
+    (one,) = force_translations(given, [line], [line])
+    assert {(0, 0), (3, 3), (4, 4)} <= set(find_links(one, one.hypotheses[0]))
+    (empty,) = force_translations(given, [line], [""])
     assert empty.text == ""
 
 
@@ -94,12 +94,12 @@ def test_links_are_between_words_that_there_are_and_every_ordinary_word_has_one(
 ) -> None:
     one = translated(line, kind=kind, seed=seed, carries=carries, words=words)
     for hypothesis in one.hypotheses:
-        found = links(one, hypothesis)
+        found = find_links(one, hypothesis)
         target = hypothesis.text.split()
         assert all(0 <= first < len(normalise(line).split()) for first, _ in found)
         assert all(0 <= second < len(target) for _, second in found)
         if any(piece.startswith("<0x") for piece in hypothesis.pieces):
             continue  # bytes in any order can spell blanks
-        of_spans = {part for placed in hypothesis.placed2 for part in placed.text.split()}
+        of_spans = {part for placed in hypothesis.placed_spans for part in placed.text.split()}
         own = {place for place, word in enumerate(target) if not any(part in word for part in of_spans)}
         assert own <= {second for _, second in found}

@@ -15,7 +15,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import RepairConfig
-from nmt_cli.translation.span_placement import Restored, Sides, Spelling, restore, verified
+from nmt_cli.translation.span_placement import Restored, Sides, Spelling, restore, verify_spans
 from nmt_cli.translation.translator import Translator
 from support.adversary import Parrot, PlanState
 
@@ -44,7 +44,7 @@ def placed(sides: Sides, source: str, target: str, looks: list[int | None]) -> R
     for row, look in enumerate(looks):
         attention[row] = 1 / len(ids) if look is None else np.eye(len(ids))[look]
     said = Spelling(sides.target.decode(tokens), tokens, sides.target)
-    return restore(masked, said, sides.source.pieces(ids), attention, sides.source)
+    return restore(masked, said, sides.source.spell_pieces(ids), attention, sides.source)
 
 
 def test_a_placeholder_that_was_carried_is_the_span(sides: Sides) -> None:
@@ -115,7 +115,7 @@ def test_without_attention_the_relative_position_decides(sides: Sides) -> None:
     ids = [*sides.source.encode(masked.text), END]
     tokens = [*sides.target.encode("geh zu das haus"), END]
     said = Spelling(sides.target.decode(tokens), tokens, sides.target)
-    flat = restore(masked, said, sides.source.pieces(ids), np.full((5, len(ids)), 1 / len(ids)), sides.source)
+    flat = restore(masked, said, sides.source.spell_pieces(ids), np.full((5, len(ids)), 1 / len(ids)), sides.source)
     assert flat.text == "geh zu <br/> das haus"
     assert flat.placed[0].how == "position" and flat.placed[0].doubtful
 
@@ -132,9 +132,9 @@ def test_tags_may_be_nested_deeper_than_python_may_call(sides: Sides) -> None:
 def test_what_is_not_there_after_all_is_appended_and_told() -> None:
     from nmt_cli.translation.result import Placed
 
-    found = verified("geh", [Placed("{x}", "network", dropped=False)])
+    found = verify_spans("geh", [Placed("{x}", "network", dropped=False)])
     assert found == Restored("geh {x}", (Placed("{x}", "position", dropped=True),))
-    assert verified("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")]).text == "15 € 5 €"
+    assert verify_spans("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")]).text == "15 € 5 €"
 
 
 SEEN = ["i saw the red house yesterday at home", "go to now home red house"] * 3

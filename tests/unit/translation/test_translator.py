@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.batch_search import OVERHEAD, batches
+from nmt_cli.translation.batch_search import OVERHEAD, batch_by_length
 from nmt_cli.translation.config import LineConfig, RepairConfig
 from nmt_cli.translation.translator import Translator
 from support.models import export_untrained, prepare_toy
@@ -72,7 +72,7 @@ def test_progress_counts_every_line_once(translator: Translator) -> None:
 
 def test_batches_hold_every_line_with_text_once_and_bound_the_work() -> None:
     lengths = [5, 0, 3000, 7, 0, 100_000] + [12] * 700
-    made = batches(lengths, SearchConfig(beam_size=5))
+    made = batch_by_length(lengths, SearchConfig(beam_size=5))
     assert sorted(index for batch in made for index in batch) == [i for i, length in enumerate(lengths) if length]
     assert all(len(batch) * 5 <= 512 for batch in made)
     assert all(len(batch) == 1 for batch in made if max(lengths[index] for index in batch) > 12_000)
@@ -80,7 +80,7 @@ def test_batches_hold_every_line_with_text_once_and_bound_the_work() -> None:
 
 @given(st.lists(st.integers(1, 200), max_size=600), st.sampled_from([1, 5]))
 def test_a_batch_is_padded_less_than_another_would_cost(lengths: list[int], beam: int) -> None:
-    for batch in batches(lengths, SearchConfig(beam_size=beam)):
+    for batch in batch_by_length(lengths, SearchConfig(beam_size=beam)):
         own = [lengths[index] for index in batch]
         assert sum(own[0] - length for length in own[:-1]) * beam <= OVERHEAD * own[-1]
 

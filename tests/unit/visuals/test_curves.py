@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.visuals.curves import curve_lines, curves_svg, draw_curves, read_history
+from nmt_cli.visuals.curves import draw_curves, format_curves, read_history, render_curves_svg
 
 
 def record(epoch: int) -> dict[str, object]:
@@ -27,12 +27,12 @@ def test_any_number_of_epochs_is_drawn(tmp_path: Path, epochs: int) -> None:
     history = read_history(tmp_path)
     assert draw_curves(history, tmp_path / "c.png") == ""
     assert (tmp_path / "c.png").stat().st_size > 5000
-    assert curves_svg(history).startswith("<svg") and "learning rate" in curves_svg(history)
+    assert render_curves_svg(history).startswith("<svg") and "learning rate" in render_curves_svg(history)
 
 
 def test_the_lines_tell_first_and_last_value(tmp_path: Path) -> None:
     write_history(tmp_path, 3)
-    lines = curve_lines(read_history(tmp_path))
+    lines = format_curves(read_history(tmp_path))
     assert lines[0] == "3 epochs"
     assert lines[3].startswith("dev BLEU") and "▁▅█" in lines[3] and lines[3].endswith("3 -> 9")
 

@@ -12,8 +12,8 @@ from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import OptionError
 from nmt_cli.visuals import fonts, heatmap
 from nmt_cli.visuals.canvas import check_suffix
-from nmt_cli.visuals.heatmap import colour_map, draw, heatmap_figure, terminal_lines
-from nmt_cli.visuals.labels import cell_width
+from nmt_cli.visuals.heatmap import build_heatmap_figure, draw_heatmap, format_heatmap, make_colour_map
+from nmt_cli.visuals.labels import count_columns
 
 SOURCE = ["where", "is", "it", "?", "</s>"]
 TARGET = ["wo", "ist", "es", "?", "</s>"]
@@ -39,7 +39,7 @@ def svg_texts(path: Path) -> list[str]:
 
 def test_a_png_is_a_png_of_readable_size(tmp_path: Path) -> None:
     path = tmp_path / "new" / "attention.png"
-    assert draw(diagonal(5, 5), SOURCE, TARGET, path, title=TITLE) == ""
+    assert draw_heatmap(diagonal(5, 5), SOURCE, TARGET, path, title=TITLE) == ""
     header = path.read_bytes()[:24]
     assert header.startswith(b"\x89PNG")
     width, height = int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")
@@ -49,26 +49,26 @@ def test_a_png_is_a_png_of_readable_size(tmp_path: Path) -> None:
 
 def test_an_svg_holds_every_label_and_the_title_as_text(tmp_path: Path) -> None:
     path = tmp_path / "attention.svg"
-    draw(diagonal(5, 5), SOURCE, TARGET, path, title=TITLE)
+    draw_heatmap(diagonal(5, 5), SOURCE, TARGET, path, title=TITLE)
     texts = svg_texts(path)
     assert {*SOURCE, *TARGET, *TITLE, "attention weight"} <= set(texts)
 
 
 def test_the_same_input_gives_the_same_svg(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
-        draw(diagonal(5, 5), SOURCE, TARGET, tmp_path / name, title=TITLE)
+        draw_heatmap(diagonal(5, 5), SOURCE, TARGET, tmp_path / name, title=TITLE)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_text_that_looks_like_a_formula_is_shown_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "attention.svg"
-    draw(diagonal(2, 2), ["$5", "x_$6"], ["$a", "$\\frac"], path, title=("$5 and $6", "$x"))
+    draw_heatmap(diagonal(2, 2), ["$5", "x_$6"], ["$a", "$\\frac"], path, title=("$5 and $6", "$x"))
     assert {"$5", "x_$6", "$a", "$\\frac", "$5 and $6"} <= set(svg_texts(path))
 
 
 @pytest.mark.parametrize("tokens", [1, 7, 60])
 def test_labels_never_overlap_and_the_darkest_cell_is_the_largest_weight(tokens: int) -> None:
-    figure = heatmap_figure(diagonal(tokens, max(2, tokens)), words(max(2, tokens)), words(tokens), TITLE)
+    figure = build_heatmap_figure(diagonal(tokens, max(2, tokens)), words(max(2, tokens)), words(tokens), TITLE)
     axes = figure.axes[0]
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     boxes = [label.get_window_extent(renderer) for label in axes.get_yticklabels()]
@@ -84,10 +84,10 @@ def test_labels_never_overlap_and_the_darkest_cell_is_the_largest_weight(tokens:
 def test_missing_glyphs_are_returned_for_a_png_and_nothing_is_said_on_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(fonts, "candidates", lambda: iter([(fonts.BASE, range(0x20, 0x2FF))]))
+    monkeypatch.setattr(fonts, "list_candidates", lambda: iter([(fonts.BASE, range(0x20, 0x2FF))]))
     labels = ["车", "站"]
-    assert draw(diagonal(2, 2), labels, ["a", "b"], tmp_path / "x.png") == "站车"
-    assert draw(diagonal(2, 2), labels, ["a", "b"], tmp_path / "x.svg") == ""
+    assert draw_heatmap(diagonal(2, 2), labels, ["a", "b"], tmp_path / "x.png") == "站车"
+    assert draw_heatmap(diagonal(2, 2), labels, ["a", "b"], tmp_path / "x.svg") == ""
     assert "车" in svg_texts(tmp_path / "x.svg")
     assert capfd.readouterr() == ("", "")
 
@@ -96,7 +96,7 @@ def test_drawing_leaves_matplotlib_and_its_log_as_they_were(tmp_path: Path) -> N
     import matplotlib
 
     before = dict(matplotlib.rcParams), logging.getLogger("matplotlib").level
-    draw(diagonal(2, 2), ["a", "b"], ["c", "d"], tmp_path / "x.svg")
+    draw_heatmap(diagonal(2, 2), ["a", "b"], ["c", "d"], tmp_path / "x.svg")
     assert (dict(matplotlib.rcParams), logging.getLogger("matplotlib").level) == before
 
 
@@ -109,12 +109,12 @@ def test_another_suffix_is_refused_with_the_two_that_can_be_written(tmp_path: Pa
 
 
 def test_labels_must_fit_the_array(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"\(2, 3\) does not fit 3 target and 2 source"):
-        draw(np.ones((2, 3)), ["a", "b"], ["a", "b", "c"], tmp_path / "x.png")
+    with pytest.raises(OptionError, match=r"\(2, 3\) does not match 3 target and 2 source"):
+        draw_heatmap(np.ones((2, 3)), ["a", "b"], ["a", "b", "c"], tmp_path / "x.png")
 
 
 def test_the_colours_fall_evenly_in_lightness_from_white() -> None:
-    colours = np.array(colour_map().colors)  # (256, RGB)
+    colours = np.array(make_colour_map().colors)  # (256, RGB)
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     lightness = 116 * np.cbrt(linear @ [0.2126, 0.7152, 0.0722]) - 16  # CIE L*, 0-100
     steps = -np.diff(lightness)
@@ -123,11 +123,11 @@ def test_the_colours_fall_evenly_in_lightness_from_white() -> None:
 
 
 def test_the_terminal_shows_the_largest_weight_darkest_under_its_word() -> None:
-    lines = terminal_lines(diagonal(5, 5), SOURCE, TARGET, 80)
-    places = [lines[0].index(word) for word in TARGET]
+    lines = format_heatmap(diagonal(5, 5), SOURCE, TARGET, 80)
+    columns = [lines[0].index(word) for word in TARGET]
     rows = [next(line for line in lines[1:] if line.lstrip().startswith(word + " ")) for word in SOURCE]
-    for row, place in zip(rows, places, strict=True):
-        assert abs(row.index("██") - place) <= 2
+    for row, column in zip(rows, columns, strict=True):
+        assert abs(row.index("██") - column) <= 2
         assert row.count("█") == 2
     assert "█" in lines[-1] and "%" in lines[-1]
 
@@ -136,17 +136,17 @@ def test_the_terminal_shows_the_largest_weight_darkest_under_its_word() -> None:
 @pytest.mark.parametrize("labels", [words(1), words(5), words(60), ["车站在哪里"] * 12, ["שלום"] * 9, ["हिन्दी"] * 30])
 def test_no_line_is_wider_than_the_terminal(width: int, labels: list[str]) -> None:
     size = len(labels)
-    lines = terminal_lines(diagonal(size, max(2, size)), labels * (2 if size == 1 else 1), labels, width)
-    assert max(map(cell_width, lines[:-1])) <= width
+    lines = format_heatmap(diagonal(size, max(2, size)), labels * (2 if size == 1 else 1), labels, width)
+    assert max(map(count_columns, lines[:-1])) <= width
 
 
 def test_columns_that_do_not_fit_follow_in_bands_and_none_is_lost() -> None:
-    lines = terminal_lines(diagonal(60, 60), words(60), words(60), 80)
+    lines = format_heatmap(diagonal(60, 60), words(60), words(60), 80)
     assert sum(line.count("██") for line in lines[:-1]) == 60
 
 
 def test_even_attention_of_a_long_sentence_is_not_blank() -> None:
-    lines = terminal_lines(np.full((3, 50), 0.02), words(50), words(3), 80)
+    lines = format_heatmap(np.full((3, 50), 0.02), words(50), words(3), 80)
     assert any("░" in line for line in lines[:-1])
 
 

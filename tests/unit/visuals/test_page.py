@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation.analysis.profile import profile
+from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import Report, against, report_of_material
+from nmt_cli.evaluation.report import Report, compare_report, score_material
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.visuals.page import cell, check_suffix, html, markdown, write_report
+from nmt_cli.visuals.page import check_suffix, escape_cell, render_html, render_markdown, write_report
 
 EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"
 
@@ -18,13 +18,13 @@ EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"
 @pytest.fixture
 def report() -> Report:
     material = Material([EVIL, "so ist es"], [[EVIL, "x"], ["so war es", "y"]], [EVIL, "it is so"])
-    made = report_of_material(["bleu", "chrf", "rougeL"], material)
-    made = against(made, "other.txt", Material(["q", "w"], material.references))
-    return Report(**{**vars(made), "profile": profile(material), "search": SearchConfig(beam_size=3)})
+    compared = score_material(["bleu", "chrf", "rougeL"], material)
+    compared = compare_report(compared, "other.txt", Material(["q", "w"], material.references))
+    return Report(**{**vars(compared), "profile": build_profile(material), "search": SearchConfig(beam_size=3)})
 
 
 def test_the_page_holds_scores_intervals_signatures_profile_and_worst_sentences(report: Report) -> None:
-    page = html(report, "test sentences", {"split": "test"}, "<svg>curve</svg>")
+    page = render_html(report, "test sentences", {"split": "test"}, "<svg>curve</svg>")
     for score in report.scores.values():
         assert f"{score.value:.2f}" in page and score.signature in page
     assert "±" in page and "paired bootstrap" in page and "beam 3" in page
@@ -33,21 +33,21 @@ def test_the_page_holds_scores_intervals_signatures_profile_and_worst_sentences(
 
 
 def test_without_resamples_the_page_has_no_bootstrap(report: Report) -> None:
-    comparisons = {name: replace(one, bootstrap_p=None) for name, one in report.comparisons.items()}
+    comparisons = {name: replace(comparison, bootstrap_p=None) for name, comparison in report.comparisons.items()}
     report = replace(report, comparisons=comparisons)
-    for page in (html(report, "test", {}, ""), "".join(markdown(report, "test", {}, []))):
+    for page in (render_html(report, "test", {}, ""), "".join(render_markdown(report, "test", {}, []))):
         assert "approximate randomisation" in page and "paired bootstrap" not in page
 
 
 def test_the_page_is_alone_and_every_text_is_escaped(report: Report) -> None:
-    page = html(report, EVIL, {"source": EVIL}, "")
+    page = render_html(report, EVIL, {"source": EVIL}, "")
     assert "<img" not in page and "&lt;img" in page
     assert "http" not in page and "<link" not in page and "<script" not in page
 
 
 def test_tables_of_markdown_have_as_many_cells_in_every_row(report: Report) -> None:
     tables: dict[int, int] = {}
-    lines = markdown(report, "test sentences", {"split": "test"}, []).splitlines()
+    lines = render_markdown(report, "test sentences", {"split": "test"}, []).splitlines()
     for before, line in zip(["", *lines], lines, strict=False):
         cells = line.replace("\\|", "").count("|")
         if line.startswith("|") and before.startswith("|"):
@@ -58,7 +58,7 @@ def test_tables_of_markdown_have_as_many_cells_in_every_row(report: Report) -> N
 
 
 def test_text_in_markdown_is_no_markup() -> None:
-    assert cell("a|b *c* <d>\n`e`") == "a\\|b \\*c\\* &lt;d&gt; \\`e\\`"
+    assert escape_cell("a|b *c* <d>\n`e`") == "a\\|b \\*c\\* &lt;d&gt; \\`e\\`"
 
 
 @pytest.mark.parametrize("suffix", [".html", ".md"])
@@ -66,9 +66,9 @@ def test_learning_curves_of_the_model_are_in_the_report(report: Report, tmp_path
     record = '{"epoch": 1, "loss": 5.0, "dev_loss": 4.0, "bleu": 3.25, "chrf": 2, "learning_rate": 0.1}\n'
     (tmp_path / "history.jsonl").write_text(record)
     path = tmp_path / f"r{suffix}"
-    write_report(report, path, what="test sentences", scored={}, model=tmp_path)
+    write_report(report, path, test_set="test sentences", inputs={}, model=tmp_path)
     assert "Learning curves" in path.read_text(encoding="utf-8")
-    write_report(report, path, what="test sentences", scored={}, model=None)
+    write_report(report, path, test_set="test sentences", inputs={}, model=None)
     assert "Learning curves" not in path.read_text(encoding="utf-8")
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.statistics import side, statistics
+from nmt_cli.corpus.statistics import measure_corpus, measure_language
 from nmt_cli.text.words import words_of
-from nmt_cli.visuals.statistics import draw_statistics, statistics_lines
+from nmt_cli.visuals.statistics import draw_statistics, format_statistics
 from support.models import prepare_toy
 
 
@@ -18,18 +18,18 @@ def test_words_are_counted_without_case_and_punctuation() -> None:
 def test_a_side_is_counted_by_hand() -> None:
     import numpy as np
 
-    told = side("xx", ["a b a.", "c"], ["a d", "C"], np.array([4, 1]))
-    assert told.words.tolist() == [3, 1]
-    assert told.frequencies.tolist() == [2, 1, 1]
-    assert told.once_share == pytest.approx(2 / 3)
-    assert told.unseen_share == pytest.approx(1 / 3)
-    assert told.commonest[0] == ("a", 2)
+    statistics = measure_language("xx", ["a b a.", "c"], ["a d", "C"], np.array([4, 1]))
+    assert statistics.words.tolist() == [3, 1]
+    assert statistics.frequencies.tolist() == [2, 1, 1]
+    assert statistics.once_share == pytest.approx(2 / 3)
+    assert statistics.unseen_share == pytest.approx(1 / 3)
+    assert statistics.commonest[0] == ("a", 2)
 
 
 def test_a_prepared_corpus_is_drawn_and_told(tmp_path: Path) -> None:
-    told = statistics(prepare_toy(tmp_path, 200))
-    assert draw_statistics(told, tmp_path / "c.svg") == ""
+    statistics = measure_corpus(prepare_toy(tmp_path, 200))
+    assert draw_statistics(statistics, tmp_path / "c.svg") == ""
     assert "subwords of a training sentence" in (tmp_path / "c.svg").read_text(encoding="utf-8")
-    lines = statistics_lines(told)
-    assert f"train {told.splits['train']:,}" in lines[0]
+    lines = format_statistics(statistics)
+    assert f"train {statistics.splits['train']:,}" in lines[0]
     assert any(line.startswith("test words unseen") for line in lines)

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.word_alignment import blank_separated, merged
-from nmt_cli.visuals.words import attended, label, words
+from nmt_cli.translation.word_alignment import group_by_blanks, merge_attention
+from nmt_cli.visuals.words import group_words, label_attention, spell_word
 
 
 @pytest.mark.parametrize(
-    ("pieces", "shown"),
+    ("pieces", "labels"),
     [
         (["▁Bahn", "hof", "?", "</s>"], ["Bahnhof", "?", "</s>"]),
         (["▁(", "don", "'", "t", ")", "</s>"], ["(", "don't", ")", "</s>"]),
@@ -24,21 +24,21 @@ from nmt_cli.visuals.words import attended, label, words
         (["▁.", "▁.", "</s>"], [".", ".", "</s>"]),
     ],
 )
-def test_pieces_become_the_words_that_a_reader_sees(pieces: list[str], shown: list[str]) -> None:
-    assert [label(pieces, group) for group in words(pieces)] == shown
+def test_pieces_become_the_words_that_a_reader_sees(pieces: list[str], labels: list[str]) -> None:
+    assert [spell_word(pieces, group) for group in group_words(pieces)] == labels
 
 
 @given(st.lists(st.sampled_from(["▁", "▁a", "b", ".", "字", "▁字", "<0xC3>", "</s>", "￭,"]), min_size=1, max_size=12))
 def test_every_piece_belongs_to_one_word_in_order(pieces: list[str]) -> None:
-    for grouping in (words, blank_separated):
-        assert [place for group in grouping(pieces) for place in group] == list(range(len(pieces)))
+    for grouping in (group_words, group_by_blanks):
+        assert [index for group in grouping(pieces) for index in group] == list(range(len(pieces)))
 
 
 def test_weights_of_source_pieces_add_up_and_those_of_target_pieces_are_averaged() -> None:
     attention = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])  # (T, S)
-    np.testing.assert_allclose(merged(attention, [[0, 1], [2]], [[0, 1]]), [[0.5, 0.5]])
+    np.testing.assert_allclose(merge_attention(attention, [[0, 1], [2]], [[0, 1]]), [[0.5, 0.5]])
     heads = np.stack([np.stack([attention] * 3)] * 2)  # (L, H, T, S)
-    assert merged(heads, [[0, 1], [2]], [[0, 1]]).shape == (2, 3, 1, 2)
+    assert merge_attention(heads, [[0, 1], [2]], [[0, 1]]).shape == (2, 3, 1, 2)
 
 
 def test_a_word_is_as_likely_as_its_pieces_together() -> None:
@@ -46,7 +46,7 @@ def test_a_word_is_as_likely_as_its_pieces_together() -> None:
         "Bahnhof", (9, 8, 3), ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), (np.eye(3),), True
     )
     translation = Translation("abc", ("▁a", "bc", "</s>"), (hypothesis,), frozenset())
-    by_words, by_pieces = attended(translation, merge=True), attended(translation, merge=False)
+    by_words, by_pieces = label_attention(translation, merge=True), label_attention(translation, merge=False)
     assert by_words.target == ("Bahnhof", "</s>") and by_words.attention.shape == (2, 2)
     assert by_words.probabilities == pytest.approx((np.exp(-0.75), np.exp(-0.25)))
     assert by_pieces.target == ("Bahn", "·hof", "</s>") and by_pieces.attention.shape == (3, 3)

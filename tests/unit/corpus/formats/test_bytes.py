@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import Input, ReadOptions
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.errors import OptionError
 from support.formats import refusal, rows, texts
@@ -41,7 +41,7 @@ def test_packed_files_are_read_as_they_are_and_their_checksum_is_that_of_the_fil
     data = "".join(f"{number}\tä{number}\n" for number in range(9_000)).encode()
     packed = pack(data[: len(data) // 2]) + pack(data[len(data) // 2 :])  # type: ignore[operator]
     path.write_bytes(packed)
-    reader = open_reader(Input(path), ReadOptions())
+    reader = open_reader(CorpusFile(path), ReadOptions())
     assert [(row.source, row.target) for row in reader] == [(str(n), f"ä{n}") for n in range(9_000)]
     assert (reader.stream.sha256, reader.bytes_read) == (hashlib.sha256(packed).hexdigest(), reader.size)
 

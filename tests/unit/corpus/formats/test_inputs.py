@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.formats import format_of, open_reader
-from nmt_cli.corpus.formats.inputs import Input, ReadOptions, parse_input
+from nmt_cli.corpus.formats import find_format, open_reader
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, parse_input
 from nmt_cli.errors import NotFoundError, OptionError
 
 
 def test_a_missing_file_names_the_nearest_and_a_directory_is_none(path: Path) -> None:
     path.write_text("a\tb\n")
     with pytest.raises(NotFoundError) as caught:
-        open_reader(Input(path.with_name("corpsu.tsv")), ReadOptions())
+        open_reader(CorpusFile(path.with_name("corpsu.tsv")), ReadOptions())
     assert "corpus.tsv" in caught.value.hint
     with pytest.raises(NotFoundError, match="is a directory"):
-        open_reader(Input(path.parent), ReadOptions())
+        open_reader(CorpusFile(path.parent), ReadOptions())
 
 
 @pytest.mark.parametrize(
@@ -32,30 +32,30 @@ def test_a_missing_file_names_the_nearest_and_a_directory_is_none(path: Path) ->
     ],
 )
 def test_the_format_is_that_of_the_suffix_unless_it_is_given(name: str, expected: str) -> None:
-    assert format_of(Input(Path(name)), ReadOptions()) == expected
-    assert format_of(Input(Path(name)), ReadOptions(format="tmx")) == "tmx"
+    assert find_format(CorpusFile(Path(name)), ReadOptions()) == expected
+    assert find_format(CorpusFile(Path(name)), ReadOptions(format="tmx")) == "tmx"
     with pytest.raises(OptionError, match="there is no format 'tsvv'") as caught:
-        format_of(Input(Path(name)), ReadOptions(format="tsvv"))
+        find_format(CorpusFile(Path(name)), ReadOptions(format="tsvv"))
     assert caught.value.hint == "did you mean 'tsv'?"
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a.tsv", Input(Path("a.tsv"))),
-        ("a.tsv=2", Input(Path("a.tsv"), None, 2.0)),
-        ("a.en,a.de=0.5", Input(Path("a.en"), Path("a.de"), 0.5)),
-        ("-", Input(Path("-"))),
+        ("a.tsv", CorpusFile(Path("a.tsv"))),
+        ("a.tsv=2", CorpusFile(Path("a.tsv"), None, 2.0)),
+        ("a.en,a.de=0.5", CorpusFile(Path("a.en"), Path("a.de"), 0.5)),
+        ("-", CorpusFile(Path("-"))),
     ],
 )
-def test_an_input_is_a_name_or_two_with_a_weight(text: str, expected: Input) -> None:
+def test_an_input_is_a_name_or_two_with_a_weight(text: str, expected: CorpusFile) -> None:
     assert parse_input(text) == expected
 
 
 def test_a_name_that_exists_is_no_weight_and_a_weight_has_bounds(tmp_path: Path) -> None:
     odd = tmp_path / "a,b=2"
     odd.touch()
-    assert parse_input(str(odd)) == Input(odd)
+    assert parse_input(str(odd)) == CorpusFile(odd)
     for text in ("a.tsv=0", "a.tsv=5000"):
         with pytest.raises(OptionError, match="a weight is"):
             parse_input(text)

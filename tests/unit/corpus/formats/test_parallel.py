@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import Input, ReadOptions, parse_input
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, parse_input
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.errors import DataError
 
@@ -27,7 +27,7 @@ def test_parallel_files_of_unequal_length_name_the_line_where_they_come_apart(tm
     (tmp_path / "a.en").write_text("\n".join(lines) + "\n")
     (tmp_path / "a.de").write_text("\n".join(lines[:400] + lines[401:]) + "\n")
     with pytest.raises(DataError) as caught:
-        list(open_reader(Input(tmp_path / "a.en", tmp_path / "a.de"), ReadOptions()))
+        list(open_reader(CorpusFile(tmp_path / "a.en", tmp_path / "a.de"), ReadOptions()))
     assert f"a.en has 1,000 lines, {tmp_path}/a.de has 999" in caught.value.message
     line = int(caught.value.hint.split("from about line ")[1].split()[0])
     assert abs(line - 401) <= 3

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.formats import open_reader
-from nmt_cli.corpus.formats.inputs import Input, ReadOptions
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.corpus.formats.reader import Row
 from support.formats import TMX, UNIT, refusal, rows, texts
 
@@ -46,7 +46,7 @@ target-language="de"><body>
 <segment state="initial"><source>d</source><target>e</target></segment>
 <segment><source>f</source></segment></unit></file></xliff>"""
     assert [row._replace(line=row.line + 1) for row in rows(path, second)] == expected
-    reader = open_reader(Input(path), ReadOptions())
+    reader = open_reader(CorpusFile(path), ReadOptions())
     list(reader)
     assert reader.languages == ("en", "de")
 

@@ -1,40 +1,46 @@
+"""Splits: their groups, their sizes, and that no sentence appears in two of them."""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.arrays.ragged import IntArray
-from nmt_cli.corpus.pairs import Texts
-from nmt_cli.corpus.steps.near_duplicates import edges_of_band, near_numbers
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.steps.split import (
     Sizes,
     Splits,
-    connected_groups,
+    choose_sizes,
+    find_connected_groups,
     is_size,
-    joined,
-    leak_by_rows,
-    numbered,
-    share_known,
+    measure_known_share,
+    measure_leak,
+    number_components,
+    number_keys,
     split_by_groups,
-    wanted_sizes,
 )
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.text.normalise import digest, normalise, sentence_key
+from nmt_cli.text.normalise import hash_text, normalise, sentence_key
 
 FEW_SENTENCES = st.text(alphabet="aAbßS’'", max_size=3)
+
+
 ANY_SENTENCES = st.one_of(FEW_SENTENCES, st.text(max_size=5)).map(normalise)
+
+
 PAIRS = st.lists(st.tuples(ANY_SENTENCES, ANY_SENTENCES), min_size=1, max_size=60)
 
 
 def sentence_numbers(sentences: list[str]) -> IntArray:
-    keys = b"".join(digest(sentence_key(text)) for text in sentences)
-    return numbered(np.frombuffer(keys, np.uint64))
+    keys = b"".join(hash_text(sentence_key(text)) for text in sentences)
+    return number_keys(np.frombuffer(keys, np.uint64))
 
 
 def split(pairs: list[tuple[str, str]], sizes: Sizes, seed: int = 1) -> Splits:
     sources, targets = (sentence_numbers(list(side)) for side in zip(*pairs, strict=True))
     lengths = np.array([len(source) for source, _ in pairs])
-    return split_by_groups(connected_groups(sources, targets), lengths, sizes, seed=seed, where="toy.tsv")
+    return split_by_groups(find_connected_groups(sources, targets), lengths, sizes, seed=seed, where="toy.tsv")
 
 
 @settings(deadline=None)
@@ -46,9 +52,9 @@ def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
         splits = split(pairs, Sizes(dev, test), seed)
     except DataError:
         return
-    assert sorted(np.concatenate([rows for _, rows in splits.items()]).tolist()) == list(range(len(pairs)))
+    assert sorted(np.concatenate(list(splits.by_name.values())).tolist()) == list(range(len(pairs)))
     for side in range(2):
-        seen = [{sentence_key(pairs[row][side]) for row in rows} for _, rows in splits.items()]
+        seen = [{sentence_key(pairs[row][side]) for row in rows} for rows in splits.by_name.values()]
         assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
     assert 0 < len(splits.dev) <= dev and 0 < len(splits.test) <= test
 
@@ -56,7 +62,7 @@ def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 30)), max_size=40).filter(bool))
 def test_groups_are_the_connected_components(rows: list[tuple[int, int, int]]) -> None:
-    groups = connected_groups(*(np.array(kind) for kind in zip(*rows, strict=True)))
+    groups = find_connected_groups(*(np.array(kind) for kind in zip(*rows, strict=True)))
     expected = list(range(len(rows)))
     for _ in rows:
         for one in range(len(rows)):
@@ -75,15 +81,15 @@ def test_groups_connect_over_either_side_and_over_others() -> None:
     # Rows 0 and 2 share a source, 2 and 3 a target, 3 and 5 a source; 1 and 4 stand alone.
     sources = np.array([0, 1, 0, 2, 3, 2])
     targets = np.array([0, 1, 2, 2, 3, 4])
-    assert connected_groups(sources, targets).tolist() == [0, 1, 0, 0, 4, 0]
+    assert find_connected_groups(sources, targets).tolist() == [0, 1, 0, 0, 4, 0]
 
 
 def test_equal_text_on_different_sides_connects_nothing() -> None:
-    assert connected_groups(sentence_numbers(["Tom", "No"]), sentence_numbers(["Nein", "Tom"])).tolist() == [0, 1]
+    assert find_connected_groups(sentence_numbers(["Tom", "No"]), sentence_numbers(["Nein", "Tom"])).tolist() == [0, 1]
 
 
 def test_what_edges_connect_has_one_number() -> None:
-    assert joined(6, np.array([[5, 3], [3, 1], [0, 2]])).tolist() == [0, 1, 0, 1, 4, 1]
+    assert number_components(6, np.array([[5, 3], [3, 1], [0, 2]])).tolist() == [0, 1, 0, 1, 4, 1]
 
 
 @pytest.mark.parametrize(
@@ -100,11 +106,11 @@ def test_what_edges_connect_has_one_number() -> None:
 def test_held_out_sizes_are_a_thousand_a_tenth_or_as_asked(
     pairs: int, dev: str | None, test: str | None, sizes: Sizes
 ) -> None:
-    assert wanted_sizes(pairs, dev, test, where="toy.tsv") == sizes
+    assert choose_sizes(pairs, dev, test, where="toy.tsv") == sizes
 
 
 def test_what_is_given_as_a_file_is_not_drawn() -> None:
-    assert wanted_sizes(100, "a.tsv", None, where="toy.tsv", given=frozenset({"dev"})) == Sizes(0, 10)
+    assert choose_sizes(100, "a.tsv", None, where="toy.tsv", from_files=frozenset({"dev"})) == Sizes(0, 10)
     assert [is_size(wish) for wish in ("1000", "5%", "0.05", ".5", "a.tsv", "./1000", "", ".", "1e3")] == [
         *(True,) * 4,
         *(False,) * 5,
@@ -114,13 +120,13 @@ def test_what_is_given_as_a_file_is_not_drawn() -> None:
 @pytest.mark.parametrize("wish", ["0", "0.0", "100%", "1.5"])
 def test_sizes_that_cannot_be_are_refused(wish: str) -> None:
     with pytest.raises(OptionError, match=f"--dev is {wish}"):
-        wanted_sizes(100, wish, None, where="toy.tsv")
+        choose_sizes(100, wish, None, where="toy.tsv")
 
 
 def test_where_more_pairs_would_not_help_their_number_is_not_told() -> None:
     for dev, test in (("40%", "40%"), ("0.6", None)):
         with pytest.raises(DataError, match=r"of them would be held out, more than half") as problem:
-            wanted_sizes(100, dev, test, where="toy.tsv")
+            choose_sizes(100, dev, test, where="toy.tsv")
         assert "at least" not in problem.value.message
 
 
@@ -131,8 +137,8 @@ def test_too_few_pairs_are_refused_with_the_number_needed(
     pairs: int, dev: str | None, test: str | None, needed: str
 ) -> None:
     with pytest.raises(DataError, match=rf"toy.tsv: .*at least {needed} are needed"):
-        wanted_sizes(pairs, dev, test, where="toy.tsv")
-    wanted_sizes(int(needed), dev, test, where="toy.tsv")
+        choose_sizes(pairs, dev, test, where="toy.tsv")
+    choose_sizes(int(needed), dev, test, where="toy.tsv")
 
 
 def test_sizes_are_met_exactly_where_groups_allow() -> None:
@@ -168,56 +174,12 @@ def test_short_and_long_sentences_have_their_share_of_each_split() -> None:
         assert counts.min() >= 8 and counts.max() <= 12
 
 
-# --- nearly equal sentences
-
-
-def near(sentences: list[str]) -> list[int]:
-    texts = Texts()
-    for text in sentences:
-        texts.extend(text.encode(), np.array([len(text.encode())]))
-    keys = np.frombuffer(b"".join(digest(sentence_key(text)) for text in sentences), np.uint64)
-    return near_numbers(texts, np.arange(len(sentences)), keys).tolist()
-
-
-def test_sentences_that_differ_in_little_are_near_and_others_are_not() -> None:
-    sentences = [
-        "Tom likes tea.",
-        "Tom likes tea!",
-        "“Tom likes tea”",
-        "Mary has seen the film that I told you about yesterday.",
-        "Mary has seen the film that I told you about yesterdays",
-        "He went home early in the morning.",
-        "No.",
-        "Go.",
-        "",
-    ]
-    numbers = near(sentences)
-    assert numbers[0] == numbers[1] == numbers[2]
-    assert numbers[3] == numbers[4]
-    assert len({numbers[n] for n in (0, 3, 5, 6, 7, 8)}) == 6
-
-
-def test_sentences_are_compared_across_unlike_ones_of_equal_hashes() -> None:
-    """Five whose hashes are equal in the first band; in all the others only those of the first and the last."""
-    signatures = np.arange(5 * 32, dtype=np.uint32).reshape(5, 32)
-    signatures[:, :4] = 7
-    signatures[4] = signatures[0]
-    assert edges_of_band(signatures, 0, 4).tolist() == [[0, 4]]
-
-
-@settings(deadline=None)
-@given(st.lists(ANY_SENTENCES, min_size=1, max_size=20))
-def test_equal_sentences_are_always_near(sentences: list[str]) -> None:
-    numbers = near(sentences + sentences)
-    assert numbers[: len(sentences)] == numbers[len(sentences) :]
-
-
 def test_leak_is_the_share_of_test_rows_known_from_train() -> None:
     numbers = np.array([0, 1, 0, 2, 3])
-    assert share_known(numbers, np.array([0, 1]), np.array([2, 3, 4, 1])) == 0.5
+    assert measure_known_share(numbers, np.array([0, 1]), np.array([2, 3, 4, 1])) == 0.5
 
 
 def test_leak_of_a_corpus_without_repeats_is_none_and_of_one_sentence_all() -> None:
     unique, same = np.arange(100), np.zeros(100, dtype=np.int64)
-    leak = leak_by_rows(unique, same, Sizes(10, 10), seed=1)
+    leak = measure_leak(unique, same, Sizes(10, 10), seed=1)
     assert (leak.sources, leak.targets) == (0.0, 1.0)

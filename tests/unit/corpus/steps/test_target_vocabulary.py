@@ -15,7 +15,14 @@ from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.steps.target_vocabulary import BLOCK, WORTH, beginning, merged_on_the_way, needed_pieces, parted
+from nmt_cli.corpus.steps.target_vocabulary import (
+    BLOCK,
+    LARGEST_SHARE,
+    collect_needed_pieces,
+    extract_target_vocabulary,
+    list_intermediate_merges,
+    select_pieces,
+)
 from nmt_cli.errors import OptionError
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import PLACEHOLDERS, SPECIALS
@@ -40,7 +47,7 @@ def models(kind: TokenizerKind) -> tuple[Tokenizer, Tokenizer, Tokenizer]:
     """As it was learnt; in another order; its beginning."""
     settings = TokenizerSettings(kind=kind, lowercase=False)
     learnt = train_tokenizer(SOURCES + TARGETS, settings, vocabulary_size=SIZE)
-    source, target = parted(learnt, settings, TARGETS)
+    source, target = extract_target_vocabulary(learnt, settings, TARGETS)
     return Tokenizer(learnt, settings), Tokenizer(source, settings), Tokenizer(target, settings)
 
 
@@ -48,21 +55,21 @@ def models(kind: TokenizerKind) -> tuple[Tokenizer, Tokenizer, Tokenizer]:
 def test_the_target_has_the_beginning_of_the_joint_vocabulary(kind: TokenizerKind) -> None:
     learnt, source, target = models(kind)
     size = target.vocabulary_size
-    assert size % BLOCK == 0 and size <= WORTH * source.vocabulary_size
+    assert size % BLOCK == 0 and size <= LARGEST_SHARE * source.vocabulary_size
     assert source.vocabulary_size == learnt.vocabulary_size
-    assert target.pieces(range(size)) == source.pieces(range(size))
+    assert target.spell_pieces(range(size)) == source.spell_pieces(range(size))
     everything = range(learnt.vocabulary_size)
-    assert sorted(source.pieces(everything)) == sorted(learnt.pieces(everything))
+    assert sorted(source.spell_pieces(everything)) == sorted(learnt.spell_pieces(everything))
     first = SPECIALS + len(PLACEHOLDERS) + BYTES
-    assert target.pieces(range(first)) == learnt.pieces(range(first))
+    assert target.spell_pieces(range(first)) == learnt.spell_pieces(range(first))
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_both_cut_their_side_as_it_was_learnt(kind: TokenizerKind) -> None:
     learnt, source, target = models(kind)
     for tokenizer, texts in ((source, SOURCES), (target, TARGETS)):
-        expected = [learnt.pieces(ids) for ids in learnt.encode_all(texts)]
-        assert [tokenizer.pieces(ids) for ids in tokenizer.encode_all(texts)] == expected
+        expected = [learnt.spell_pieces(ids) for ids in learnt.encode_all(texts)]
+        assert [tokenizer.spell_pieces(ids) for ids in tokenizer.encode_all(texts)] == expected
     ids = target.encode_all(TARGETS)
     assert [source.decode(one) for one in ids] == TARGETS
     assert max(map(max, source.encode_all(SOURCES))) >= target.vocabulary_size
@@ -80,7 +87,7 @@ def test_the_target_can_spell_whatever_it_is_given(kind: TokenizerKind, text: st
 def test_a_target_that_needs_most_of_it_has_the_whole_vocabulary() -> None:
     settings = TokenizerSettings(kind="word", lowercase=False)
     learnt = train_tokenizer(SOURCES + TARGETS, settings)
-    assert parted(learnt, settings, SOURCES + TARGETS) == (learnt, learnt)
+    assert extract_target_vocabulary(learnt, settings, SOURCES + TARGETS) == (learnt, learnt)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
@@ -88,17 +95,17 @@ def test_what_is_needed_suffices(kind: TokenizerKind) -> None:
     settings = TokenizerSettings(kind=kind, lowercase=False)
     learnt = train_tokenizer(SOURCES + TARGETS, settings, vocabulary_size=SIZE)
     model = ModelProto.FromString(learnt)
-    needed = needed_pieces(model, settings, Tokenizer(learnt, settings).encode_all(TARGETS))
-    alone, whole = Tokenizer(beginning(model, sorted(needed)), settings), Tokenizer(learnt, settings)
+    needed = collect_needed_pieces(model, settings, Tokenizer(learnt, settings).encode_all(TARGETS))
+    alone, whole = Tokenizer(select_pieces(model, sorted(needed)), settings), Tokenizer(learnt, settings)
     for text in TARGETS:
-        assert alone.pieces(alone.encode(text)) == whole.pieces(whole.encode(text))
+        assert alone.spell_pieces(alone.encode(text)) == whole.spell_pieces(whole.encode(text))
 
 
 def test_what_a_piece_is_merged_from_goes_by_the_order_of_merges() -> None:
     scores = {"ab": -3.0, "bc": -1.0, "cd": -2.0, "bcd": -4.0, "abcd": -5.0}
-    assert merged_on_the_way("abcd", scores) == ["bc", "bcd"]  # cd is gone when its turn comes
-    assert merged_on_the_way("ab", scores) == []
-    assert merged_on_the_way("xyz", {}) == []
+    assert list_intermediate_merges("abcd", scores) == ["bc", "bcd"]  # cd is gone when its turn comes
+    assert list_intermediate_merges("ab", scores) == []
+    assert list_intermediate_merges("xyz", {}) == []
 
 
 def test_a_prepared_corpus_has_both_and_hands_them_on(tmp_path: Path) -> None:
@@ -107,10 +114,10 @@ def test_a_prepared_corpus_has_both_and_hands_them_on(tmp_path: Path) -> None:
     prepare(corpus, tmp_path / "second", PrepareConfig(tokenizer_from=str(tmp_path / "first")))
     first, second = (PreparedCorpus.load(tmp_path / name) for name in ("first", "second"))
     for prepared in (first, second):
-        assert prepared.joint
+        assert prepared.has_joint_vocabulary
         assert [path.name for path in prepared.tokenizer_files.values()] == ["joint.spm", "target.spm"]
         assert prepared.target_tokenizer.vocabulary_size < prepared.source_tokenizer.vocabulary_size == SIZE
-        assert prepared.encoded("train").target.ids.max() < prepared.target_tokenizer.vocabulary_size
+        assert prepared.load_encoded("train").target.ids.max() < prepared.target_tokenizer.vocabulary_size
     for name in ("joint.spm", "target.spm"):
         assert second.manifest.outputs[name] == first.manifest.outputs[name]
 

@@ -6,25 +6,32 @@ import numpy as np
 import pytest
 
 from nmt_cli.errors import DataError
-from nmt_cli.evaluation.analysis.alignment import Gold, check_links, diagonal_share, entropy, error_rate, read_links
+from nmt_cli.evaluation.analysis.alignment import (
+    Gold,
+    check_links,
+    compute_diagonal_share,
+    compute_entropy,
+    compute_error_rate,
+    read_links,
+)
 
 
 def test_entropy_is_in_bits_and_a_mean_over_the_words() -> None:
-    assert entropy(np.array([[1.0, 0, 0, 0], [0.25] * 4])) == pytest.approx(1)
+    assert compute_entropy(np.array([[1.0, 0, 0, 0], [0.25] * 4])) == pytest.approx(1)
 
 
 def test_the_diagonal_is_as_wide_as_a_word_at_least() -> None:
-    assert diagonal_share(np.eye(5)) == pytest.approx(1)
-    assert diagonal_share(np.eye(5)[::-1]) == pytest.approx(1 / 5)
-    assert diagonal_share(np.full((4, 8), 1 / 8)) < 0.5
-    assert diagonal_share(np.ones((1, 1))) == 1
+    assert compute_diagonal_share(np.eye(5)) == pytest.approx(1)
+    assert compute_diagonal_share(np.eye(5)[::-1]) == pytest.approx(1 / 5)
+    assert compute_diagonal_share(np.full((4, 8), 1 / 8)) < 0.5
+    assert compute_diagonal_share(np.ones((1, 1))) == 1
 
 
 def test_the_error_rate_is_that_of_och_and_ney() -> None:
     """|A| = 3, |S| = 2, |A and S| = 1, |A and P| = 2: 1 - 3/5."""
     gold = Gold(sure=frozenset({(0, 0), (1, 1)}), possible=frozenset({(0, 0), (1, 1), (2, 2)}))
-    assert error_rate([frozenset({(0, 0), (2, 2), (3, 3)})], [gold]) == pytest.approx(0.4)
-    assert error_rate([frozenset(gold.sure)], [gold]) == 0
+    assert compute_error_rate([frozenset({(0, 0), (2, 2), (3, 3)})], [gold]) == pytest.approx(0.4)
+    assert compute_error_rate([frozenset(gold.sure)], [gold]) == 0
 
 
 def test_pharaoh_lines_have_sure_and_possible_links(tmp_path: Path) -> None:

@@ -14,7 +14,12 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
 from nmt_cli.evaluation.analysis import significance
-from nmt_cli.evaluation.analysis.significance import approximate_randomisation, bootstrap, compare, paired_bootstrap
+from nmt_cli.evaluation.analysis.significance import (
+    bootstrap_difference,
+    bootstrap_interval,
+    compare,
+    randomise_difference,
+)
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 from support.corpora import toy_pairs
@@ -59,10 +64,10 @@ def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> No
         expected[kind] = list(test()[1].values())[1][1]
     ours, other = METRICS[name](HYPOTHESES, PAIRED), METRICS[name](OTHERS, PAIRED)
     assert ours.statistics and other.statistics
-    interval = bootstrap(ours.statistics, 200)
+    interval = bootstrap_interval(ours.statistics, 200)
     assert interval is not None and interval.half == pytest.approx(expected["bs"].ci, abs=1e-4)
-    assert paired_bootstrap(ours.statistics, other.statistics, 200) == pytest.approx(expected["bs"].p_value)
-    randomised = approximate_randomisation(ours.statistics, other.statistics, 300)
+    assert bootstrap_difference(ours.statistics, other.statistics, 200) == pytest.approx(expected["bs"].p_value)
+    randomised = randomise_difference(ours.statistics, other.statistics, 300)
     if name == "ter":  # few whole edits make ties, which sacreBLEU does not count, and Riezler and Maxwell do
         assert randomised > expected["ar"].p_value
     else:
@@ -81,9 +86,9 @@ def test_trials_are_sacrebleu_s_also_where_memory_makes_parts_of_them(monkeypatc
     """Bits are drawn 32 at a time, and what is left of 32 at the end of a part would be thrown away."""
     ours, other = METRICS["bleu"](HYPOTHESES, PAIRED), METRICS["bleu"](OTHERS, PAIRED)
     assert ours.statistics and other.statistics
-    whole = approximate_randomisation(ours.statistics, other.statistics, 300)
+    whole = randomise_difference(ours.statistics, other.statistics, 300)
     monkeypatch.setattr(significance, "CELLS", 45 * len(HYPOTHESES))
-    assert approximate_randomisation(ours.statistics, other.statistics, 300) == whole
+    assert randomise_difference(ours.statistics, other.statistics, 300) == whole
 
 
 def test_a_single_sentence_has_no_interval_and_no_bootstrap() -> None:

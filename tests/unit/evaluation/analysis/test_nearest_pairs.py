@@ -24,9 +24,9 @@ def model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> P
 def test_a_training_sentence_is_nearest_to_itself_and_the_index_is_made_once(
     corpus: PreparedCorpus, model: Path
 ) -> None:
-    translator, pairs, told = Translator.load(model), corpus.pairs("train"), []
+    translator, pairs, told = Translator.load(model), corpus.read_pairs("train"), []
     index = open_index(translator, corpus, model, told.append)
-    found = index.nearest(encode_lines(translator, [pairs[7].source, pairs[3].source]), pairs, 3)
+    found = index.find_nearest(encode_lines(translator, [pairs[7].source, pairs[3].source]), pairs, 3)
     assert [own[0].line for own in found] == [8, 4]
     assert found[0][0].pair == pairs[7] and found[0][0].similarity == pytest.approx(1, abs=0.01)
     assert [one.similarity for one in found[0]] == sorted((one.similarity for one in found[0]), reverse=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.evaluation.analysis.warnings import doubt_of_leak, doubts, doubts_of_references, seen_in
+from nmt_cli.evaluation.analysis.warnings import check_references, find_seen, list_warnings, warn_of_leak
 from nmt_cli.evaluation.config import ScoreConfig
 
 
@@ -19,33 +19,36 @@ from nmt_cli.evaluation.config import ScoreConfig
     ],
 )
 def test_references_that_a_program_changed_are_told(line: str, said: str) -> None:
-    found = doubts_of_references([line] * 100)
+    found = check_references([line] * 100)
     assert (said in found[0]) if said else found == []
 
 
 def test_a_few_odd_references_are_no_habit() -> None:
-    assert doubts_of_references(["Das ist so ."] * 5 + ["Das ist so."] * 95) == []
+    assert check_references(["Das ist so ."] * 5 + ["Das ist so."] * 95) == []
 
 
 def test_good_sentences_raise_no_doubt() -> None:
-    assert doubts(["bleu", "chrf"], ["Das ist so."] * 100, [["Das war so."]] * 100) == []
+    assert list_warnings(["bleu", "chrf"], ["Das ist so."] * 100, [["Das war so."]] * 100) == []
 
 
 def test_a_model_that_writes_lower_case_is_told() -> None:
     lower, references = ["das ist so."] * 100, [["Das war so."]] * 100
-    (told,) = doubts(["bleu"], lower, references)
+    (told,) = list_warnings(["bleu"], lower, references)
     assert "--lowercase" in told
-    assert doubts(["bleu"], lower, references, ScoreConfig(lowercase=True)) == []
+    assert list_warnings(["bleu"], lower, references, ScoreConfig(lowercase=True)) == []
 
 
 def test_blanks_before_marks_are_as_they_should_be_where_tokens_are_counted() -> None:
-    assert doubts(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, ScoreConfig(bleu_tokenizer="none")) == []
+    assert (
+        list_warnings(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, ScoreConfig(bleu_tokenizer="none"))
+        == []
+    )
 
 
 def test_sources_are_compared_in_their_normal_form() -> None:
-    assert seen_in(["Wo  ist er?", "wo ist er?"], {"Wo ist er?"}) == [True, False]
+    assert find_seen(["Wo  ist er?", "wo ist er?"], {"Wo ist er?"}) == [True, False]
 
 
 def test_a_leak_is_told_with_its_share() -> None:
-    assert doubt_of_leak([False, False], "prepared/") == []
-    assert "1 of 4 test sources (25.0%)" in doubt_of_leak([True, False, False, False], "prepared/")[0]
+    assert warn_of_leak([False, False], "prepared/") == []
+    assert "1 of 4 test sources (25.0%)" in warn_of_leak([True, False, False, False], "prepared/")[0]

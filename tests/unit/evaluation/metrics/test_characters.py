@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.characters import edit_distance
+from nmt_cli.evaluation.metrics.characters import compute_edit_distance
 from nmt_cli.evaluation.metrics.registry import METRICS
 
 WORDS = st.text(alphabet="abcä", max_size=12)
@@ -23,12 +23,12 @@ def by_the_table(one: str, other: str) -> int:
 
 @given(WORDS, WORDS)
 def test_the_distance_of_bits_is_that_of_the_table(one: str, other: str) -> None:
-    assert edit_distance(one, other) == by_the_table(one, other)
+    assert compute_edit_distance(one, other) == by_the_table(one, other)
 
 
 @pytest.mark.parametrize(("one", "other", "distance"), [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3)])
 def test_distances_known_by_heart(one: str, other: str, distance: int) -> None:
-    assert edit_distance(one, other) == distance
+    assert compute_edit_distance(one, other) == distance
 
 
 def test_the_error_rate_is_edits_by_characters_of_the_nearest_reference() -> None:

@@ -13,14 +13,14 @@ from nmt_cli.errors import DataError, MissingExtraError, NotFoundError, OptionEr
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import neural
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.metrics.registry import Given, measure_all, possible_names
+from nmt_cli.evaluation.metrics.registry import Available, measure_all, resolve_possible_names
 
 MATERIAL = Material(["a", "b"], [["a", "c"], ["b", "d"]], ["s", "t"])
 
 
 @pytest.fixture(autouse=True)
 def versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neural, "version", lambda package: "9.9")
+    monkeypatch.setattr(neural, "read_version", lambda package: "9.9")
 
 
 def module(monkeypatch: pytest.MonkeyPatch, name: str, **members: Any) -> None:
@@ -70,11 +70,11 @@ def test_bertscore_takes_the_last_layer_of_a_local_encoder(monkeypatch: pytest.M
 def test_without_a_model_or_its_package_the_message_is_clear(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
-    given = Given(model=True, sources=True)
+    given = Available(model=True, sources=True)
     with pytest.raises(OptionError, match="needs a model that is on this machine"):
-        possible_names([name], ScoreConfig(), given)
+        resolve_possible_names([name], ScoreConfig(), given)
     with pytest.raises(NotFoundError, match="does not exist"):
-        possible_names([name], ScoreConfig(**{f"{name}_model": str(tmp_path / "none")}), given)
+        resolve_possible_names([name], ScoreConfig(**{f"{name}_model": str(tmp_path / "none")}), given)
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 7}', encoding="utf-8")
     (tmp_path / "m.ckpt").touch()
     for package in ("comet", "bert_score"):
@@ -86,12 +86,16 @@ def test_without_a_model_or_its_package_the_message_is_clear(
 
 def test_a_directory_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no directory of an encoder"):
-        neural.last_layer(tmp_path)
+        neural.find_last_layer(tmp_path)
 
 
 def test_comet_without_sources_is_refused_and_left_out_of_all(tmp_path: Path) -> None:
     config = ScoreConfig(comet_model=str(tmp_path))
     with pytest.raises(OptionError, match="source"):
-        possible_names(["comet"], config, Given(model=False, sources=False))
-    assert "comet" not in possible_names(["all"], config, Given(model=False, sources=False))
-    assert possible_names(["all"], config, Given(model=True, sources=True))[-3:] == ("perplexity", "accuracy", "comet")
+        resolve_possible_names(["comet"], config, Available(model=False, sources=False))
+    assert "comet" not in resolve_possible_names(["all"], config, Available(model=False, sources=False))
+    assert resolve_possible_names(["all"], config, Available(model=True, sources=True))[-3:] == (
+        "perplexity",
+        "accuracy",
+        "comet",
+    )

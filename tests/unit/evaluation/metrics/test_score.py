@@ -4,7 +4,7 @@ import pytest
 
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.metrics.registry import METRICS
-from nmt_cli.evaluation.metrics.score import check_pairing, streams
+from nmt_cli.evaluation.metrics.score import check_pairing, transpose_references
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -27,7 +27,7 @@ def test_every_sentence_needs_as_many_references_as_the_first_and_at_least_one()
 
 
 def test_streams_hold_the_first_references_of_all_sentences_then_the_second() -> None:
-    assert streams([["a", "b"], ["c", "d"], ["e", "f"]]) == [["a", "c", "e"], ["b", "d", "f"]]
+    assert transpose_references([["a", "b"], ["c", "d"], ["e", "f"]]) == [["a", "c", "e"], ["b", "d", "f"]]
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -55,4 +55,4 @@ def test_a_perfect_translation_scores_100_whichever_of_its_references_it_equals(
 def test_the_counts_of_all_sentences_give_the_score_itself(metric: str) -> None:
     score = METRICS[metric](["so ist es eben.", "ja", "nein"], [["so ist das eben."], ["doch"], ["nein nein nein"]])
     assert score.statistics is not None
-    assert score.statistics.of([0, 1, 2]) == pytest.approx(score.value)
+    assert score.statistics.score_sentences([0, 1, 2]) == pytest.approx(score.value)

@@ -1,4 +1,4 @@
-"""The recurrences with their gradients written out, held to Keras' own cells and to TensorFlow's own gradients."""
+"""The recurrences with hand-written gradients, held to Keras' own cells and to TensorFlow's own gradients."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.model.cells import CELLS, GRU, LAYERS, LSTM, STATES, run_cell
+from nmt_cli.model.cells import CELLS, GRU, LAYERS, LSTM, STATE_NAMES, run_cell
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.decoders import BahdanauDecoder, LuongDecoder, RecurrentDecoder
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.step import teacher_forced
 
 VOCABULARIES = Vocabularies(source=11, target=13, joint=False)
-CONFIG = ModelConfig(embedding=4, units=6, attention_units=5, dropout=0.0)
+CONFIG = ModelConfig.from_options(embedding=4, units=6, attention_units=5, dropout=0.0)
 SOURCE = np.array([[4, 5, 6, 3], [7, 8, 3, 0], [9, 3, 0, 0]], dtype=np.int32)
 PREVIOUS = np.array([[2, 5, 6, 7, 8], [2, 9, 10, 0, 0], [2, 11, 12, 4, 0]], dtype=np.int32)
 TARGET = np.array([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0], [11, 12, 4, 3, 0]], dtype=np.int32)
 
 
-def network_of(config: ModelConfig) -> Seq2Seq:
+def make_network(config: ModelConfig) -> Seq2Seq:
     keras.utils.set_random_seed(7)
     network = Seq2Seq(config, VOCABULARIES)
     generator = np.random.default_rng(7)
@@ -32,17 +32,17 @@ def network_of(config: ModelConfig) -> Seq2Seq:
     return network
 
 
-def read_step_by_step(decoder: RecurrentDecoder, embedded: Any, state: dict[str, Any], training: bool) -> Any:
-    """`force` by the decoder's own `advance`."""
+def teacher_force_step_by_step(decoder: RecurrentDecoder, embedded: Any, state: dict[str, Any], training: bool) -> Any:
+    """`teacher_force` by the decoder's own `step`."""
 
     def step(carry: dict[str, Any], token: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        advance = decoder.advance(token, {**state, **{name: carry[name] for name in own}})
-        carry = {**advance.changed, "read": advance.read}
+        result = decoder.step(token, {**state, **{name: carry[name] for name in changing}})
+        carry = {**result.changed, "readout": result.readout}
         return carry, carry
 
-    own = {name: state[name] for name in decoder.advance(embedded[0], state).changed}
-    nothing = decoder.advance(embedded[0], state).read * 0.0
-    return keras.ops.scan(step, {**own, "read": nothing}, embedded)[1]["read"]
+    changing = {name: state[name] for name in decoder.step(embedded[0], state).changed}
+    zeros = decoder.step(embedded[0], state).readout * 0.0
+    return keras.ops.scan(step, {**changing, "readout": zeros}, embedded)[1]["readout"]
 
 
 def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
@@ -50,7 +50,7 @@ def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pyte
         monkeypatch.setattr(GRU, "call", keras.layers.GRU.call)
         monkeypatch.setattr(LSTM, "call", keras.layers.LSTM.call)
         for decoder in (BahdanauDecoder, LuongDecoder):
-            monkeypatch.setattr(decoder, "force", read_step_by_step)
+            monkeypatch.setattr(decoder, "teacher_force", teacher_force_step_by_step)
 
     def run(source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> list[tf.Tensor]:
         with tf.GradientTape() as tape:
@@ -87,13 +87,15 @@ def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pyte
     ),
 )
 def test_written_out_gradients_are_those_of_tensorflow(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    network = network_of(config)
+    network = make_network(config)
     fast = loss_and_gradients(network, written_out=True, monkeypatch=monkeypatch)
     slow = loss_and_gradients(network, written_out=False, monkeypatch=monkeypatch)
     assert len(fast) == 1 + len(network.trainable_variables)
-    for name, one, other in zip(["loss", *(v.path for v in network.trainable_variables)], fast, slow, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=name)
-    assert all(np.abs(one).max() > 1e-6 for one in slow)  # nothing is compared that is zero anyway
+    for name, gradient, expected in zip(
+        ["loss", *(v.path for v in network.trainable_variables)], fast, slow, strict=True
+    ):
+        np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert all(np.abs(gradient).max() > 1e-6 for gradient in slow)  # nothing is compared that is zero anyway
 
 
 def test_the_default_network_trains_with_the_attention_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +103,7 @@ def test_the_default_network_trains_with_the_attention_written_out(monkeypatch: 
         raise AssertionError("step by step")
 
     monkeypatch.setattr(BahdanauDecoder, "run_steps", refuse)
-    network_of(CONFIG)(SOURCE, PREVIOUS, training=True)
+    make_network(CONFIG)(SOURCE, PREVIOUS, training=True)
 
 
 @pytest.mark.parametrize("kind", CELLS)
@@ -111,15 +113,15 @@ def test_a_run_over_time_is_the_cell_step_by_step(kind: str, reverse: bool) -> N
     cell = CELLS[kind](4, bias_initializer="normal")
     cell.build((None, 3))
     inputs = np.random.default_rng(3).normal(size=(5, 2, 3)).astype(np.float32)
-    states = starts = [np.full((2, 4), 0.3 + number, dtype=np.float32) for number in range(len(STATES[kind]))]
+    states = starts = [np.full((2, 4), 0.3 + number, dtype=np.float32) for number in range(len(STATE_NAMES[kind]))]
     slow = {}
     for time in reversed(range(5)) if reverse else range(5):
         _, states = cell(inputs[time], states)
         states = states if isinstance(states, list | tuple) else [states]
-        slow[time] = [np.asarray(one) for one in states]
-    fast = run_cell(cell, tf.constant(inputs), [tf.constant(one) for one in starts], reverse=reverse)
-    for number, one in enumerate(fast):
-        np.testing.assert_allclose(one, np.stack([slow[time][number] for time in range(5)]), atol=1e-6)
+        slow[time] = [np.asarray(state) for state in states]
+    fast = run_cell(cell, tf.constant(inputs), [tf.constant(start) for start in starts], reverse=reverse)
+    for number, states_over_time in enumerate(fast):
+        np.testing.assert_allclose(states_over_time, np.stack([slow[time][number] for time in range(5)]), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", LAYERS)
@@ -129,7 +131,7 @@ def test_padding_leaves_the_state_alone_as_keras_does(kind: str, backwards: bool
     layer = LAYERS[kind](4, return_sequences=True, return_state=True, go_backwards=backwards)
     inputs = np.random.default_rng(3).normal(size=(3, 5, 2)).astype(np.float32)
     mask = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
-    slow, fast = ([np.asarray(one) for one in layer(inputs, mask=mask, training=training)] for training in (0, 1))
-    assert len(fast) == 1 + len(STATES[kind])
-    for one, other in zip(slow, fast, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)
+    slow, fast = ([np.asarray(output) for output in layer(inputs, mask=mask, training=training)] for training in (0, 1))
+    assert len(fast) == 1 + len(STATE_NAMES[kind])
+    for expected, output in zip(slow, fast, strict=True):
+        np.testing.assert_allclose(output, expected, atol=1e-6)

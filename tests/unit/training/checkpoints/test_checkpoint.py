@@ -14,7 +14,7 @@ from nmt_cli.errors import DamagedError
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights, save_weights
-from nmt_cli.training.config import Metric
+from nmt_cli.training.config import KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
@@ -23,7 +23,7 @@ PREVIOUS = np.array([[2, 9, 10, 11], [2, 12, 0, 0]])
 
 def network(seed: int = 3, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(seed)
-    config = ModelConfig(embedding=6, units=8, attention_units=4, **options)
+    config = ModelConfig.from_options(embedding=6, units=8, attention_units=4, **options)
     return Seq2Seq(config, Vocabularies(source=14, target=14, joint=True))
 
 
@@ -89,7 +89,7 @@ def test_the_best_weights_are_those_of_the_best_bleu_then_of_the_least_loss(tmp_
 
 
 @pytest.mark.parametrize(("metric", "best"), [("bleu", 2), ("chrf", 2), ("loss", 1), ("accuracy", 3)])
-def test_another_metric_may_say_what_is_best(metric: Metric, best: int, tmp_path: Path) -> None:
+def test_another_metric_may_say_what_is_best(metric: KeptMetric, best: int, tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, metric)
     scores = [(1.0, 40.0, 1.0), (1.5, 41.0, 3.0), (2.0, 42.0, 2.0)]  # loss, accuracy, BLEU and chrF
     for epoch, (loss, accuracy, bleu) in enumerate(scores, start=1):

@@ -14,7 +14,7 @@ import pytest
 from nmt_cli.errors import OutputError
 from nmt_cli.training.checkpoints import lock as module
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints
-from nmt_cli.training.checkpoints.lock import claimed
+from nmt_cli.training.checkpoints.lock import claim_model
 
 HOLDER = """
 import sys, time
@@ -27,7 +27,7 @@ with claimed(Path(sys.argv[1]), replace=False):
 
 
 def claim(directory: Path, *, replace: bool = False, resume: bool = False) -> None:
-    with claimed(directory, replace=replace, resume=resume):
+    with claim_model(directory, replace=replace, resume=resume):
         pass
 
 
@@ -91,7 +91,7 @@ def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None
 
 
 def test_two_trainings_do_not_write_one_directory(tmp_path: Path) -> None:
-    with claimed(tmp_path / "m", replace=False):
+    with claim_model(tmp_path / "m", replace=False):
         with pytest.raises(OutputError, match=f"process {os.getpid()} on {socket.gethostname()}"):
             claim(tmp_path / "m")
     claim(tmp_path / "m")
@@ -134,7 +134,7 @@ def test_without_locks_of_the_system_signs_of_life_decide(tmp_path: Path, monkey
 
 def test_a_held_lock_gives_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "HEARTBEAT", 0.01)
-    with claimed(tmp_path / "m", replace=False):
+    with claim_model(tmp_path / "m", replace=False):
         lock = tmp_path / "m" / "checkpoints" / "lock"
         os.utime(lock, (0, 0))
         deadline = time.monotonic() + 10

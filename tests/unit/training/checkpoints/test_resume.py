@@ -22,7 +22,7 @@ from nmt_cli.training.validation import copy_weights
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
 from support.models import prepare_toy
 
-SMALL = ModelConfig(embedding=8, units=8, attention_units=4)
+SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
 QUICK = TrainConfig(epochs=2, batch=64, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
 NUDGED = replace(QUICK, label_smoothing=0.0)
 TIMES = ("tokens_per_second", "seconds")
@@ -45,14 +45,14 @@ class Killer(Watcher):
         self.epoch = epoch
         self.told: list[tuple[int, int]] = []
 
-    def stepped(self, status: StepStatus) -> None:
+    def report_step(self, status: StepStatus) -> None:
         self.told.append((status.epoch, status.step))
         if self.left is not None:
             self.left -= 1
             if self.left == 0:
                 raise Killed
 
-    def validating(self, epoch: int) -> None:
+    def report_validation(self, epoch: int) -> None:
         if epoch == self.epoch:
             raise Killed
 
@@ -220,8 +220,8 @@ def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus,
     run.fit()
     assert len(run.checkpoints.records) == 3
     again = begin(corpus, tmp_path / "m", config)
-    assert again.finished()
-    assert not begin(corpus, tmp_path / "m", replace(config, patience=3)).finished()
+    assert again.is_finished()
+    assert not begin(corpus, tmp_path / "m", replace(config, patience=3)).is_finished()
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_the_previous_tokens_are_the_target_one_later() -> None:
 
 def test_sampled_subwords_spell_the_same_sentences_in_other_pieces(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
-    source = next(TrainingBatches(corpus, TrainConfig(batch=64, careless=0.0, placeholders=0.0)).epoch(1)).source
+    source = next(TrainingBatches(corpus, TrainConfig(batch=64, careless=0.0, placeholders=0.0)).make_epoch(1)).source
     sampled = with_sampled_subwords(source, tokenizer, 0.0, drawn())  # all cuts alike
     texts = [tokenizer.decode(row) for row in source]
     assert [tokenizer.decode(row) for row in sampled] == texts
@@ -68,7 +68,7 @@ VARIED = TrainConfig(
 
 @pytest.mark.parametrize("kind", ["char", "word"])
 def test_subwords_with_one_cut_only_are_refused(kind: TokenizerKind) -> None:
-    with pytest.raises(OptionError, match=f"does not go with subwords of kind {kind}"):
+    with pytest.raises(OptionError, match=f"cannot be combined with subwords of kind {kind}"):
         check_sampling(kind, 0.1)
     check_sampling(kind, None)
 
@@ -86,7 +86,7 @@ def test_placeholders_stay_whole(corpus: PreparedCorpus) -> None:
     assert tokenizer.encode("⟦3⟧")[-1] in tokenizer.placeholder_ids
     assert all(tokenizer.encode("⟦3⟧")[-1] in row for row in sampled)
     varied = TrainConfig(batch=32, placeholders=1.0, subword_sampling=0.0, sample_target=True, careless=0.0)
-    for batch in TrainingBatches(corpus, varied).epoch(1):
+    for batch in TrainingBatches(corpus, varied).make_epoch(1):
         held = [np.isin(side, tokenizer.placeholder_ids).sum(axis=1).tolist() for side in batch.sides]
         assert held[0] == held[1]
 
@@ -97,17 +97,17 @@ def equal(one: Batch, other: Batch) -> bool:
 
 def test_what_varies_follows_from_seed_epoch_and_batch_alone(corpus: PreparedCorpus) -> None:
     batches = TrainingBatches(corpus, VARIED)
-    whole, again, other = list(batches.epoch(2)), list(batches.epoch(2)), list(batches.epoch(3))
+    whole, again, other = list(batches.make_epoch(2)), list(batches.make_epoch(2)), list(batches.make_epoch(3))
     assert all(map(equal, whole, again))
     assert not any(map(equal, whole, other))
-    later = list(batches.epoch(2, skip=3))
+    later = list(batches.make_epoch(2, skip=3))
     assert len(later) == len(whole) - 3
     assert all(map(equal, later, whole[3:]))
 
 
 def test_dropped_tokens_are_asked_for_all_the_same(corpus: PreparedCorpus) -> None:
-    pairs = {(pair.source, pair.target) for pair in corpus.pairs("train")}
-    for batch in TrainingBatches(corpus, VARIED).epoch(1):
+    pairs = {(pair.source, pair.target) for pair in corpus.read_pairs("train")}
+    for batch in TrainingBatches(corpus, VARIED).make_epoch(1):
         assert not (batch.target == UNKNOWN).any()
         assert (batch.source == UNKNOWN).any()
         expected = previous_of(batch.target)
@@ -128,12 +128,12 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
 
 def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
     batches = TrainingBatches(real, TrainConfig(batch_tokens=600, careless=0.0, placeholders=0.0))
-    found = list(batches.epoch(1))
+    found = list(batches.make_epoch(1))
     assert len(found) == batches.steps
     sizes = [max(side.size for side in batch.sides) for batch in found]
     assert 500 < np.mean(sizes) < 600
     assert max(sizes) <= 600
-    assert sum(len(batch.source) for batch in found) == len(real.pairs("train"))
+    assert sum(len(batch.source) for batch in found) == len(real.read_pairs("train"))
 
 
 @pytest.mark.parametrize(
@@ -148,5 +148,5 @@ def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
 def test_little_is_padding_although_what_varies_has_other_lengths(
     real: PreparedCorpus, options: dict[str, Any]
 ) -> None:
-    sides = [side for batch in TrainingBatches(real, TrainConfig(**options)).epoch(1) for side in batch.sides]
+    sides = [side for batch in TrainingBatches(real, TrainConfig(**options)).make_epoch(1) for side in batch.sides]
     assert 1 - sum((side != 0).sum() for side in sides) / sum(side.size for side in sides) < 0.10

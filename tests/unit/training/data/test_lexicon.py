@@ -4,18 +4,20 @@ import numpy as np
 import pytest
 
 from nmt_cli.training.data.lexicon import (
-    Words,
-    lexicon,
-    likeliest,
-    links,
-    translation_probabilities,
+    WordTable,
+    estimate_probabilities,
+    find_words,
+    is_likeliest,
+    learn_lexicon,
+    link_all,
     without_capital,
-    words_in,
 )
 
 
 def learned(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    return lexicon(Words.of([source for source, _ in pairs]), Words.of([target for _, target in pairs]))
+    return learn_lexicon(
+        WordTable.from_texts([source for source, _ in pairs]), WordTable.from_texts([target for _, target in pairs])
+    )
 
 
 def test_words_that_stand_together_again_and_again_are_translations() -> None:
@@ -35,32 +37,32 @@ def test_the_first_round_shares_a_word_evenly_among_all_that_may_explain_it(monk
     second, half of x is for a. So a expects 1/3 + 1/2 of x and 1/3 of y, and b 1/3 of each.
     """
     monkeypatch.setattr("nmt_cli.training.data.lexicon.ROUNDS", 1)
-    source, target = Words.of(["a b", "a"]), Words.of(["x y", "x"])
-    of_source, of_target = links(source.lengths, target.lengths)
+    source, target = WordTable.from_texts(["a b", "a"]), WordTable.from_texts(["x y", "x"])
+    of_source, of_target = link_all(source.lengths, target.lengths)
     assert (of_source.tolist(), of_target.tolist()) == ([0, 0, 1, 1, 2], [0, 1, 0, 1, 2])
     given, made = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])  # a x, a y, b x, b y
     link = np.array([0, 1, 2, 3, 0])
-    found = translation_probabilities(given, made, link, target.numbers, of_target)
+    found = estimate_probabilities(given, made, link, target.numbers, of_target)
     np.testing.assert_allclose(found, [5 / 7, 2 / 7, 1 / 2, 1 / 2])
 
 
 def test_the_likeliest_of_each_word_is_one() -> None:
-    assert likeliest(np.array([4, 2, 4, 2]), np.array([0.5, 0.1, 0.4, 0.9])).tolist() == [True, False, False, True]
+    assert is_likeliest(np.array([4, 2, 4, 2]), np.array([0.5, 0.1, 0.4, 0.9])).tolist() == [True, False, False, True]
 
 
 def test_links_join_every_word_of_a_pair_with_every_other() -> None:
-    of_source, of_target = links(np.array([2, 0, 1]), np.array([2, 3, 1]))
+    of_source, of_target = link_all(np.array([2, 0, 1]), np.array([2, 3, 1]))
     assert list(zip(of_source.tolist(), of_target.tolist(), strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 5)]
 
 
 def test_a_first_word_is_as_within_sentences() -> None:
-    words = Words.of(["Dogs sleep", "the dogs", "Tom sleeps", "I saw Tom"])
+    words = WordTable.from_texts(["Dogs sleep", "the dogs", "Tom sleeps", "I saw Tom"])
     assert words.texts == [["dogs", "sleep"], ["the", "dogs"], ["Tom", "sleeps"], ["I", "saw", "Tom"]]
     assert without_capital([], words.within) == []
 
 
 def test_words_are_found_with_their_marks_and_numbers_too() -> None:
-    assert [word[0] for word in words_in("«हिन्दी» ⟦1⟧: don't take 19, e-mail!")] == [
+    assert [word[0] for word in find_words("«हिन्दी» ⟦1⟧: don't take 19, e-mail!")] == [
         "हिन्दी",
         "don't",
         "take",

@@ -8,7 +8,7 @@ import pytest
 
 from nmt_cli.arrays.special_ids import END, START
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.training.data.placeholders import shared_words, with_placeholders
+from nmt_cli.training.data.placeholders import find_shared_words, with_placeholders
 
 SOURCE, TARGET = "Tom saw Maria in 2013.", "2013 hat Tom Maria gesehen."
 
@@ -18,9 +18,9 @@ def restored(text: str, names: dict[str, str]) -> str:
 
 
 def test_names_and_numbers_that_stand_on_both_sides_once_are_shared() -> None:
-    assert shared_words(SOURCE, TARGET) == ["Tom", "Maria", "2013"]
-    assert shared_words("Tom, Tom is in Rome", "Tom ist in Rom") == []
-    assert shared_words("Is Tom's in an us?", "Toms in an us") == []
+    assert find_shared_words(SOURCE, TARGET) == ["Tom", "Maria", "2013"]
+    assert find_shared_words("Tom, Tom is in Rome", "Tom ist in Rom") == []
+    assert find_shared_words("Is Tom's in an us?", "Toms in an us") == []
 
 
 def test_the_same_words_become_the_same_placeholders_on_both_sides() -> None:
@@ -64,7 +64,9 @@ def test_batches_teach_placeholders_in_source_and_target_alike(tmp_path: Path) -
     ids = [corpus.source_tokenizer.encode(name)[-1] for name in PLACEHOLDERS]
     for share, least in ((0.0, 0), (1.0, 30)):
         config = TrainConfig(batch=32, careless=0.0, placeholders=share)
-        rows = [row for batch in TrainingBatches(corpus, config).epoch(1) for row in zip(*batch.sides, strict=True)]
+        rows = [
+            row for batch in TrainingBatches(corpus, config).make_epoch(1) for row in zip(*batch.sides, strict=True)
+        ]
         held = [[np.isin(side, ids).sum() for side in row] for row in rows]
         assert all(source == target for source, target in held)
         assert sum(source for source, _ in held) >= least and (share or not any(source for source, _ in held))

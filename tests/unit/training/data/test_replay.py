@@ -25,7 +25,7 @@ def split(first: int, rows: int) -> EncodedSplit:
 
 def test_an_epoch_has_every_new_pair_and_its_share_of_old_ones() -> None:
     made = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1)
-    epochs = [made.rows(epoch) for epoch in (1, 2)]
+    epochs = [made.select_rows(epoch) for epoch in (1, 2)]
     for rows in epochs:
         ids = [int(made.split.source[row][0]) for row in rows]
         assert ids[:80] == list(range(80))
@@ -33,11 +33,11 @@ def test_an_epoch_has_every_new_pair_and_its_share_of_old_ones() -> None:
         assert all(1000 <= one < 1500 for one in ids[80:])
         assert [made.split.target[row].tolist() for row in rows] == [[one, 9] for one in ids]
     assert set(epochs[0]) != set(epochs[1])
-    np.testing.assert_array_equal(epochs[0], made.rows(1))
+    np.testing.assert_array_equal(epochs[0], made.select_rows(1))
 
 
 def test_few_old_pairs_are_repeated_evenly() -> None:
-    rows = EpochRows(split(0, 30), split(1000, 10), share=0.5, seed=1).rows(1)
+    rows = EpochRows(split(0, 30), split(1000, 10), share=0.5, seed=1).select_rows(1)
     assert np.bincount(rows)[30:].tolist() == [3] * 10
 
 
@@ -45,7 +45,7 @@ def test_without_old_pairs_an_epoch_is_the_new_ones() -> None:
     new = split(0, 5)
     made = EpochRows(new, None, share=0.2, seed=1)
     assert made.split is new
-    assert made.rows(1).tolist() == [0, 1, 2, 3, 4]
+    assert made.select_rows(1).tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,9 @@ def test_without_old_pairs_an_epoch_is_the_new_ones() -> None:
 )
 def test_parts_of_the_pairs_are_all_of_them_in_turn(pairs: int, most: int, sizes: list[int]) -> None:
     made = EpochRows(split(0, pairs), None, share=0.2, seed=1, most=most)
-    turns = [[made.rows(turn * len(sizes) + part + 1).tolist() for part in range(len(sizes))] for turn in range(3)]
+    turns = [
+        [made.select_rows(turn * len(sizes) + part + 1).tolist() for part in range(len(sizes))] for turn in range(3)
+    ]
     for parts in turns:
         assert sorted(map(len, parts)) == sizes
         assert sorted(row for part in parts for row in part) == list(range(pairs))
@@ -62,13 +64,13 @@ def test_parts_of_the_pairs_are_all_of_them_in_turn(pairs: int, most: int, sizes
 
 def test_old_pairs_have_their_share_of_a_part() -> None:
     made = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1, most=40)
-    assert [len(made.rows(epoch)) for epoch in (1, 2)] == [50, 50]
+    assert [len(made.select_rows(epoch)) for epoch in (1, 2)] == [50, 50]
     assert made.pairs == 80 + 10
 
 
 def test_pairs_that_are_not_allowed_are_never_taken() -> None:
     made = EpochRows(split(0, 30), split(1000, 10), share=0.5, seed=1, allowed=np.array([2, 5, 7]))
-    assert set(made.rows(1)[30:].tolist()) == {32, 35, 37} and len(made.rows(1)) == 60
+    assert set(made.select_rows(1)[30:].tolist()) == {32, 35, 37} and len(made.select_rows(1)) == 60
 
 
 def test_what_is_held_out_now_is_not_replayed(tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_what_is_held_out_now_is_not_replayed(tmp_path: Path) -> None:
     longer = write_pairs(tmp_path / "longer.tsv", toy_pairs(600))
     prepare(longer, tmp_path / "new", PrepareConfig(tokenizer_from=str(old.directory)))
     new = PreparedCorpus.load(tmp_path / "new")
-    rows, pairs = clear_of(old, new), old.pairs("train")
-    held_out = {text for name in ("dev", "test") for pair in new.pairs(name) for text in pair}
+    rows, pairs = clear_of(old, new), old.read_pairs("train")
+    held_out = {text for name in ("dev", "test") for pair in new.read_pairs(name) for text in pair}
     assert 0 < len(rows) < len(pairs)
     assert [row for row, pair in enumerate(pairs) if not held_out.intersection(pair)] == rows.tolist()

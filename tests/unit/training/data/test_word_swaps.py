@@ -32,7 +32,7 @@ def swaps() -> WordSwaps:
 
 def drawn(source: str, target: str, times: int = 60) -> set[tuple[str, str]]:
     made, generator = swaps(), np.random.default_rng(1)
-    return {made.swapped(source, target, generator) for _ in range(times)}
+    return {made.swap_words(source, target, generator) for _ in range(times)}
 
 
 def test_a_word_and_its_translation_become_others_that_have_stood_in_such_a_place() -> None:
@@ -87,7 +87,7 @@ def text_pairs(corpus: PreparedCorpus, share: float) -> set[tuple[str, str]]:
     spelled = corpus.source_tokenizer.decode_all, corpus.target_tokenizer.decode_all
     return {
         pair
-        for batch in batches.epoch(1)
+        for batch in batches.make_epoch(1)
         for pair in zip(
             *(decode(side.tolist()) for decode, side in zip(spelled, batch.sides, strict=True)), strict=True
         )

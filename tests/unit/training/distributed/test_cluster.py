@@ -18,7 +18,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training.checkpoints.checkpoint import FACTS, state_path
-from nmt_cli.training.distributed.process import Place
+from nmt_cli.training.distributed.process import ProcessRole
 from support.models import prepare_toy
 
 TESTS = Path(__file__).parents[3]
@@ -29,12 +29,12 @@ def config(jobs: dict[str, Sequence[str]], job: str, index: int) -> str:
 
 
 def test_who_is_the_chief() -> None:
-    assert Place.parse(None).is_chief and Place.parse("{}").processes == 1
-    assert Place.parse(config({"worker": ["a:1"]}, "worker", 0)).processes == 1
+    assert ProcessRole.parse(None).is_chief and ProcessRole.parse("{}").processes == 1
+    assert ProcessRole.parse(config({"worker": ["a:1"]}, "worker", 0)).processes == 1
     workers: dict[str, Sequence[str]] = {"worker": ["a:1", "b:1"]}
-    assert [Place.parse(config(workers, "worker", index)).is_chief for index in (0, 1)] == [True, False]
+    assert [ProcessRole.parse(config(workers, "worker", index)).is_chief for index in (0, 1)] == [True, False]
     with_chief = {"chief": ["c:1"], **workers}
-    places = [Place.parse(config(with_chief, job, index)) for job, index in (("chief", 0), ("worker", 0))]
+    places = [ProcessRole.parse(config(with_chief, job, index)) for job, index in (("chief", 0), ("worker", 0))]
     assert [place.is_chief for place in places] == [True, False]
     assert {place.processes for place in places} == {3}
     assert str(places[1]) == "worker 0 of 3 processes"
@@ -53,7 +53,7 @@ def test_who_is_the_chief() -> None:
 )
 def test_what_cannot_be_is_told(text: str) -> None:
     with pytest.raises(OptionError, match="TF_CONFIG"):
-        Place.parse(text)
+        ProcessRole.parse(text)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.distributed import strategy as devices
 from nmt_cli.training.distributed.process import ALONE
-from nmt_cli.training.distributed.strategy import described, give_threads, parts_of_batch, strategy_for
+from nmt_cli.training.distributed.strategy import describe_devices, give_threads, make_strategy, parts_of_batch
 
 
 @pytest.fixture
@@ -22,17 +22,17 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_device_is_used_unless_all_are_asked_for(two_gpus: None) -> None:
-    assert described(strategy_for(TrainConfig(), ALONE), ALONE) == "1 GPU"
-    assert described(strategy_for(TrainConfig(devices="all"), ALONE), ALONE) == "2 GPUs"
+    assert describe_devices(make_strategy(TrainConfig(), ALONE), ALONE) == "1 GPU"
+    assert describe_devices(make_strategy(TrainConfig(devices="all"), ALONE), ALONE) == "2 GPUs"
 
 
 def test_each_device_needs_a_sentence(two_gpus: None) -> None:
     with pytest.raises(OptionError, match="shared among 2 devices"):
-        strategy_for(TrainConfig(devices="all", batch=1), ALONE)
+        make_strategy(TrainConfig(devices="all", batch=1), ALONE)
 
 
 def test_without_a_gpu_there_is_nothing_to_share() -> None:
-    assert strategy_for(TrainConfig(devices="all"), ALONE).num_replicas_in_sync == 1
+    assert make_strategy(TrainConfig(devices="all"), ALONE).num_replicas_in_sync == 1
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import onnxruntime
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
-from nmt_cli.runtime.model_directory import FLOAT, graph_files
+from nmt_cli.runtime.model_directory import FLOAT, name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.training.export import embedding_tables as module
-from nmt_cli.training.export.embedding_tables import tabulate
-from nmt_cli.training.export.graph import Graph, node
+from nmt_cli.training.export.embedding_tables import look_up_embeddings
+from nmt_cli.training.export.graph import Graph, make_node
 from support.models import KINDS, export_untrained, prepare_toy
 
 TABLE = np.random.default_rng(1).normal(size=(9, 4)).astype(np.float32)
@@ -40,11 +40,11 @@ def graph_of(nodes: list[NodeProto], rows: int, *, axes: int = 1) -> ModelProto:
 
 
 def product(value: str) -> list[NodeProto]:
-    return [node("MatMul", [value, "w"], ["p"]), node("Add", ["p", "bias"], ["y"])]
+    return [make_node("MatMul", [value, "w"], ["p"]), make_node("Add", ["p", "bias"], ["y"])]
 
 
 def beside(*values: str, axis: int = -1) -> list[NodeProto]:
-    return [node("Gather", ["table", "ids"], ["e"]), node("Concat", values, ["c"], axis=axis), *product("c")]
+    return [make_node("Gather", ["table", "ids"], ["e"]), make_node("Concat", values, ["c"], axis=axis), *product("c")]
 
 
 def outcome(model: ModelProto, ids: np.ndarray) -> np.ndarray:
@@ -61,12 +61,12 @@ def operations(model: ModelProto) -> list[str]:
 def tabulated(model: ModelProto) -> ModelProto:
     copy = ModelProto()
     copy.CopyFrom(model)
-    tabulate(Graph(copy.graph))
+    look_up_embeddings(Graph(copy.graph))
     return copy
 
 
 def test_a_product_of_embeddings_is_a_lookup() -> None:
-    model = graph_of([node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
+    model = graph_of([make_node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
     assert operations(tabulated(model)) == ["Gather"]
     np.testing.assert_allclose(outcome(tabulated(model), IDS[0]), outcome(model, IDS[0]), rtol=1e-5)
 
@@ -90,9 +90,9 @@ def test_between_others_and_below_others_it_is_not(nodes: list[NodeProto], rows:
 
 def test_rows_are_found_behind_a_transposition_and_a_flattening() -> None:
     nodes = [
-        node("Gather", ["table", "ids"], ["e"]),
-        node("Transpose", ["e"], ["t"], perm=[1, 0, 2]),
-        node("Reshape", ["t", "flat"], ["r"]),
+        make_node("Gather", ["table", "ids"], ["e"]),
+        make_node("Transpose", ["e"], ["t"], perm=[1, 0, 2]),
+        make_node("Reshape", ["t", "flat"], ["r"]),
         *product("r"),
     ]
     model = graph_of(nodes, 4, axes=2)
@@ -103,7 +103,11 @@ def test_rows_are_found_behind_a_transposition_and_a_flattening() -> None:
 
 
 def test_the_shape_of_embeddings_needs_no_lookup() -> None:
-    nodes = [node("Gather", ["table", "ids"], ["e"]), node("Shape", ["e"], ["s"]), node("Cast", ["s"], ["y"], to=1)]
+    nodes = [
+        make_node("Gather", ["table", "ids"], ["e"]),
+        make_node("Shape", ["e"], ["s"]),
+        make_node("Cast", ["s"], ["y"], to=1),
+    ]
     model = graph_of(nodes, 4, axes=2)
     found = tabulated(model)
     assert "table" not in {one.name for one in found.graph.initializer}
@@ -111,7 +115,7 @@ def test_the_shape_of_embeddings_needs_no_lookup() -> None:
 
 
 def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = graph_of([node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
+    model = graph_of([make_node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
     monkeypatch.setattr(module, "LARGEST", 9 * 3 - 1)
     assert operations(tabulated(model)) == operations(model)
     monkeypatch.setattr(module, "LARGEST", 9 * 3)
@@ -121,9 +125,9 @@ def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("kind", [KINDS[number] for number in (0, 3, 4, 8)], ids=str)
 def test_no_recurrent_network_multiplies_embeddings(kind: dict[str, object], tmp_path: Path) -> None:
     directory = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", **kind)
-    for name, ids in zip(graph_files(FLOAT), ("source_ids", "tokens"), strict=True):
+    for name, ids in zip(name_graphs(FLOAT), ("source_ids", "tokens"), strict=True):
         model = onnx.load(directory / name)
-        tabulate(Graph(model.graph))
+        look_up_embeddings(Graph(model.graph))
         tables = [one for one in model.graph.node if one.op_type == "Gather" and one.input[1] == ids]
         read = {one.output[0] for one in tables}
         assert not [one for one in model.graph.node if one.op_type == "MatMul" and read.intersection(one.input)]

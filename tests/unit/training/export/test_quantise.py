@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from nmt_cli.arrays.batching import padded
-from nmt_cli.runtime.model_directory import graph_files
+from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.runtime.model_directory import name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.training.export.graph import Graph, bodies
+from nmt_cli.training.export.graph import Graph, list_bodies
 from nmt_cli.training.export.quantise import NARROWEST, in_bytes, largest_sums, quantise_products
 from support.models import KINDS, export_untrained, prepare_toy
 
@@ -40,7 +40,7 @@ def test_both_precisions_give_nearly_the_same_distribution(directory: Path) -> N
         step = engine.step(np.array([2, 2]), engine.encode(source), VOCABULARY)
         order = np.argsort(step.tokens, axis=1)
         steps.append(np.take_along_axis(step.log_probabilities, order, axis=1))
-    products = len(Graph(onnx.load(directory / "decoder.onnx").graph).linears(narrowest=NARROWEST))
+    products = len(Graph(onnx.load(directory / "decoder.onnx").graph).list_linears(narrowest=NARROWEST))
     far = 0.05 if products < 10 else 0.15  # one behind the other, in a Transformer; widths of 8 even little out
     np.testing.assert_allclose(steps[1], steps[0], atol=far)
     assert not np.array_equal(steps[0], steps[1])
@@ -66,9 +66,9 @@ def test_int8_gives_a_sentence_the_same_result_in_every_batch(
     directory: Path, batch: Sequence[Sequence[int]], beam: int
 ) -> None:
     engine, config = OnnxEngine(directory, precision="int8"), SearchConfig(beam_size=beam, max_length=6)
-    together = search(engine, padded(batch, range(len(batch))), config)
+    together = search(engine, pad_rows(batch), config)
     for index, found in enumerate(together):
-        alone = search(engine, padded(batch, [index]), config)[0]
+        alone = search(engine, pad_rows([batch[index]]), config)[0]
         assert alone[0].tokens == found[0].tokens
         assert alone[0].score == pytest.approx(found[0].score, abs=1e-5)
 
@@ -82,7 +82,7 @@ def test_a_network_that_is_too_narrow_for_bytes_is_published_all_the_same(tmp_pa
 
 
 def test_every_matrix_is_of_bytes(directory: Path) -> None:
-    for name in graph_files("int8"):
+    for name in name_graphs("int8"):
         arrays = map(numpy_helper.to_array, onnx.load(directory / name).graph.initializer)
         matrices = [array for array in arrays if array.ndim == 2 and min(array.shape) >= NARROWEST]
         assert matrices and {array.dtype.name for array in matrices} == {"int8"}
@@ -115,11 +115,11 @@ def product_graph(weights: np.ndarray, bias: np.ndarray) -> Graph:
 
 
 def run(graph: Graph, tmp_path: Path, **values: np.ndarray) -> np.ndarray:
-    from nmt_cli.runtime.onnx_engine import session
+    from nmt_cli.runtime.onnx_engine import open_session
 
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "one.onnx")
-    return np.asarray(session(tmp_path / "one.onnx").run(None, values)[0])
+    return np.asarray(open_session(tmp_path / "one.onnx").run(None, values)[0])
 
 
 def test_a_product_of_bytes_is_near_the_true_one(tmp_path: Path) -> None:
@@ -153,7 +153,9 @@ def test_two_products_with_one_value_share_its_bytes(tmp_path: Path) -> None:
     graph.proto.input.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 4]) for name in "uv")
     graph.proto.output.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, ["N", 4]))
     graph.proto.node.insert(0, helper.make_node("Concat", ["u", "v"], ["x"], axis=1))
-    graph.proto.node.append(helper.make_node("MatMul", ["x", graph.constant(2 * graph.arrays["w"], "double")], ["z"]))
+    graph.proto.node.append(
+        helper.make_node("MatMul", ["x", graph.add_constant(2 * graph.arrays["w"], "double")], ["z"])
+    )
     quantise_products(graph, {"x": 1.0})
     graph.prune()
     operations = [one.op_type for one in graph.proto.node]
@@ -163,17 +165,17 @@ def test_two_products_with_one_value_share_its_bytes(tmp_path: Path) -> None:
 
 
 def test_every_product_with_weights_is_one_of_bytes(directory: Path) -> None:
-    for name in graph_files("int8"):
+    for name in name_graphs("int8"):
         graph = Graph(onnx.load(directory / name).graph)
-        within = [Graph(body, outer=graph) for one in graph.proto.node for body in bodies(one)]
-        assert not [linear.value for one in (graph, *within) for linear in one.linears(narrowest=NARROWEST)]
+        within = [Graph(body, outer=graph) for one in graph.proto.node for body in list_bodies(one)]
+        assert not [linear.value for one in (graph, *within) for linear in one.list_linears(narrowest=NARROWEST)]
 
 
 def test_what_the_graph_clips_has_the_scale_of_its_limit_and_needs_no_clipping(tmp_path: Path) -> None:
     weights, bias = np.array([[1.0], [-2.0], [0.5], [1.0]]).astype(np.float32), np.array([0.25], dtype=np.float32)
     weights = np.tile(weights, (1, 4))  # wide enough to be quantised
     graph = product_graph(weights, np.tile(bias, 4))
-    high, low = graph.constant(np.float32(1), "high"), graph.constant(np.float32(-1), "low")
+    high, low = graph.add_constant(np.float32(1), "high"), graph.add_constant(np.float32(-1), "low")
     clip = [helper.make_node("Min", ["x", high], ["below"]), helper.make_node("Max", ["below", low], ["within"])]
     product, add = list(graph.proto.node)
     product.input[0] = "within"

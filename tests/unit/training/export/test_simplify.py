@@ -7,7 +7,7 @@ import onnxruntime
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
-from nmt_cli.training.export.simplify import block_length, rewrite
+from nmt_cli.training.export.simplify import block_length, simplify_model
 
 
 def best_of(vocabulary: int) -> ModelProto:
@@ -31,7 +31,7 @@ def best_of(vocabulary: int) -> ModelProto:
 @pytest.mark.parametrize("k", [1, 6, 20, 400])
 def test_the_best_of_blocks_are_the_best_of_all(k: int) -> None:
     decoder = best_of(400)
-    rewrite(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
+    simplify_model(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
     assert "LogSoftmax" not in {node.op_type for node in decoder.graph.node}
     session = onnxruntime.InferenceSession(decoder.SerializeToString())
     scores = np.random.default_rng(1).normal(size=(7, 400)).astype(np.float32) * 5
@@ -62,5 +62,5 @@ def test_blocks_divide_the_vocabulary(vocabulary: int, length: int) -> None:
 
 def test_a_vocabulary_that_nothing_divides_is_left_as_it_is() -> None:
     decoder = best_of(101)
-    rewrite(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
+    simplify_model(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
     assert [node.op_type for node in decoder.graph.node] == ["LogSoftmax", "TopK"]

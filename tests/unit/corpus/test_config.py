@@ -1,6 +1,6 @@
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig, languages_in
+from nmt_cli.corpus.config import PrepareConfig, guess_languages
 from nmt_cli.errors import OptionError
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -17,12 +17,12 @@ from nmt_cli.text.tokenizer_settings import TokenizerSettings
     ],
 )
 def test_languages_are_read_from_file_names_of_the_usual_form(name: str, languages: tuple[str, str]) -> None:
-    assert languages_in(name) == languages
+    assert guess_languages(name) == languages
 
 
 def test_two_files_name_a_language_each() -> None:
-    assert languages_in("train.en", "train.de.gz") == ("en", "de")
-    assert languages_in("a.txt", "b.txt") == ("source", "target")
+    assert guess_languages("train.en", "train.de.gz") == ("en", "de")
+    assert guess_languages("a.txt", "b.txt") == ("source", "target")
 
 
 def test_tokenizer_settings_are_those_of_the_options() -> None:
@@ -34,9 +34,12 @@ def test_tokenizer_settings_are_those_of_the_options() -> None:
     ("options", "message"),
     [
         ({"min_count": 10}, "--tokenizer is unigram"),
-        ({"min_count": 10, "tokenizer": "word", "vocab_size": 500}, "--vocab-size and --min-count exclude"),
-        ({"min_count": 10, "tokenizer": "word", "tokenizer_from": "model"}, "--tokenizer-from and --min-count exclude"),
-        ({"vocab_size": 500, "tokenizer_from": "model"}, "--vocab-size and --tokenizer-from exclude"),
+        ({"min_count": 10, "tokenizer": "word", "vocab_size": 500}, "--vocab-size and --min-count cannot be combined"),
+        (
+            {"min_count": 10, "tokenizer": "word", "tokenizer_from": "model"},
+            "--tokenizer-from and --min-count cannot be combined",
+        ),
+        ({"vocab_size": 500, "tokenizer_from": "model"}, "--vocab-size and --tokenizer-from cannot be combined"),
     ],
 )
 def test_options_of_subwords_that_exclude_each_other_are_refused(options: dict[str, object], message: str) -> None:

@@ -1,0 +1,60 @@
+"""The prompt of `nmt translate` on a terminal: one sentence typed, its translation below. Knows no search."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import typer
+
+from nmt_cli.cli.render import Screen
+from nmt_cli.documents.document import TranslationUnit
+from nmt_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.result import Translation
+
+
+def prompt_for_lines(
+    card: ModelCard, screen: Screen, write: Callable[[Translation], str], errors: str = "strict"
+) -> Iterator[list[TranslationUnit]]:
+    """Yields the lines typed on a terminal one by one, with editing and history where the system has them.
+
+    `write` formats a translation; `errors` says what becomes of invalid UTF-8 ("strict" or "replace").
+    """
+    with suppress(ImportError):
+        import readline  # noqa: F401 (its import gives `input` a history)
+
+    greet(card, screen)
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors=errors)  # whatever the locale says
+    for number in itertools.count(1):
+        try:
+            text = read_line(number)
+        except EOFError:
+            typer.echo()
+            return
+        yield [TranslationUnit((text,), lambda translations: write(translations[0]))]
+
+
+def greet(card: ModelCard, screen: Screen) -> None:
+    """Says which model listens, how good it is, and what to type."""
+    bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
+    unit = "One sentence per line" if card.source.get("type", "text") == "text" else "The path of one file per line"
+    screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {unit}; Ctrl-D ends.")
+
+
+def read_line(number: int) -> str:
+    """Returns the typed line of this number. Raises EOFError at Ctrl-D, DataError for invalid UTF-8."""
+    try:
+        return input("› ")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"typed line {number:,} is invalid UTF-8: byte 0x{error.object[error.start]:02x}",
+            hint="set the terminal to UTF-8, or use --errors replace",
+        ) from error

@@ -1,0 +1,103 @@
+"""The summary of `nmt translate` on stderr: what a person should look at, once, after the last line.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nmt_cli.cli.render import Screen
+from nmt_cli.documents.document import Document
+from nmt_cli.jobs.job import Executor
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.truncation import SourceCuts, describe_limits
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Placed, Translation
+
+SPANS_SHOWN = 5  # of the protected spans that a person should look at
+CHARACTERS_SHOWN = 20
+
+
+@dataclass
+class TranslationReport:
+    """Counts, translation by translation, what is worth a warning at the end."""
+
+    unseen_characters: set[str] = field(default_factory=set)
+    truncated: int = 0  # translations that reached the length limit
+    spans: int = 0
+    doubtful_spans: int = 0
+    first_doubtful: list[Placed] = field(default_factory=list)
+    repairs: Counter[tuple[str, str]] = field(default_factory=Counter)  # (fault, remedy that helped)
+    faults: Counter[str] = field(default_factory=Counter)  # faults that no remedy helped against
+    source_cuts: SourceCuts = field(default_factory=SourceCuts)
+
+    def add(self, translation: Translation) -> None:
+        """Counts one translation."""
+        self.unseen_characters |= translation.unseen
+        self.truncated += translation.cut
+        self.spans += len(translation.placed)
+        doubtful = [span for span in translation.placed if span.doubtful]
+        self.doubtful_spans += len(doubtful)
+        self.first_doubtful += doubtful[: SPANS_SHOWN - len(self.first_doubtful)]
+        for repair in translation.repairs:
+            if repair.remedy is None:
+                self.faults[repair.fault] += 1
+            else:
+                self.repairs[repair.fault, repair.remedy] += 1
+        self.source_cuts.add(translation)
+
+    def show(self, screen: Screen, search: SearchConfig) -> None:
+        """Prints one line for each kind of thing that was counted."""
+        for warning in (self.span_warning(), self.character_warning()):
+            if warning:
+                screen.warn(warning)
+        if self.repairs:
+            kinds = ", ".join(f"{count:,} {fault} ({remedy})" for (fault, remedy), count in self.repairs.most_common())
+            screen.say(f"  {count_things(self.repairs.total(), 'sentence')} searched again and repaired: {kinds}")
+        if self.faults:
+            kinds = ", ".join(f"{count:,} {fault}" for fault, count in self.faults.most_common())
+            sentences = count_things(self.faults.total(), "sentence")
+            screen.warn(f"{sentences} searched again without success, check them: {kinds}")
+        if self.source_cuts.count:
+            screen.warn(self.source_cuts.summary)
+        if self.truncated:
+            texts = count_things(self.truncated, self.source_cuts.thing)
+            screen.warn(f"{texts} cut before the end of the translation, at {describe_limits(search.max_length)}")
+
+    def span_warning(self) -> str | None:
+        if not self.doubtful_spans:
+            return None
+        texts = " ".join(dict.fromkeys(span.text for span in self.first_doubtful))
+        more = " ..." if self.doubtful_spans > SPANS_SHOWN else ""
+        return (
+            f"{self.doubtful_spans:,} of {self.spans:,} protected spans were lost by the network and put back by "
+            f"attention or position; check where they stand: {texts}{more}"
+        )
+
+    def character_warning(self) -> str | None:
+        if not self.unseen_characters:
+            return None
+        shown = " ".join(sorted(self.unseen_characters)[:CHARACTERS_SHOWN])
+        rest = len(self.unseen_characters) - CHARACTERS_SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        return f"never seen in training, so the translation is a guess: {shown}{more}"
+
+
+def count_things(number: int, thing: str) -> str:
+    """Returns "1 sentence was" or "2 sentences were"."""
+    return f"1 {thing} was" if number == 1 else f"{number:,} {thing}s were"
+
+
+def show_notes(screen: Screen, documents: Sequence[Document], executor: Executor) -> None:
+    """Prints what documents and workers could not do as they should."""
+    for document in documents:
+        for note, count in document.notes.items():
+            screen.warn(f"{note}: {count:,}")
+    if executor.replaced:
+        workers = "1 worker" if executor.replaced == 1 else f"{executor.replaced:,} workers"
+        screen.warn(f"{workers} died and had to be replaced; the lines in progress were translated again")
