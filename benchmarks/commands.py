@@ -36,6 +36,7 @@ from translate import install
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 
 BATCH = 128
@@ -124,7 +125,7 @@ class Run:
 def compare_translation(given: argparse.Namespace, corpus: PreparedCorpus, joey: list[str]) -> None:
     sources = [pair.source for pair in corpus.read_pairs("test")][: given.sentences]
     configured = json.loads((given.trained or given.work / "train.yaml").read_text())
-    translator = Translator.load(given.model)
+    translator = Translator.load(ModelRequest(given.model))
     for beam in given.beams:
         found = translator.translate(sources, SearchConfig(beam_size=beam))
         length = round(statistics.mean(len(one.hypotheses[0].pieces) for one in found if one.hypotheses))

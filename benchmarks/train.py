@@ -35,7 +35,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch, TrainingBatches
 from nmt_cli.training.distributed.process import ALONE
-from nmt_cli.training.distributed.strategy import parts_of_batch, make_strategy
+from nmt_cli.training.distributed.strategy import make_strategy, parts_of_batch
 from nmt_cli.training.precision import dtype_policy, policy_name
 from nmt_cli.training.run import vocabularies_of
 from nmt_cli.training.schedule import Schedule

@@ -29,6 +29,7 @@ from nmt_cli.cores import count_cores
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 
 # Joey NMT 2.3 names versions of packages that are gone, so that what it needs is named here and it comes without.
@@ -127,7 +128,7 @@ def main() -> None:
     parser.add_argument("--without-joeynmt", action="store_true")
     given = parser.parse_args()
     python = install(given.peers)
-    translator = Translator.load(given.model, threads=given.threads)
+    translator = Translator.load(ModelRequest(given.model, threads=given.threads))
     pairs = PreparedCorpus.load(given.data).read_pairs("test")[: given.sentences]
     sources, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
     with tempfile.TemporaryDirectory() as folder:

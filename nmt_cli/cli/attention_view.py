@@ -20,7 +20,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineConfig, ModelRequest
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 from nmt_cli.translation.word_alignment import find_links
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
@@ -98,7 +98,7 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
 def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig, screen: Screen) -> None:
     """Draws every sentence to every output, and scores the attention as an alignment."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
-    translator = open_translator(model, lines=LineConfig(split_sentences=not request.targets))
+    translator = open_translator(ModelRequest(model, lines=LineConfig(split_sentences=not request.targets)))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",

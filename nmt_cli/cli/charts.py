@@ -15,6 +15,7 @@ from nmt_cli.cli.open_model import add_stored_pictures, open_translator
 from nmt_cli.cli.render import Screen, show_sentence_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.visuals.canvas import check_suffix
 from nmt_cli.visuals.labels import replace_controls
 
@@ -67,7 +68,7 @@ def draw_search(
 
     check_pictures(outputs)
     sentence = require_one_sentence(sentences, "--beam")
-    beam = trace_beam(open_translator(model), sentence, search)
+    beam = trace_beam(open_translator(ModelRequest(model)), sentence, search)
     if beam.left:
         screen.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
     title = replace_controls(sentence)
@@ -94,7 +95,7 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
     from nmt_cli.evaluation.analysis.nearest_pairs import encode_lines, open_index
 
     corpus = PreparedCorpus.load(data)
-    translator = add_stored_pictures(open_translator(model), corpus)
+    translator = add_stored_pictures(open_translator(ModelRequest(model)), corpus)
     if translator.card.dataset_fingerprint != corpus.fingerprint:
         screen.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
     pairs = corpus.read_pairs("train")

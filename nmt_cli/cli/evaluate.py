@@ -14,7 +14,7 @@ from nmt_cli.cli.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.registry import ALL, NAMES, resolve_names, resolve_possible_names
+from nmt_cli.evaluation.metrics.registry import ALL, NAMES, resolve_available_names, resolve_names
 from nmt_cli.files import atomic_path
 from nmt_cli.search.config import SearchConfig
 
@@ -110,7 +110,7 @@ def evaluate(
     inputs = EvaluationInputs(
         data, model, source, tuple(reference or ()), hypothesis, against, split, data_named=is_named
     )
-    names = resolve_possible_names(metric or [ALL], scores, inputs.available)
+    names = resolve_available_names(metric or [ALL], scores, inputs.available)
     outcome = Evaluation(names, inputs, search, scores, screen, profile or write_to is not None).run()
     print_scores(outcome, inputs, json_wanted=as_json, profile=profile)
     show_evaluation_context(screen, outcome.report, what=outcome.what, unseen=outcome.unseen)
@@ -150,7 +150,9 @@ def print_derivation(metric: list[str] | None, pair: tuple[str, str], scores: Sc
 def print_scores(outcome: Outcome, inputs: EvaluationInputs, *, json_wanted: bool, profile: bool) -> None:
     """Prints the scores to standard output."""
     if json_wanted:
-        typer.echo(json.dumps(report.map_report(outcome.report, inputs.option_values), ensure_ascii=False, indent=2))
+        typer.echo(
+            json.dumps(report.make_report_json(outcome.report, inputs.option_values), ensure_ascii=False, indent=2)
+        )
         return
     for line in report.format_report(outcome.report):
         typer.echo(line)

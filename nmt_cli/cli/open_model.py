@@ -5,7 +5,6 @@ Must stay light: it is imported for `nmt --help`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.sources.images import PictureReader
-    from nmt_cli.translation.config import LineConfig
+    from nmt_cli.translation.config import ModelRequest
     from nmt_cli.translation.translator import Translator
 
 
@@ -31,22 +30,15 @@ def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
     return load_inception(Path(config.image_weights) if config.image_weights is not None else None)
 
 
-def open_translator(
-    model: Path,
-    ensemble: Sequence[Path] = (),
-    lines: LineConfig | None = None,
-    *,
-    precision: str | None = None,
-    threads: int | None = None,
-) -> Translator:
-    """Opens a model directory, or an ensemble of several, with a reader of pictures if it was trained on pictures."""
+def open_translator(request: ModelRequest) -> Translator:
+    """Opens a model, or an ensemble of models, with a reader of pictures if it was trained on pictures."""
     from nmt_cli.translation.translator import Translator
 
-    translator = Translator.load(model, ensemble, lines, precision=precision, threads=threads)
+    translator = Translator.load(request)
     if translator.card.source.get("type") == "image":
         from nmt_cli.sources.images import IMAGE_WEIGHTS
 
-        reader = cache(lambda: load_inception(model / IMAGE_WEIGHTS))  # loaded once, if at all
+        reader = cache(lambda: load_inception(request.model / IMAGE_WEIGHTS))  # loaded once, if at all
         translator = translator.with_picture_reader(reader)
     return translator
 

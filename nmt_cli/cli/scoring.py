@@ -20,6 +20,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ModelRequest
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -157,7 +158,7 @@ class Evaluation:
             material = made.material
             warnings = [
                 *self.list_training_warnings(name, other.card, corpus),
-                *(f"{name}: {warning}" for warning in made.doubts),
+                *(f"{name}: {warning}" for warning in made.warnings),
             ]
         with self.screen.show_status("comparing"):
             return report.compare_report(evaluation, name, material, self.config).add_warnings(*warnings)
@@ -210,12 +211,12 @@ class Evaluation:
         translator: Translator | None,
     ) -> report.Report:
         from nmt_cli.evaluation.analysis.profile import build_profile, compare_memory
-        from nmt_cli.evaluation.analysis.sentence_groups import Training
+        from nmt_cli.evaluation.analysis.sentence_groups import TrainingSources
 
         language = corpus.target_language if corpus is not None else ""
         with self.screen.show_status("looking where it fails"):
             groups = build_profile(
-                evaluation.material, Training.from_sources(sources) if sources else None, language, self.config
+                evaluation.material, TrainingSources.from_sources(sources) if sources else None, language, self.config
             )
         if translator is not None and corpus is not None:
             trained = self.translate_training_sample(corpus, translator)
@@ -262,5 +263,5 @@ def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
 
 
 def load_translator(model: Path, corpus: PreparedCorpus | None) -> Translator:
-    translator = open_translator(model)
+    translator = open_translator(ModelRequest(model))
     return translator if corpus is None else add_stored_pictures(translator, corpus)

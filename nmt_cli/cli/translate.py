@@ -31,7 +31,7 @@ from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_arriving, batch_blocks
-from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.truncation import SourceCuts
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ def translate(
     else:
         batches = batch_units(documents, paths, are_pairs=score)
     # 4. Translate batch by batch; write each as soon as it is there.
-    job = Job(model, search, tuple(ensemble or ()), repair, text, precision, score=score, opener=open_translator)
+    request = ModelRequest(model, tuple(ensemble or ()), text, precision)
+    job = Job(request, search, repair, score=score, opener=open_translator)
     report = TranslationReport(
         source_cuts=SourceCuts("line" if set(formats_of(paths, document)) == {"text"} else "text")
     )

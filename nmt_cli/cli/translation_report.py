@@ -98,6 +98,6 @@ def show_notes(screen: Screen, documents: Sequence[Document], executor: Executor
     for document in documents:
         for note, count in document.notes.items():
             screen.warn(f"{note}: {count:,}")
-    if executor.replaced:
-        workers = "1 worker" if executor.replaced == 1 else f"{executor.replaced:,} workers"
+    if executor.replacements:
+        workers = "1 worker" if executor.replacements == 1 else f"{executor.replacements:,} workers"
         screen.warn(f"{workers} died and had to be replaced; the lines in progress were translated again")

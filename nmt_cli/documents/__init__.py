@@ -1,4 +1,4 @@
-"""Formats of what is translated: one table. To add one, write its document in a file here and a line below."""
+"""The table of document formats. To add one, write a subclass of `Document` in a file here, and a line below."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 PACKAGE = "nmt_cli.documents"
-FORMATS = {  # where each is written; imported when one is asked for, so that plain text starts at once
+FORMATS = {  # module and class of each; imported when it is needed, so that plain text starts at once
     "text": ("text", "TextDocument"),
     "tsv": ("tsv", "TsvDocument"),
     "csv": ("csv", "CsvDocument"),
@@ -33,24 +33,30 @@ SUFFIXES = {
 
 
 def find_format(path: Path | None, requested: str | None) -> str:
-    """The name of the format: the one that is given, else the one that the ending of the file tells, else text."""
+    """Returns the name of the format: the one requested, else the one of the file name's extension, else text."""
     if requested is not None:
         return requested
     return SUFFIXES.get(path.suffix.lower(), "text") if path is not None else "text"
 
 
-def open_document(name: str, source: DocumentSource, line: Callable[[Translation], str] | None = None) -> Document:
-    """The document of a format. `line` writes a translation in plain text, the one format that can hold more of it."""
+def open_document(
+    name: str, source: DocumentSource, format_line: Callable[[Translation], str] | None = None
+) -> Document:
+    """Opens a document in the format `name`.
+
+    `format_line` writes a translation in plain text, the only format that has room for more than one hypothesis.
+    Raises OptionError for options that the format does not have.
+    """
     module, kind = FORMATS[name]
     document: type[Document] = getattr(import_module(f"{PACKAGE}.{module}"), kind)
     config = source.config
     if config.column is None and config.new_column is not None:
-        raise OptionError("--new-column is the name of what is added beside --column", hint="give --column too")
+        raise OptionError("--new-column needs --column", hint="say with --column which column is translated")
     if config.column is not None and name not in ("tsv", "csv", "jsonl"):
         raise OptionError(
             f"--column: {source.name} is read as {name}, which has no columns",
-            hint="say what it is with --format tsv, csv or jsonl",
+            hint="name its format with --format tsv, csv or jsonl",
         )
     if config.retranslate and name != "po":
-        raise OptionError("--retranslate is about catalogues of gettext", hint="leave it out, or give --format po")
-    return document(source) if line is None or name != "text" else document(source, line)  # type: ignore[call-arg]
+        raise OptionError("--retranslate applies to gettext catalogues", hint="leave it out, or use --format po")
+    return document(source) if format_line is None or name != "text" else document(source, format_line)  # type: ignore[call-arg]

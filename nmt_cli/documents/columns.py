@@ -1,6 +1,6 @@
-"""What tables have in common: which column holds the text, what the new column is called, and the end of a line.
+"""What tables have in common: the column of the text, the name of the new column, and line ends.
 
-Columns are named by the first line, or counted from 1 where there is no such line.
+Columns have the names in the first line, or numbers from 1 if the first line is not a header.
 """
 
 from __future__ import annotations
@@ -15,71 +15,71 @@ from nmt_cli.text.columns import find_column, is_name
 
 LINE_BREAKS = re.compile(r"[\r\n]+")
 SURROGATES = re.compile("[\ud800-\udfff]")
-SHORT_ROW = "every row needs that column, if only an empty one; blank lines may stay"
+SHORT_ROW = "every row needs that column, even if it is empty; blank lines are fine"
 
 
 def require_column(source: DocumentSource) -> str:
-    """The column that was asked for. Raises OptionError where none was."""
+    """Returns the column named by `--column`. Raises OptionError if none is."""
     if source.config.column is None:
         raise OptionError(
-            f"--column is needed: which column of {source.name} is to be translated?",
-            hint="name it, or give its number; with --format text every line is translated as a whole",
+            f"--column is needed: which column of {source.name} should be translated?",
+            hint="give its name or number; with --format text, each line is translated as a whole",
         )
     return source.config.column
 
 
 def has_header(source: DocumentSource) -> bool:
-    """Whether the first line names the columns: if the one that was asked for is not a number."""
+    """Whether the first line is a header: it is if `--column` is a name, not a number."""
     return is_name(source.config.column)
 
 
 def find_column_index(source: DocumentSource, first: Sequence[str]) -> int:
-    """The column of the text, from 0, in a table whose first line is `first`.
+    """Returns the index of the column of the text, from 0, in a table whose first line is `first`.
 
-    Raises DataError for one it has not, and OptionError for a new name in a table without names.
+    Raises DataError if there is no such column, and OptionError for `--new-column` in a table without a header.
     """
     if source.config.new_column is not None and not has_header(source):
         raise OptionError(
-            "--new-column names a column, and --column is a number: a table without names", hint="leave it out"
+            "--new-column needs a header, but --column is a number, which means that there is none", hint="leave it out"
         )
-    names = list(first) if has_header(source) else None  # a cell that reads "1" is no name
+    names = list(first) if has_header(source) else None  # without a header, a cell that reads "1" is not a name
     return find_column(require_column(source), names, 0, source.name)
 
 
 def name_new_column(source: DocumentSource, existing: Sequence[str]) -> str:
-    """The name of the column that is added.
+    """Returns the name of the column that is added.
 
-    Raises DataError where there is one of that name already, and OptionError for a name of several cells or lines.
+    Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end.
     """
     name = source.config.new_column or f"{source.config.column}_{source.target_language}"
     if re.search(r"[\t\r\n]", source.config.new_column or ""):
-        raise OptionError(f"--new-column cannot be {name!r}", hint="leave out what ends a cell or a line")
+        raise OptionError(f"--new-column cannot be {name!r}", hint="use a name without tabs and line ends")
     if name in existing:
         raise DataError(
-            f"{source.name} has a column {name!r} already", hint="give the translations another with --new-column"
+            f"{source.name}: the column {name!r} already exists", hint="choose another name with --new-column"
         )
     return name
 
 
-def missing(fields: Sequence[str], width: int, notes: Counter[str]) -> int:
-    """How many empty fields a row needs, so that the translation comes into its own column; told in `notes`."""
+def count_missing_fields(fields: Sequence[str], width: int, notes: Counter[str]) -> int:
+    """Returns how many empty fields a row needs for its translation to be in the new column; notes uneven rows."""
     if len(fields) > width:
-        notes["rows longer than the first, whose translations stand further right"] += 1
+        notes["rows longer than the first, whose translations are further right"] += 1
     if len(fields) < width:
-        notes["rows shorter than the first, which were given empty columns"] += 1
+        notes["rows shorter than the first, which were padded with empty columns"] += 1
     return max(0, width - len(fields))
 
 
 def split_line_end(line: str) -> tuple[str, str]:
-    """A line and the end of a line that it has."""
+    """Returns a line without its end, and its end: LF, CR LF or nothing."""
     body = line.removesuffix("\n")
     body = body.removesuffix("\r") if len(body) < len(line) else body
     return body, line[len(body) :]
 
 
 def format_cell(text: str) -> str:
-    """`text` as it stands in a cell: of several lines, one. Other blanks stay: what is protected may hold them.
+    """Returns the text on one line. Other blanks are kept, since protected spans may contain them.
 
-    Without halves of characters, which JSON can name and no file can hold.
+    Drops surrogates, which JSON can escape but UTF-8 cannot encode.
     """
     return SURROGATES.sub("", LINE_BREAKS.sub(" ", text))

@@ -1,4 +1,4 @@
-"""Settings of how a document is read and written. Standard library only: they become options of the command line."""
+"""Settings for reading and writing documents. Standard library only: they become options of the command line."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ Undecodable = Literal["strict", "replace"]
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentConfig(Settings):
-    """What the input is, and what of it is translated."""
+    """The format of the input, and which part of it is translated."""
 
     format: FormatName | None = setting(
-        None, "text, tsv, csv, jsonl, srt, po or md [by the ending of the file, else text].", panel="Format"
+        None,
+        "Input format: text, tsv, csv, jsonl, srt, po or md [from the file name's extension, else text].",
+        panel="Format",
     )
     column: str | None = setting(
-        None, "Column of the text in tsv and csv, by name or number from 1; its key in jsonl.", panel="Format"
+        None, "tsv, csv: column to translate, by name or by number from 1. jsonl: its key.", panel="Format"
     )
     new_column: str | None = setting(
-        None, "Name of the column that is added [that of --column, _ and the target language].", panel="Format"
+        None, "Name of the column for the translations [that of --column, _ and the target language].", panel="Format"
     )
-    retranslate: bool = setting(False, "po: replace translations that are there already.", panel="Format")
+    retranslate: bool = setting(False, "po: replace existing translations.", panel="Format")
     errors: Undecodable = setting(
-        "strict", "What to do with bytes that are no UTF-8: stop, or replace them with U+FFFD.", panel="Format"
+        "strict", "What to do about invalid UTF-8: strict stops; replace puts U+FFFD in its place.", panel="Format"
     )

@@ -1,6 +1,7 @@
-"""Comma-separated text with quotes: the translation becomes the last field, and everything before it stays as it is.
+"""CSV: the translation becomes the last field of each record, and everything before it stays byte for byte.
 
-`,`, `;` or a tab between fields, whichever parts the first line into most. A field of several lines is one text.
+The delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields. A field may have several
+lines; it is translated as one text.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from itertools import chain
 
 from nmt_cli.documents.columns import (
     SHORT_ROW,
+    count_missing_fields,
     find_column_index,
     format_cell,
     has_header,
-    missing,
     name_new_column,
     require_column,
     split_line_end,
@@ -23,11 +24,11 @@ from nmt_cli.documents.columns import (
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 
 BYTE_ORDER_MARK = "\ufeff"
-OPEN_QUOTE = "a quote that is opened here is perhaps never closed"
+OPEN_QUOTE = "perhaps a quote that begins here is never closed"
 
 
 def count_fields(line: str, delimiter: str) -> int:
-    """Fields of a first line; none of what is no CSV, which is told when it is read."""
+    """Returns the number of fields of a first line; 0 for invalid CSV, which is reported when it is read."""
     try:
         return len(next(csv.reader([line.removeprefix(BYTE_ORDER_MARK)], delimiter=delimiter), []))
     except csv.Error:
@@ -36,14 +37,14 @@ def count_fields(line: str, delimiter: str) -> int:
 
 @dataclass(frozen=True)
 class Record:
-    """A record as it stands in the file, from line `line` on, and what its fields say."""
+    """A record as it is written in the file, and its fields."""
 
-    line: int
+    line: int  # of the file, from 1, where the record begins
     raw: str  # all its lines with their ends
     fields: list[str]
 
     def add_field(self, text: str, delimiter: str, *, empty: int = 0) -> str:
-        """The record with one more field, behind so many `empty` ones."""
+        """Returns the record with the field `text` added after `empty` empty ones."""
         body, end = split_line_end(self.raw)
         quote = any(mark in text for mark in f'{delimiter}"')
         field = '"{}"'.format(text.replace('"', '""')) if quote else text
@@ -54,7 +55,7 @@ class CsvDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         require_column(self.source)
         lines = self.source.decode_lines(ends=True)
-        first = next(lines, "")  # no more: a pipe may wait for the translation of a line before it gives the next
+        first = next(lines, "")  # only one: a pipe may wait for the translation of a line before it sends the next
         self.delimiter = max(",;\t", key=lambda delimiter: count_fields(first, delimiter))
         column = None
         for record in self.read_records(chain([first] if first else [], lines)):
@@ -70,15 +71,15 @@ class CsvDocument(Document):
             return keep_verbatim(record.raw)
         if len(record.fields) <= column:
             count = len(record.fields)
-            self.source.refuse(record.line, f"{count} columns; column {column + 1} is to be translated", SHORT_ROW)
+            self.source.refuse(record.line, f"{count} columns; there is no column {column + 1}", SHORT_ROW)
         text = format_cell(record.fields[column])
-        empty = missing(record.fields, self.width, self.notes)
+        empty = count_missing_fields(record.fields, self.width, self.notes)
         return TranslationUnit(
             (text,), lambda translations: record.add_field(translations[0].text, self.delimiter, empty=empty)
         )
 
     def read_records(self, lines: Iterator[str]) -> Iterator[Record]:
-        """Raises DataError for what is no CSV, naming the line where the record begins."""
+        """Yields the records. Raises DataError for invalid CSV, naming the line where the record begins."""
         consumed: list[str] = []
 
         def note_lines() -> Iterator[str]:
@@ -94,8 +95,8 @@ class CsvDocument(Document):
             except StopIteration:
                 return
             except csv.Error as error:
-                returns = "new-line character" in str(error)  # the reader takes a carriage return alone for one
-                hint = "its lines end in carriage returns alone; convert it: tr '\\r' '\\n'" if returns else OPEN_QUOTE
+                returns = "new-line character" in str(error)  # which a carriage return alone is to the reader
+                hint = "lines end in carriage returns only; convert them: tr '\\r' '\\n'" if returns else OPEN_QUOTE
                 self.source.refuse(number, str(error), hint)
             yield Record(number, "".join(consumed), fields)
             number += len(consumed)

@@ -1,6 +1,17 @@
-"""What every format is: an iterator of units, each with the texts in it and how it reads once they are translated.
+"""What all formats have in common: a document is read as units, each with texts and a function that writes it back.
 
-Knows no format. A format is a subclass in a file beside this one and a line in `documents/__init__.py`.
+From a document to its translation:
+
+1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format.
+2. `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
+   texts (`keep_verbatim`); all other text is taken out of its markup (`documents.markup`) and, if wanted, split into
+   sentences (`documents.sentences`).
+3. `jobs.pipeline` has the texts translated and calls `write` of each unit with their translations.
+4. `write` puts the markup back into the translations, escapes them for the format and returns the text of the unit.
+5. The texts of all units, one after the other, are the translated document. If every translation equals its text, the
+   document does not change.
+
+Must not know any format. A format is a subclass in a file beside this one, and a line in `documents/__init__.py`.
 """
 
 from __future__ import annotations
@@ -20,36 +31,36 @@ if TYPE_CHECKING:
 
 
 class TranslationUnit(NamedTuple):
-    """A part of a document. `written` gives it with the translations of `texts` in their order, ends of lines included.
+    """A part of a document. `write` returns its text, with line ends, given the translations of `texts` in their order.
 
-    The units of a document are written one after the other, in order, and each once.
+    The units of a document are written one after the other, in order, each exactly once.
     """
 
     texts: tuple[str, ...]
-    written: Callable[[Sequence[Translation]], str]
+    write: Callable[[Sequence[Translation]], str]
 
 
 class DocumentSource(NamedTuple):
-    """Where a document comes from: its lines as bytes, what messages call it, and how it is to be read."""
+    """Where a document comes from, and how it is read."""
 
     lines: Iterable[bytes]
-    name: str
+    name: str  # in messages
     config: DocumentConfig
     target_language: str
-    split_sentences: bool = True  # of running text; else a paragraph, cue or message is a text
+    split_sentences: bool = True  # False: a whole paragraph, cue or message is one text
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
-        """The lines as text, with their ends if `ends`. Raises DataError for what is not UTF-8."""
+        """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
         way_on = ", or go on with --errors replace"
         return decode_lines(self.lines, self.name, errors=self.config.errors, ends=ends, way_on=way_on)
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
-        """Raises DataError that names the line, counted from 1."""
+        """Raises DataError, naming the line, counted from 1."""
         raise DataError(f"{self.name}, line {line:,}: {problem}", hint=hint)
 
 
 class Document(ABC):
-    """A document to be read once. `notes` counts what could not be done as it should, by what is told of it."""
+    """A document, which can be read once. `notes` counts what could not be done well, by the message about it."""
 
     def __init__(self, source: DocumentSource) -> None:
         self.source = source
@@ -57,16 +68,16 @@ class Document(ABC):
 
     @abstractmethod
     def read_units(self) -> Iterator[TranslationUnit]:
-        """The units in the order in which they are written. Raises DataError naming the line that will not do."""
+        """Yields the units in the order of the document. Raises DataError, naming the line that is invalid."""
 
 
 def keep_verbatim(text: str) -> TranslationUnit:
-    """A unit in which nothing is translated."""
+    """Returns a unit in which nothing is translated."""
     return TranslationUnit((), lambda _: text)
 
 
 def import_library(module: str, package: str, needed_for: str) -> Any:
-    """A module of the extra `formats`. Raises MissingExtraError that says how to install it."""
+    """Imports a module of the extra `formats`. Raises MissingExtraError, which says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

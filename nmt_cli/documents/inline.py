@@ -15,7 +15,7 @@ from typing import Any
 from nmt_cli.documents.markup import Mark, MarkedText
 from nmt_cli.documents.sentences import split_marked
 
-NOTED = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
+RECORDED_RULES = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
 SHARED = re.compile(r"[\w/,.:;+=-]*")
 ALERT = re.compile(r"\[![A-Za-z]+\]")  # what makes an alert of a quote on GitHub, on a line of its own
@@ -42,12 +42,12 @@ def make_inline_parser() -> Any:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(front_matter_plugin).use(footnote_plugin)
     rules = dict(zip(parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules(""), strict=True))
-    for name in NOTED:
-        parser.inline.ruler.at(name, note_consumed(rules[name]))
+    for name in RECORDED_RULES:
+        parser.inline.ruler.at(name, record_source(rules[name]))
     return parser
 
 
-def note_consumed(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
+def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
     """The rule, which also notes in its tokens what it consumed, and where in that the label of a link ended."""
 
     def run_rule(state: Any, silent: bool) -> bool:
@@ -63,20 +63,20 @@ def note_consumed(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bo
     return run_rule
 
 
-def split_segments(token: Any, *, apart: bool) -> list[InlineSegment]:
+def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
     """The segments of an inline token, their sentences `apart` or in one."""
     segments: list[InlineSegment] = []
-    builder = Builder()
+    builder = SegmentBuilder()
     for child in token.children:
         if child.type == "hardbreak" and not builder.open_marks:
-            segments.append(InlineSegment(split_marked(builder.finish(), apart=apart), format_break(child)))
-            builder = Builder()
+            segments.append(InlineSegment(split_marked(builder.finish(), by_sentence=by_sentence), format_break(child)))
+            builder = SegmentBuilder()
         elif child.type == "softbreak" and not segments and ALERT.fullmatch(builder.text) and not builder.marks:
             segments.append(InlineSegment([MarkedText("", (Mark(0, 0, fixed=builder.text),))], ""))
-            builder = Builder()
+            builder = SegmentBuilder()
         else:
             builder.add(child)
-    return [*segments, InlineSegment(split_marked(builder.finish(), apart=apart), "")]
+    return [*segments, InlineSegment(split_marked(builder.finish(), by_sentence=by_sentence), "")]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class OpenMark:
 
 
 @dataclass
-class Builder:
+class SegmentBuilder:
     """Text and marks of a segment, token after token."""
 
     text: str = ""
@@ -163,7 +163,7 @@ class Builder:
             self.leave_open()
         opening = self.open_marks.pop()
         if token.type == "link_close":
-            self.fill(opening, link(opening.start, len(self.text), opening.token))
+            self.fill(opening, make_link(opening.start, len(self.text), opening.token))
         else:
             self.fill(opening, Mark(opening.start, len(self.text), opening.token.markup, token.markup))
 
@@ -192,7 +192,7 @@ def format_break(token: Any) -> str:
     return "\\" if token.meta.get(RAW, "").startswith("\\") else "  "
 
 
-def link(start: int, end: int, opening: Any) -> Mark:
+def make_link(start: int, end: int, opening: Any) -> Mark:
     """A link: its words are translated, its address is as it was."""
     raw, label_end = opening.meta[RAW], opening.meta[LABEL_END]
     if opening.info == "auto":

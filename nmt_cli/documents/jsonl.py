@@ -1,4 +1,4 @@
-"""JSON Lines: the translation becomes the last entry of each object, and everything before it stays as it is."""
+"""JSON Lines: the translation becomes the last entry of each object, and everything before it stays byte for byte."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class JsonLinesDocument(Document):
             if not body.strip("\ufeff \t\r"):
                 yield keep_verbatim(line)
                 continue
-            value = self.parse_line(number, body)
-            yield self.make_unit(number, key, value, body, end)
+            values = self.parse_line(number, body)
+            yield self.make_unit(number, key, values, body, end)
 
-    def make_unit(self, number: int, key: str, value: dict[str, Any], body: str, end: str) -> TranslationUnit:
-        new_key = name_new_column(self.source, list(value))
-        text = self.find_text(number, key, value)
+    def make_unit(self, number: int, key: str, values: dict[str, Any], body: str, end: str) -> TranslationUnit:
+        new_key = name_new_column(self.source, list(values))
+        text = self.find_text(number, key, values)
         if text is None:
             return keep_verbatim(insert_entry(body, new_key, None) + end)
         return TranslationUnit(
@@ -35,28 +35,28 @@ class JsonLinesDocument(Document):
         try:
             value = json.loads(body.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
-            self.source.refuse(number, f"no JSON ({str(error)[:100]})")
+            self.source.refuse(number, f"invalid JSON ({str(error)[:100]})")
         if not isinstance(value, dict):
-            self.source.refuse(number, "no JSON object", 'each line should hold one: {"text": "..."}')
+            self.source.refuse(number, "not a JSON object", 'each line must be one: {"text": "..."}')
         return value
 
-    def find_text(self, number: int, key: str, value: dict[str, Any]) -> str | None:
-        """The text to translate; None where the object says that there is none."""
-        if key not in value:
-            like = find_nearest(key, value)
-            names = ", ".join(list(value)[:10])
-            hint = f"did you mean {like!r}?" if like else f"the keys are {names}"
-            self.source.refuse(number, f"there is no {key!r}", hint)
-        text = value[key]
+    def find_text(self, number: int, key: str, values: dict[str, Any]) -> str | None:
+        """Returns the text to translate; None if it is null. Raises DataError for any other value."""
+        if key not in values:
+            nearest = find_nearest(key, values)
+            names = ", ".join(list(values)[:10])
+            hint = f"did you mean {nearest!r}?" if nearest else f"the keys are {names}"
+            self.source.refuse(number, f"there is no key {key!r}", hint)
+        text = values[key]
         if text is not None and not isinstance(text, str):
             self.source.refuse(
-                number, f"{key!r} is {json.dumps(text)[:40]}, which is no text", "texts are in quotes; null is none"
+                number, f"{key!r} is {json.dumps(text)[:40]}, not a string", "use a string, or null for no text"
             )
         return text
 
 
 def insert_entry(body: str, key: str, text: str | None) -> str:
-    """The object `body` with one more entry at its end, spaced as `json.dumps` does."""
+    """Returns the object `body` with one more entry at its end, spaced as `json.dumps` does."""
     before, _, after = body.rpartition("}")
     comma = "" if before.rstrip().endswith("{") else ", "
     return f"{before}{comma}{json.dumps(key, ensure_ascii=False)}: {json.dumps(text, ensure_ascii=False)}}}{after}"

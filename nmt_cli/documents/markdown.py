@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.documents.inline import InlineSegment, make_inline_parser, split_segments
-from nmt_cli.documents.markup import MarkedText, translate_marks
+from nmt_cli.documents.markup import MarkedText, project_marks
 from nmt_cli.documents.sentences import join_sentences
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LINE_END = re.compile(r"\r\n|\n|\r")  # what the parser takes for one
 # What the parser knows nothing of: a byte order mark, and front matter in TOML.
-KEPT = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
+PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
 ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
 ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
 ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other marks mean something between words alone
@@ -35,7 +35,7 @@ NOT_FOUND = "paragraphs that were left as they are, since the parser reads them 
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Passage:
     """Running text from the character `start` of the document up to `end`; each further line begins with `prefix`."""
 
     start: int
@@ -48,36 +48,36 @@ class Stretch:
 class MarkdownDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         whole = "".join(self.source.decode_lines(ends=True))
-        kept = re.match(KEPT, whole)
+        kept = re.match(PREAMBLE, whole)
         text = whole[kept.end() :] if kept else whole
         yield keep_verbatim(kept[0] if kept else "")
         written = 0
-        for stretch in find_stretches(text, self.notes, apart=self.source.split_sentences):
+        for stretch in find_passages(text, self.notes, by_sentence=self.source.split_sentences):
             yield keep_verbatim(text[written : stretch.start])
             yield self.make_unit(stretch, "\r\n" if "\r\n" in text else "\n")
             written = stretch.end
         yield keep_verbatim(text[written:])
 
-    def make_unit(self, stretch: Stretch, line_end: str) -> TranslationUnit:
-        sentences = [sentence for segment in stretch.segments for sentence in segment.sentences]
+    def make_unit(self, passage: Passage, line_end: str) -> TranslationUnit:
+        sentences = [sentence for segment in passage.segments for sentence in segment.sentences]
 
         def write_unit(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
-            lines = [self.write_sentence(segment, remaining, stretch) for segment in stretch.segments]
-            breaks = [segment.hard_break for segment in stretch.segments[:-1]]
+            lines = [self.write_segment(segment, remaining, passage) for segment in passage.segments]
+            breaks = [segment.hard_break for segment in passage.segments[:-1]]
             before = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
-            return ("".join(before) + lines[-1]).replace("\n", line_end + stretch.prefix)
+            return ("".join(before) + lines[-1]).replace("\n", line_end + passage.prefix)
 
         return TranslationUnit(tuple(sentence.text for sentence in sentences), write_unit)
 
-    def write_sentence(self, segment: InlineSegment, translations: Iterator[Translation], stretch: Stretch) -> str:
+    def write_segment(self, segment: InlineSegment, translations: Iterator[Translation], passage: Passage) -> str:
         parts = []
         for sentence in segment.sentences:
-            placed = translate_marks(sentence, next(translations), escape_text)
+            placed = project_marks(sentence, next(translations), escape_text)
             self.notes += Counter({GUESSED: placed.guessed})
             parts.append(placed.text)
         text = join_sentences(parts)
-        if stretch.in_table:
+        if passage.in_table:
             return text.replace("|", "\\|")
         first, *others = HARD_BREAK.split(text)  # one inside a mark, which did not part the sentences
         return escape_line_start(first) + "".join(
@@ -101,12 +101,12 @@ def escape_line_start(line: str) -> str:
     return f"{line[:position]}\\{line[position:]}"
 
 
-def find_stretches(text: str, notes: Counter[str], *, apart: bool) -> Iterator[Stretch]:
+def find_passages(text: str, notes: Counter[str], *, by_sentence: bool) -> Iterator[Passage]:
     """The running text of a document, in order of its place."""
     lines = SourceLines(text)
     cursor = 0
     for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
-        parts = split_segments(token, apart=apart)
+        parts = split_segments(token, by_sentence=by_sentence)
         is_wanted = any(has_words(sentence) for part in parts for sentence in part.sentences)
         if not (is_wanted or in_table):  # of a table all cells are found, one behind the other
             continue
@@ -114,7 +114,7 @@ def find_stretches(text: str, notes: Counter[str], *, apart: bool) -> Iterator[S
         if stretch is not None:
             start, cursor, prefix = stretch
         if stretch is not None and is_wanted:
-            yield Stretch(start, cursor, prefix, parts, in_table)
+            yield Passage(start, cursor, prefix, parts, in_table)
         elif is_wanted:
             notes[NOT_FOUND] += 1
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Escape = Callable[[str], str]
 OPENING = "([{«„“‘\"'¿¡"
 CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
-DEEPEST = 100  # marks inside each other; what is deeper counts as beside the last of these
+MAX_DEPTH = 100  # marks inside each other; what is deeper counts as beside the last of these
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MarkedText:
 
 
 @dataclass(frozen=True)
-class PlacedMarks:
+class MarkedTranslation:
     """A translated text with its marks, and how many of them attention could not place."""
 
     text: str
@@ -75,14 +75,14 @@ class MarkNode:
     inside: list[MarkNode] = field(default_factory=list)
 
 
-def translate_marks(marked: MarkedText, translation: Translation, escape: Escape) -> PlacedMarks:
+def project_marks(marked: MarkedText, translation: Translation, escape: Escape) -> MarkedTranslation:
     """The best translation of `marked.text` with all its marks, each once; `escape` writes plain text in the format."""
     if not marked.marks:
-        return PlacedMarks(escape(translation.text), 0)
+        return MarkedTranslation(escape(translation.text), 0)
     words = translation.text.split(" ") if translation.text else []  # other blanks are inside of what is protected
     sources = link_words(translation, words, len(normalise(marked.text).split()))
     projection = Projection(words, sources, escape)
-    return PlacedMarks(projection.write_words(nest_marks(marked), 0, len(words)), projection.guessed)
+    return MarkedTranslation(projection.write_words(nest_marks(marked), 0, len(words)), projection.guessed)
 
 
 def link_words(translation: Translation, words: Sequence[str], source_words: int) -> list[int]:
@@ -105,7 +105,7 @@ def nest_marks(marked: MarkedText) -> list[MarkNode]:
             open_nodes.pop()
         node = make_node(mark, marked.text)
         (open_nodes[-1].inside if open_nodes else roots).append(node)
-        if mark.fixed is None and len(open_nodes) < DEEPEST:
+        if mark.fixed is None and len(open_nodes) < MAX_DEPTH:
             open_nodes.append(node)
     return roots
 
@@ -168,8 +168,8 @@ class Projection:
     def write_node(self, node: MarkNode, start: int, end: int) -> str:
         mark = node.mark
         last = self.words[end - 1] if end > start else ""
-        closing = count_trailing(last) if node.closed else ""
-        opening = count_leading(self.words[start]) if node.prefix and end > start else ""
+        closing = find_closing(last) if node.closed else ""
+        opening = find_opening(self.words[start]) if node.prefix and end > start else ""
         if mark.fixed is not None:
             before = node.prefix if any(map(str.isalnum, node.prefix)) and not mark.is_point else opening
             after = node.suffix if any(map(str.isalnum, node.suffix)) and not mark.is_point else closing
@@ -177,7 +177,7 @@ class Projection:
         if start == end:  # no word is left for it: rather its own words than none
             self.guessed += 1
             return f"{mark.before}{self.write_untranslated(node)}{mark.after}"
-        within = self.trim_range(opening, closing, start, end)
+        within = self.strip_punctuation(opening, closing, start, end)
         inner = within.write_words(node.inside, start, end)
         self.guessed += within.guessed if within is not self else 0
         return f"{self.escape(opening)}{mark.before}{inner}{mark.after}{self.escape(closing)}"
@@ -190,7 +190,7 @@ class Projection:
         projection = Projection(words, [node.first + index for index in range(len(words))], self.escape)
         return projection.write_words(node.inside, 0, len(words))
 
-    def trim_range(self, opening: str, closing: str, start: int, end: int) -> Projection:
+    def strip_punctuation(self, opening: str, closing: str, start: int, end: int) -> Projection:
         """The same words, but the first of [start, end) without `opening` and the last without `closing`."""
         if not (opening or closing):
             return self
@@ -236,9 +236,9 @@ def find_densest_run(inside: Sequence[bool]) -> tuple[int, int]:
     return best_range
 
 
-def count_trailing(word: str) -> str:
+def find_closing(word: str) -> str:
     return word[len(word.rstrip(CLOSING)) :] if word.strip(CLOSING) else ""
 
 
-def count_leading(word: str) -> str:
+def find_opening(word: str) -> str:
     return word[: len(word) - len(word.lstrip(OPENING))] if word.strip(OPENING) else ""

@@ -21,9 +21,9 @@ from nmt_cli.translation.segments import wants_blank
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-KEPT = "fuzzy translations that were kept as they are (--retranslate replaces them)"
-LOST = "marked fuzzy, since a placeholder such as %s or {name} was lost"
-FORMS = "marked fuzzy, since more than two plural forms were all translated from two"
+KEPT_FUZZY = "fuzzy translations that were kept as they are (--retranslate replaces them)"
+LOST_PLACEHOLDER = "marked fuzzy, since a placeholder such as %s or {name} was lost"
+GUESSED_FORMS = "marked fuzzy, since more than two plural forms were all translated from two"
 PLACEHOLDER = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|j)?[diouxXeEfgGcrsa%]|\{[^{}]*\}")
 PLURAL_FORMS = re.compile(r"nplurals\s*=\s*(\d+)")
 
@@ -35,10 +35,10 @@ class Message:
     parts: tuple[str, ...]  # sentences at odd places, what stands between them at even ones
 
     @classmethod
-    def from_entry(cls, text: str, *, apart: bool) -> Message:
+    def from_text(cls, text: str, *, by_sentence: bool) -> Message:
         parts = [""]
         for line in re.split(r"(\s*\n\s*)", text):
-            starts = find_sentence_starts(line, apart=apart)
+            starts = find_sentence_starts(line, by_sentence=by_sentence)
             for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
                 sentence = line[start:end]
                 bare = sentence.strip() if has_letters(PLACEHOLDER.sub("", sentence)) else ""
@@ -84,7 +84,7 @@ class CatalogueDocument(Document):
     ) -> Iterator[TranslationUnit]:
         written = 0
         for block, entry in zip(blocks, entries, strict=True):
-            if self.is_wanted(entry):
+            if self.needs_translation(entry):
                 yield keep_verbatim(self.join_lines(lines[written : block.start]))
                 yield self.make_unit(lines[block.start : block.end], block.message - block.start, entry)
                 written = block.end
@@ -100,12 +100,12 @@ class CatalogueDocument(Document):
             match = re.search(r"line (\d+)", str(error))
             self.source.refuse(int(match[1]) if match else 1, "no gettext", "check the file with `msgfmt --check`")
 
-    def is_wanted(self, entry: Any) -> bool:
+    def needs_translation(self, entry: Any) -> bool:
         if self.source.config.retranslate:
             return True
         existing = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
         if entry.fuzzy and any(existing):
-            self.notes[KEPT] += 1
+            self.notes[KEPT_FUZZY] += 1
             return False
         return not all(existing)
 
@@ -116,7 +116,7 @@ class CatalogueDocument(Document):
             count = self.forms or len(entry.msgstr_plural) or 2
             sources = [entry.msgid, *[entry.msgid_plural] * (count - 1)] if count > 1 else [entry.msgid_plural]
         apart = self.source.split_sentences
-        distinct = {text: Message.from_entry(text, apart=apart) for text in dict.fromkeys(sources)}
+        distinct = {text: Message.from_text(text, by_sentence=apart) for text in dict.fromkeys(sources)}
 
         def write_entry(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
@@ -136,7 +136,7 @@ class CatalogueDocument(Document):
         plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
         lost = not plain and any(map(is_changed, sources, forms))
         several = len(forms) > 2
-        self.notes += Counter({LOST: int(lost), FORMS: int(several and not lost)})
+        self.notes += Counter({LOST_PLACEHOLDER: int(lost), GUESSED_FORMS: int(several and not lost)})
         return lost or several
 
     def format_message(self, entry: Any, forms: Sequence[str]) -> str:

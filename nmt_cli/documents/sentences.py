@@ -1,4 +1,4 @@
-"""The sentences of a text of several, so that each is translated by itself."""
+"""Splits a marked text into sentences, so that each is translated on its own, and joins their translations."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from nmt_cli.text.spans import find_spans
 from nmt_cli.translation import segments
 
 
-def find_sentence_starts(text: str, *, apart: bool) -> list[int]:
-    """The places at which the sentences of `text` begin, if they are wanted `apart`; the first is 0."""
-    return segments.find_sentence_starts(text, find_spans(text)) if apart else [0]
+def find_sentence_starts(text: str, *, by_sentence: bool) -> list[int]:
+    """Returns the positions at which the sentences of `text` begin, the first of them 0; only 0 unless `by_sentence`."""
+    return segments.find_sentence_starts(text, find_spans(text)) if by_sentence else [0]
 
 
 def has_letters(text: str) -> bool:
-    """Whether there is anything to translate."""
+    """Whether the text has a letter, and so anything to translate."""
     return any(map(str.isalpha, text))
 
 
-def split_marked(whole: MarkedText, *, apart: bool) -> list[MarkedText]:
-    """The sentences of a text with their marks, none of which ends inside a mark; one, if not wanted `apart`."""
+def split_marked(whole: MarkedText, *, by_sentence: bool) -> list[MarkedText]:
+    """Returns the sentences of a text with their marks; the whole text unless `by_sentence`. No mark is split."""
     text = whole.text.rstrip()
     inside = [range(mark.start + 1, mark.end) for mark in whole.marks]
-    starts = [start for start in find_sentence_starts(text, apart=apart) if not any(start in mark for mark in inside)]
+    starts = [
+        start
+        for start in find_sentence_starts(text, by_sentence=by_sentence)
+        if not any(start in mark for mark in inside)
+    ]
     ends = [*starts[1:], len(text) + 1]
     sentences = []
     for start, end in zip(starts, ends, strict=True):
@@ -34,7 +38,7 @@ def split_marked(whole: MarkedText, *, apart: bool) -> list[MarkedText]:
 
 
 def join_sentences(texts: Iterable[str]) -> str:
-    """The translations of sentences as one text, with blanks where their script has any."""
+    """Joins the translations of sentences to one text, with blanks between them if their script uses blanks."""
     whole = ""
     for text in filter(None, texts):
         whole += (" " if whole and segments.wants_blank(whole, text, True) else "") + text
@@ -42,16 +46,16 @@ def join_sentences(texts: Iterable[str]) -> str:
 
 
 def cut_marked(text: str, start: int, marks: Sequence[Mark]) -> MarkedText:
-    """A sentence that began at `start`, with its marks counted from there and without blanks before it."""
+    """Returns a sentence that begins at `start`, without blanks before it and with its marks counted from there."""
     blanks = len(text) - len(text.lstrip())
 
-    def place(position: int) -> int:
+    def shift(position: int) -> int:
         return min(max(position - start - blanks, 0), len(text) - blanks)
 
     def move_mark(mark: Mark) -> Mark:
         fixed = mark.fixed
-        if mark.is_point and fixed is not None:  # the blanks between it and the words were cut off
+        if mark.is_point and fixed is not None:  # keep the blanks between it and the words, which are stripped
             fixed = " " * (mark.start > start + len(text)) + fixed + " " * (mark.start < start + blanks)
-        return replace(mark, start=place(mark.start), end=place(mark.end), fixed=fixed)
+        return replace(mark, start=shift(mark.start), end=shift(mark.end), fixed=fixed)
 
     return MarkedText(text[blanks:], tuple(map(move_mark, marks)))

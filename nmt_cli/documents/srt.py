@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, import_library, keep_verbatim
-from nmt_cli.documents.markup import Mark, MarkedText, translate_marks
+from nmt_cli.documents.markup import Mark, MarkedText, project_marks
 from nmt_cli.documents.sentences import has_letters, join_sentences, split_marked
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ class SubtitleDocument(Document):
         spoken = [SPEAKER.match(TAG.sub("", line)) for line in lines]
         if len(lines) > 1 and all(spoken):
             parts = [extract_tags(line) for line in lines]
-            split = [split_speaker(part, apart=apart) for part in parts]
+            split = [split_speaker(part, by_sentence=apart) for part in parts]
         else:
-            split = [CueLine("", split_marked(extract_tags(join_sentences(lines)), apart=apart))]
+            split = [CueLine("", split_marked(extract_tags(join_sentences(lines)), by_sentence=apart))]
 
         def write_cue(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
@@ -71,7 +71,7 @@ class SubtitleDocument(Document):
         return TranslationUnit(tuple(sentence.text for line in split for sentence in line.sentences), write_cue)
 
     def write_line(self, line: CueLine, translations: Iterator[Translation]) -> str:
-        placed = [translate_marks(part, next(translations), str) for part in line.sentences]
+        placed = [project_marks(part, next(translations), str) for part in line.sentences]
         self.notes += Counter({GUESSED: sum(part.guessed for part in placed)})
         return line.before + join_sentences(part.text for part in placed)
 
@@ -125,14 +125,14 @@ def is_closed_by(tag: str, opening: str) -> bool:
     return name is not None and tag == f"</{name[1]}>"
 
 
-def split_speaker(marked: MarkedText, *, apart: bool) -> CueLine:
+def split_speaker(marked: MarkedText, *, by_sentence: bool) -> CueLine:
     """The text without the dash before it."""
     match = SPEAKER.match(marked.text)
     length = match.end() if match else 0
     moved = tuple(
         replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
     )
-    return CueLine(marked.text[:length], split_marked(MarkedText(marked.text[length:], moved), apart=apart))
+    return CueLine(marked.text[:length], split_marked(MarkedText(marked.text[length:], moved), by_sentence=by_sentence))
 
 
 def wrap_text(text: str, count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Plain text: each line is a text, and a blank line stays blank."""
+"""Plain text: each line is one text; a blank line stays blank."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-def decode_line(translation: Translation) -> str:
+def format_text(translation: Translation) -> str:
     return translation.text + "\n"
 
 
 class TextDocument(Document):
-    """Lines end at LF or CR LF on the way in, and at LF on the way out; `line` writes a translation with that end."""
+    """Reads lines that end in LF or CR LF; `format_line` writes a translation with LF at its end."""
 
-    def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = decode_line) -> None:
+    def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = format_text) -> None:
         super().__init__(source)
-        self.line = line
+        self.format_line = line
 
     def read_units(self) -> Iterator[TranslationUnit]:
         for text in self.source.decode_lines():
             yield TranslationUnit((text,), self.write_line)
 
     def write_line(self, translations: Sequence[Translation]) -> str:
-        return self.line(translations[0])
+        return self.format_line(translations[0])

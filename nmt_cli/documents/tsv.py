@@ -1,6 +1,6 @@
-"""Tab-separated text: the translation becomes the last column, and everything before it stays as it is.
+"""Tab-separated text: the translation becomes the last column, and everything before it stays byte for byte.
 
-No quoting: what stands between two tabs is the text.
+There is no quoting: a field is what is between two tabs.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from nmt_cli.documents.columns import (
     SHORT_ROW,
+    count_missing_fields,
     find_column_index,
     has_header,
-    missing,
     name_new_column,
     require_column,
     split_line_end,
@@ -39,6 +39,6 @@ class TsvDocument(Document):
             return keep_verbatim(body + end)
         fields = body.split("\t")
         if len(fields) <= column:
-            self.source.refuse(number, f"{len(fields)} columns; column {column + 1} is to be translated", SHORT_ROW)
-        before = body + "\t" * (1 + missing(fields, self.width, self.notes))
+            self.source.refuse(number, f"{len(fields)} columns; there is no column {column + 1}", SHORT_ROW)
+        before = body + "\t" * (1 + count_missing_fields(fields, self.width, self.notes))
         return TranslationUnit((fields[column],), lambda translations: f"{before}{translations[0].text}{end}")

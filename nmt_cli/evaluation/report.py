@@ -38,7 +38,7 @@ class Report:
     warnings: tuple[str, ...]  # why the scores might mislead
     material: Material
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # 95 %, by the metric's name
-    rival: str = ""  # the name of the system that was compared with
+    other_system: str = ""  # the name of the system that was compared with
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by the metric's name
     profile: Profile | None = None
 
@@ -48,20 +48,20 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Translated:
+class TranslatedText:
     """What a model made of some lines."""
 
     material: Material
     search: SearchConfig
-    cut: int  # translations that the length limit cut
-    long: str  # which lines were read in part, told; empty if none
+    truncated: int  # translations that the length limit cut
+    truncated_sources: str  # which lines were read in part, told; empty if none
 
     @property
-    def doubts(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """Why its scores might mislead."""
-        number = "1 translation was" if self.cut == 1 else f"{self.cut:,} translations were"
+        number = "1 translation was" if self.truncated == 1 else f"{self.truncated:,} translations were"
         limit = f"{number} cut before the end, at {describe_limits(self.search.max_length)}"
-        return [*filter(None, (self.long, limit if self.cut else ""))]
+        return [*filter(None, (self.truncated_sources, limit if self.truncated else ""))]
 
 
 def translate_text(
@@ -70,7 +70,7 @@ def translate_text(
     translator: Translator,
     search: SearchConfig,
     progress: TranslationReporter | None = None,
-) -> Translated:
+) -> TranslatedText:
     """Translates the lines of `text`, each freely from its source alone; asks for the references' probabilities too
     where one of the metrics `names` needs them. `progress` is told the number of lines that are translated.
     """
@@ -85,7 +85,7 @@ def translate_text(
     hypotheses = [translation.text for translation in translations]
     subwords = translator.target.fingerprint if forced else ""
     material = Material(hypotheses, text.references, text.lines, forced, subwords)
-    return Translated(
+    return TranslatedText(
         material,
         one_best,
         sum(translation.cut for translation in translations),
@@ -107,7 +107,7 @@ def score_translations(
     """
     done = translate_text(names, text, translator, search, progress)
     report = score_material(names, done.material, config)
-    return dataclasses.replace(report, search=done.search).add_warnings(*done.doubts)
+    return dataclasses.replace(report, search=done.search).add_warnings(*done.warnings)
 
 
 def score_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
@@ -131,7 +131,7 @@ def score_material(names: Sequence[str], material: Material, config: ScoreConfig
     )
 
 
-def compare_report(report: Report, rival: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
+def compare_report(report: Report, other_system: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
     """The report with each score tested against that of other hypotheses for the same sentences.
 
     A score that was counted otherwise, of other subwords, does not compare: a warning takes its place.
@@ -144,11 +144,11 @@ def compare_report(report: Report, rival: str, material: Material, config: Score
     compared = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in alike}
     comparisons = {name: comparison for name, comparison in compared.items() if comparison is not None}
     unlike = " and ".join(name for name in names if name not in alike)
-    warnings = [f"{unlike} of {rival} cannot be compared: its subwords are others"] if unlike else []
-    return dataclasses.replace(report, rival=rival, comparisons=comparisons).add_warnings(*warnings)
+    warnings = [f"{unlike} of {other_system} cannot be compared: its subwords are others"] if unlike else []
+    return dataclasses.replace(report, other_system=other_system, comparisons=comparisons).add_warnings(*warnings)
 
 
-def map_report(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
+def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
     """The report as one JSON object; `scored` says what the sentences were and which model translated them."""
     return {
         "scored": dict(scored),
@@ -157,14 +157,14 @@ def map_report(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
         "beam_size": report.search.beam_size if report.search else None,
         "length_penalty": report.search.length_penalty if report.search else None,
         "decoding": report.search.summary if report.search else None,
-        "scores": {name: score_json(report, name) for name in report.scores},
-        **({"against": report.rival} if report.rival else {}),
+        "scores": {name: make_score_json(report, name) for name in report.scores},
+        **({"against": report.other_system} if report.other_system else {}),
         **({"profile": dataclasses.asdict(report.profile)} if report.profile else {}),
         "warnings": list(report.warnings),
     }
 
 
-def score_json(report: Report, name: str) -> dict[str, Any]:
+def make_score_json(report: Report, name: str) -> dict[str, Any]:
     score, interval, comparison = report.scores[name], report.intervals.get(name), report.comparisons.get(name)
     return {
         "name": score.name,
@@ -183,18 +183,18 @@ def format_report(report: Report) -> list[str]:
     lines = []
     for name, score in report.scores.items():
         interval = report.intervals.get(name)
-        spread = f" ± {interval.half:4.2f}" if interval else ""
+        spread = f" ± {interval.half_width:4.2f}" if interval else ""
         parts = "".join(f"{part[0].upper()} {value:.2f}  " for part, value in score.parts.items())
         lower = "lower is better  " if score.lower_is_better else ""
         lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{lower}{score.signature}")
         if name in report.comparisons:
-            lines.append(" " * (width + 2) + format_comparison(report.comparisons[name], report.rival))
+            lines.append(" " * (width + 2) + format_comparison(report.comparisons[name], report.other_system))
     return lines
 
 
-def format_comparison(comparison: Comparison, rival: str) -> str:
-    spread = f" ± {comparison.interval.half:.2f}" if comparison.interval else ""
-    return f"{comparison.other:6.2f}{spread}  {rival}: difference {comparison.difference:+.2f}, {comparison.p_values}"
+def format_comparison(comparison: Comparison, other_system: str) -> str:
+    spread = f" ± {comparison.interval.half_width:.2f}" if comparison.interval else ""
+    return f"{comparison.other:6.2f}{spread}  {other_system}: difference {comparison.difference:+.2f}, {comparison.p_values}"
 
 
 def make_sentence_rows(report: Report) -> list[list[str]]:

@@ -1,1 +1,1 @@
-"""Who does the work of translating: this process, worker processes, Ray. Knows nothing of formats or networks."""
+"""Translates blocks of text: in this process, in worker processes or on Ray. Must not know formats or networks."""

@@ -1,15 +1,14 @@
-"""What a process has to know to translate, and the blocks of text that it is given. Light, and can be pickled."""
+"""Jobs: all that a process needs to know to translate, and the blocks of text that it receives. Light; can be pickled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.config import ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -17,72 +16,51 @@ if TYPE_CHECKING:
 
 
 class Block(NamedTuple):
-    """Texts that are translated together; `first` is the number of the first one in the whole input, from 0."""
+    """Texts that are translated together; `first` is the number of the first of them in the whole input, from 0."""
 
     first: int
     texts: tuple[str, ...]
 
 
 TranslateBlock = Callable[[Block], "list[Translation]"]
+Opener = Callable[[ModelRequest], "Translator"]
 
 
-class Opener(Protocol):
-    """Loads a model, or several together, to run with so many threads (None: all cores)."""
-
-    def __call__(
-        self,
-        model: Path,
-        ensemble: Sequence[Path] = (),
-        lines: LineConfig | None = None,
-        *,
-        precision: str | None = None,
-        threads: int | None = None,
-    ) -> Translator: ...
-
-
-def open_text_translator(
-    model: Path,
-    ensemble: Sequence[Path] = (),
-    lines: LineConfig | None = None,
-    *,
-    precision: str | None = None,
-    threads: int | None = None,
-) -> Translator:
-    """The opener of models that read text."""
+def open_text_translator(request: ModelRequest) -> Translator:
+    """Opens models that read text."""
     from nmt_cli.translation.translator import Translator  # numpy and ONNX Runtime; a job itself is light
 
-    return Translator.load(model, ensemble, lines, precision=precision, threads=threads)
+    return Translator.load(request)
 
 
 @dataclass(frozen=True)
 class Job:
-    """A model directory, or several, and what is to be done with the texts: a search, or, with `score`, none;
-    of `search` that takes the length of the source alone.
+    """A request for a model, and what to do with the texts: search for translations, or score given ones.
 
-    `opener` is a function of a module, so that it can be pickled.
+    With `score`, only `search.max_source_length` is used. `opener` is a top-level function, so that it can be pickled.
     """
 
-    model: Path
+    request: ModelRequest
     search: SearchConfig
-    ensemble: tuple[Path, ...] = ()
     repair: RepairConfig | None = None
-    lines: LineConfig | None = None
-    precision: str | None = None  # that of the weights; None: what the model's card prefers
     score: bool = False
     opener: Opener = open_text_translator
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
-        """Loads the model. Raises NotFoundError, DamagedError and OptionError as `Translator.load` does."""
-        translator = self.opener(self.model, self.ensemble, self.lines, precision=self.precision, threads=threads)
+        """Loads the model for `threads` threads (None: all cores) and returns the function that translates a block.
+
+        Raises NotFoundError, DamagedError and OptionError as `Translator.load` does.
+        """
+        translator = self.opener(self.request._replace(threads=threads))
         if self.score:
-            return lambda block: score_given(translator, block, self.search.max_source_length)
+            return lambda block: score_pairs(translator, block, self.search.max_source_length)
         return lambda block: translator.translate(block.texts, self.search, repair=self.repair, first_line=block.first)
 
 
-def score_given(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:
-    """The given translations as the model sees them, of sources of `limit` tokens at most.
+def score_pairs(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:
+    """Returns the given translation of each line (a source, a tab, its translation) with the model's scores.
 
-    Raises DataError for a line that is no pair.
+    Sources are truncated to `limit` tokens. Raises DataError for a line that is not a pair.
     """
     from nmt_cli.translation.forced import force_translations
 
@@ -93,7 +71,7 @@ def score_given(translator: Translator, block: Block, limit: int | None = None) 
 
 
 def restore_text(translation: Translation, target: str) -> Translation:
-    """The translation with the text that was scored, where its tokens spell unknown words otherwise."""
+    """Returns the translation with the text that was given: the scored tokens spell unknown words differently."""
     text = " ".join(target.split())
     return translation._replace(
         hypotheses=tuple(hypothesis._replace(text=text) for hypothesis in translation.hypotheses)
@@ -101,37 +79,37 @@ def restore_text(translation: Translation, target: str) -> Translation:
 
 
 def split_pair(line: str, number: int) -> tuple[str, str]:
-    """Source and target; both empty on a blank line."""
+    """Returns the source and the target of a line, both empty if it is blank. Raises DataError for any other line."""
     source, tab, target = line.partition("\t")
     if line.strip() and not (tab and source.strip()):
         raise DataError(
-            f"line {number:,} of the input is no pair: {line[:40]!r}",
-            hint="with --score a line is a source, a tab and its translation",
+            f"line {number:,} of the input is not a pair: {line[:40]!r}",
+            hint="with --score, each line is a source, a tab and its translation",
         )
     return source, target
 
 
 class Executor(Protocol):
-    """Who translates: this process, several, or a cluster. For equal blocks all give equal translations."""
+    """Translates blocks: in this process, in several or on a cluster. All return the same translations."""
 
     @property
-    def replaced(self) -> int:
-        """Processes that died on the way and were replaced."""
+    def replacements(self) -> int:
+        """The number of processes that died and were replaced."""
         ...
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        """Those of each block, in the order of the blocks; of a block whose time comes, before another one must come.
+        """Yields the translations of each block, in the order of the blocks, without waiting for a later block.
 
-        What the blocks raise is raised here after the translations of those before it.
+        An exception that `blocks` raises is raised here, after the translations of the blocks before it.
         """
         ...
 
 
 class InProcess(NamedTuple):
-    """An executor in this process."""
+    """Translates in this process."""
 
     translate: TranslateBlock
-    replaced: int = 0
+    replacements: int = 0
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
         return map(self.translate, blocks)

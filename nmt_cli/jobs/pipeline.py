@@ -1,4 +1,18 @@
-"""From the units of a document to its translated text: the one way that all formats and all executors go."""
+"""Translates the units of documents: the one path that every format and every executor takes.
+
+From a document to its translation:
+
+1. `documents.open_document` opens a document in its format, and `Document.read_units` splits it into units. A unit has
+   the texts to translate, and a function that writes the unit with their translations; text that is kept as it is
+   makes a unit without texts.
+2. `text.stream` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
+3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`.
+4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the
+   translations in the order of the blocks.
+5. `observe` receives every translation, to collect what a person should look at.
+6. Each unit takes the translations of its texts and writes itself; written one after the other, the units are the
+   translated document.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +31,28 @@ if TYPE_CHECKING:
 def translate_units(
     batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Callable[[Translation], None]
 ) -> Iterator[str]:
-    """What each batch of units reads once it is translated, in order; `observe` is shown every translation."""
+    """Yields the translated text of each batch of units, in order; `observe` receives every translation."""
     waiting: deque[list[TranslationUnit]] = deque()
 
     def make_blocks() -> Iterator[Block]:
         first = 0
         for batch in batches:
             texts = tuple(text for unit in batch for text in unit.texts)
-            waiting.append(batch)  # before the block is given out: the executor may ask for blocks in another thread
+            waiting.append(batch)  # before the block is yielded: the executor may ask for blocks in another thread
             yield Block(first, texts)
             first += len(texts)
 
+    # 3. and 4. The texts of each batch become a block; the executor translates the blocks in order.
     for translations in executor.translate_blocks(make_blocks()):
+        # 5. Show every translation to the observer.
         for translation in translations:
             observe(translation)
+        # 6. Write the batch of which these are the translations.
         yield "".join(write_units(waiting.popleft(), translations))
 
 
 def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[str]:
-    """The units, each with its share of the translations."""
+    """Yields the text of each unit, written with the translations of its own texts."""
     remaining = iter(translations)
     for unit in batch:
-        yield unit.written(list(islice(remaining, len(unit.texts))))
+        yield unit.write(list(islice(remaining, len(unit.texts))))

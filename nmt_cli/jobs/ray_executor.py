@@ -1,8 +1,8 @@
-"""An executor of Ray Data actors, on this machine's cores or on a cluster. The only module that imports Ray.
+"""Translates with Ray Data actors, on this machine's cores or on a cluster. The only module that imports Ray.
 
-The blocks of text, the model's files and the glossary travel through Ray's object store, so that the machines need to
-share no files; each must have nmt-cli installed. Ray Data starts an actor that died again, and what it was given with
-it.
+The blocks of text, the files of the models and the glossary travel through Ray's object store, so that the machines
+need not share files; nmt-cli must be installed on each. Ray Data restarts an actor that died, and gives it its blocks
+again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from nmt_cli.jobs.workers import serve_blocks
 from nmt_cli.runtime.compatibility import require_same_sides
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory
 from nmt_cli.sources.images import IMAGE_WEIGHTS
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.glossary import Glossary
 
 if TYPE_CHECKING:
@@ -33,33 +34,38 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Shipment:
-    """A job with the files of its models and its glossary, to be started where these do not lie."""
+    """A job with the contents of its model directories and its glossary, for machines that do not have them."""
 
     job: Job
-    models: tuple[dict[str, bytes], ...]
+    models: tuple[dict[str, bytes], ...]  # file name to content, of each model
     glossary: bytes | None
 
     @classmethod
     def pack(cls, job: Job) -> Shipment:
-        """Raises what loading the models and the glossary does: here their paths mean something to the user."""
-        first, *others = bundles = [ModelDirectory.load(path, job.precision) for path in (job.model, *job.ensemble)]
+        """Reads and checks the models and the glossary here, where their paths mean something to the user.
+
+        Raises NotFoundError, DamagedError, OptionError and DataError.
+        """
+        request = job.request
+        paths = (request.model, *request.ensemble)
+        first, *others = models = [ModelDirectory.load(path, request.precision) for path in paths]
         for other in others:
             require_same_sides(first, other)
-        return cls(job, tuple(map(read_model_files, bundles)), read_glossary(job))
+        return cls(job, tuple(map(read_model_files, models)), read_glossary(request))
 
     def unpack(self, directory: Path) -> Job:
-        """The job, with its models and its glossary in `directory`."""
-        models = [directory / str(number) for number, _ in enumerate(self.models)]
+        """Writes the models and the glossary to `directory`, and returns the job that reads them there."""
+        first, *others = models = [directory / str(number) for number, _ in enumerate(self.models)]
         for model, files in zip(models, self.models, strict=True):
             model.mkdir()
             for name, content in files.items():
                 (model / name).write_bytes(content)
-        job = replace(self.job, model=models[0], ensemble=tuple(models[1:]))
-        if self.glossary is None or job.lines is None:
-            return job
-        terms = directory / "glossary.tsv"
-        terms.write_bytes(self.glossary)
-        return replace(job, lines=replace(job.lines, glossary=str(terms)))
+        request = self.job.request._replace(model=first, ensemble=tuple(others))
+        if self.glossary is not None and request.lines is not None:
+            terms = directory / "glossary.tsv"
+            terms.write_bytes(self.glossary)
+            request = request._replace(lines=replace(request.lines, glossary=str(terms)))
+        return replace(self.job, request=request)
 
 
 def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
@@ -68,28 +74,28 @@ def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
     return {name: (model.directory / name).read_bytes() for name in names}
 
 
-def read_glossary(job: Job) -> bytes | None:
-    """Its file, if there is one. Raises what a glossary does that cannot be read."""
-    if job.lines is None or job.lines.glossary is None:
+def read_glossary(request: ModelRequest) -> bytes | None:
+    """Returns the content of the glossary, if one is named. Raises NotFoundError, and DataError for an invalid one."""
+    if request.lines is None or request.lines.glossary is None:
         return None
-    path = require_file(Path(job.lines.glossary))
+    path = require_file(Path(request.lines.glossary))
     Glossary.load(path)
     return path.read_bytes()
 
 
 class Actor:
-    """What runs on the machines of the cluster: a loaded model that translates blocks, one core to itself."""
+    """Runs on the machines of the cluster, each on one core: loads the models and translates blocks."""
 
     def __init__(self, shipment: Any) -> None:
         import ray
 
-        self.directory = TemporaryDirectory(prefix="nmt.")  # as long as the actor: some files are read when needed
-        self.answer = serve_blocks(ray.get(shipment).unpacked(Path(self.directory.name)), threads=1)
+        self.directory = TemporaryDirectory(prefix="nmt.")  # lives as long as the actor: some files are read late
+        self.answer = serve_blocks(ray.get(shipment).unpack(Path(self.directory.name)), threads=1)
 
     def __call__(self, table: Any) -> dict[str, list[Any]]:
-        """A table of pickled blocks to one of pickled answers, with the same numbers.
+        """Returns a table of pickled answers to a table of pickled blocks, with the same numbers.
 
-        An answer is the translations of a block, or what went wrong: raised here, it would reach the user as Ray's.
+        An answer is the translations of a block, or an exception: raised here, it would reach the user as one of Ray's.
         """
         blocks = [pickle.loads(block.as_py()) for block in table["block"]]
         return {
@@ -99,9 +105,12 @@ class Actor:
 
 
 class RayExecutor:
-    """An executor on the cluster at `address`; `auto` is one that runs here, else one started for the occasion."""
+    """Translates on the cluster at `address`; `auto` is a cluster that runs here, or else one that is started.
 
-    replaced = 0  # Ray does not tell
+    Implements `jobs.job.Executor`.
+    """
+
+    replacements = 0  # Ray does not report them
 
     def __init__(self, job: Job, address: str) -> None:
         self.job = job
@@ -110,23 +119,23 @@ class RayExecutor:
     def __enter__(self) -> RayExecutor:
         ray = import_ray()
         shipment = Shipment.pack(self.job)
-        self.joined = ray.is_initialized()  # by who uses this as a library
-        if not self.joined:
+        self.was_connected = ray.is_initialized()  # by the program that uses this as a library
+        if not self.was_connected:
             connect_ray(ray, self.address)
         prepare(ray)
         self.shipment = ray.put(shipment)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self.joined:
+        if not self.was_connected:
             import_ray().shutdown()
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[list[Translation]]:
-        """See `Executor`; but all blocks are read, into Ray's object store, before the first is translated."""
+        """Translates as `Executor` says, but reads all blocks into Ray's object store before translating the first."""
         tables, end = store_blocks(blocks)
         for number, row in enumerate(self.translate_tables(tables)):
             if row["number"] != number:
-                raise WorkerError(f"Ray gave block {row['number']:,} where block {number:,} was due")
+                raise WorkerError(f"Ray returned block {row['number']:,} instead of block {number:,}")
             answer: list[Translation] | Exception = pickle.loads(row["answer"])
             if isinstance(answer, Exception):
                 raise answer
@@ -135,7 +144,7 @@ class RayExecutor:
             raise end
 
     def translate_tables(self, tables: list[Any]) -> Iterator[dict[str, Any]]:
-        """The results for the tables, in their order."""
+        """Yields the row of results for each table, in order. Raises WorkerError if Ray fails."""
         import ray
         from ray.data import ActorPoolStrategy
 
@@ -154,13 +163,13 @@ class RayExecutor:
             yield from translated.iter_rows()
         except ray.exceptions.RayError as error:
             raise WorkerError(
-                f"Ray gave up: {find_last_line(error)}",
-                hint="each machine of the cluster needs nmt-cli and free memory",
+                f"Ray failed: {find_last_line(error)}",
+                hint="each machine of the cluster needs nmt-cli and enough free memory",
             ) from error
 
 
 def import_ray() -> Any:
-    """Raises MissingExtraError where Ray is not installed."""
+    """Returns the module. Raises MissingExtraError if Ray is not installed."""
     try:
         import ray.data
     except ModuleNotFoundError as error:
@@ -171,11 +180,10 @@ def import_ray() -> Any:
 
 
 def connect_ray(ray: Any, address: str) -> None:
-    """Joins the cluster, quietly, or starts one without a dashboard. Raises NotFoundError where there is none."""
-    where = None if address == AUTO else address
+    """Connects to the cluster, or starts one without a dashboard; prints nothing. Raises NotFoundError."""
     try:
         ray.init(
-            where,
+            None if address == AUTO else address,
             include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
@@ -184,23 +192,23 @@ def connect_ray(ray: Any, address: str) -> None:
     except (ConnectionError, ValueError) as error:
         raise NotFoundError(
             f"--ray {address}: {find_last_line(error)}",
-            hint="start a cluster with `ray start --head`, or give --ray auto",
+            hint="start a cluster with `ray start --head`, or use --ray auto",
         ) from error
 
 
 def prepare(ray: Any) -> None:
-    """Ray Data in order, and quiet."""
+    """Makes Ray Data keep the order of the blocks and print nothing."""
     for name in ("ray", "ray.data"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is told once, as an error of ours
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are reported once, as ours
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = True
 
 
 def store_blocks(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
-    """Each block, numbered, as a table in Ray's object store, which moves to the disk what it has no memory for.
+    """Stores each block with its number as a table in Ray's object store, which spills to disk when memory is short.
 
-    And what was wrong with the input behind the last of them, if anything was.
+    Returns the tables, and the error that ended the input after the last of them, if any.
     """
     import pyarrow  # comes with the extra
     import ray
@@ -215,4 +223,5 @@ def store_blocks(blocks: Iterable[Block]) -> tuple[list[Any], NmtError | None]:
 
 
 def find_last_line(error: Exception) -> str:
+    """Returns the last line of an error's message, which is where Ray says what happened."""
     return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()

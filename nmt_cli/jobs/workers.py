@@ -1,7 +1,9 @@
-"""Several processes that translate blocks of text, and their results in order. Knows nothing of documents.
+"""Translates blocks of text in several processes, with the results in order. Must not know documents.
 
-A thread of this process stands for each worker: it hands over a block, waits for the answer, and where the worker
-died puts another in its place and gives it the block again.
+1. One thread reads blocks and submits them to a pool with one thread per worker.
+2. A thread of the pool takes an idle worker, sends it the block and waits for the answer. If the worker dies, the
+   thread replaces it and sends the block again.
+3. The caller receives the answers in the order of the blocks.
 """
 
 from __future__ import annotations
@@ -24,54 +26,57 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 Translations = list["Translation"]
-ATTEMPTS = 3  # workers that one block may cost
-SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
+ATTEMPTS = 3  # number of workers that one block may kill
+SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
 
 
-class Workers:
-    """An executor of `count` processes with `threads` threads each. They live as long as the `with` block."""
+class WorkerPool:
+    """Translates in `count` processes with `threads` threads each, which live as long as the `with` block.
+
+    Implements `jobs.job.Executor`.
+    """
 
     def __init__(self, job: Job, count: int, *, threads: int = 1) -> None:
         self.job = job
         self.threads = threads
         self.count = count
-        self.replaced = 0  # workers that died and were replaced
+        self.replacements = 0  # number of workers that died and were replaced
         self.closed = False
         self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
 
-    def __enter__(self) -> Workers:
-        self.staff = [Worker(self.job, self.threads) for _ in range(self.count)]
-        for worker in self.staff:
+    def __enter__(self) -> WorkerPool:
+        self.workers = [Worker(self.job, self.threads) for _ in range(self.count)]
+        for worker in self.workers:
             self.idle.put(worker)
         self.executor = ThreadPoolExecutor(self.count, thread_name_prefix="worker")
         return self
 
     def __exit__(self, *_: object) -> None:
         self.closed = True
-        for worker in self.staff:
+        for worker in self.workers:
             worker.stop()
         self.executor.shutdown(cancel_futures=True)
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[Translations]:
-        """See `Executor`. At most two blocks a worker are under way or wait to be taken."""
-        under_way: queue.Queue[Future[Translations] | End] = queue.Queue(maxsize=2 * self.count)
-        threading.Thread(target=self.feed_workers, args=(blocks, under_way), daemon=True).start()
-        while not isinstance(item := under_way.get(), End):
+        """Translates as `Executor` says; at most two blocks per worker are in progress or wait to be yielded."""
+        pending: queue.Queue[Future[Translations] | End] = queue.Queue(maxsize=2 * self.count)
+        threading.Thread(target=self.feed_workers, args=(blocks, pending), daemon=True).start()
+        while not isinstance(item := pending.get(), End):
             yield item.result()
         if item.error is not None:
             raise item.error
 
-    def feed_workers(self, blocks: Iterable[Block], under_way: queue.Queue[Future[Translations] | End]) -> None:
-        """Runs in a thread of its own, since to wait for a next block must not keep the answers waiting."""
+    def feed_workers(self, blocks: Iterable[Block], pending: queue.Queue[Future[Translations] | End]) -> None:
+        """Submits the blocks, in a thread of its own: waiting for the next block must not delay the answers."""
         try:
             for block in blocks:
-                under_way.put(self.executor.submit(self.translate, block))
-            under_way.put(End())
-        except BaseException as error:  # whatever it is, it belongs to who takes the translations
-            under_way.put(End(error))
+                pending.put(self.executor.submit(self.translate, block))
+            pending.put(End())
+        except BaseException as error:  # raised again where the translations are read
+            pending.put(End(error))
 
     def translate(self, block: Block) -> Translations:
-        """The block by the next idle worker. Raises WorkerError if it costs too many."""
+        """Has the next idle worker translate the block. Raises WorkerError if it kills too many workers."""
         worker = self.idle.get()
         try:
             for _ in range(ATTEMPTS):
@@ -86,11 +91,11 @@ class Workers:
             self.idle.put(worker)
 
     def replace_worker(self, dead: Worker) -> Worker:
-        """Another worker in the place of one that died."""
+        """Starts another worker in place of one that died, and returns it."""
         dead.stop()
         worker = Worker(self.job, self.threads)
-        self.staff[self.staff.index(dead)] = worker
-        self.replaced += 1
+        self.workers[self.workers.index(dead)] = worker
+        self.replacements += 1
         return worker
 
 
@@ -98,14 +103,14 @@ class Worker:
     """A process and the pipe to it."""
 
     def __init__(self, job: Job, threads: int) -> None:
-        self.connection, theirs = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=serve, args=(theirs, job, threads), daemon=True)
+        self.connection, child_end = SPAWN.Pipe()
+        self.process = SPAWN.Process(target=serve, args=(child_end, job, threads), daemon=True)
         with block_interrupts():
             self.process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
+        child_end.close()  # so that the pipe ends with the process
 
     def translate(self, block: Block) -> Translations:
-        """Raises EOFError or ConnectionError if the process is no more, and what went wrong in it."""
+        """Has the process translate a block. Raises its exceptions; EOFError or ConnectionError if it has died."""
         self.connection.send(block)
         answer: Translations | Exception = self.connection.recv()
         if isinstance(answer, Exception):
@@ -118,8 +123,8 @@ class Worker:
 
 
 def serve(connection: Connection, job: Job, threads: int) -> None:
-    """The work of a worker: answers each block with its translations or with what went wrong, until the pipe ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the first process's to answer
+    """Runs in a worker: answers each block with its translations, or with an exception, until the pipe ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     answer = serve_blocks(job, threads)
     while True:
         try:
@@ -129,10 +134,11 @@ def serve(connection: Connection, job: Job, threads: int) -> None:
 
 
 def serve_blocks(job: Job, threads: int) -> Callable[[Block], Any]:
+    """Starts the job; returns a function that answers a block with its translations, or with an exception."""
     try:
         translate = job.start(threads=threads)
     except Exception as error:
-        problem = error  # told with the first block: until then nobody listens
+        problem = error  # the answer to the first block: until then nobody listens
         return lambda _: problem
 
     def send_answer(block: Block) -> Translations | Exception:
@@ -146,7 +152,7 @@ def serve_blocks(job: Job, threads: int) -> Callable[[Block], Any]:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """A process that is started inside inherits it, and so is not stopped by Ctrl-C while it starts."""
+    """Blocks Ctrl-C in the block; a process that is started there inherits this, and is not stopped while it starts."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -158,8 +164,9 @@ def block_interrupts() -> Iterator[None]:
 
 
 def report_lost(block: Block) -> WorkerError:
-    lines = f"{block.first + 1:,} to {block.first + len(block.texts):,}"
+    """Returns the error for a block that killed every worker."""
+    texts = f"{block.first + 1:,} to {block.first + len(block.texts):,}"
     return WorkerError(
-        f"{ATTEMPTS} workers died one after the other while translating texts {lines}",
-        hint="if memory is short, give fewer --workers: each needs as much as one `nmt translate`",
+        f"{ATTEMPTS} workers died in turn while translating texts {texts}",
+        hint="if memory is short, use fewer --workers: each needs as much as one `nmt translate`",
     )

@@ -1,1 +1,1 @@
-"""Running an exported model: the model directory and ONNX Runtime. Knows nothing of corpora or documents."""
+"""Runs exported models: the model directory and ONNX Runtime. Must not know corpora or documents."""

@@ -1,4 +1,4 @@
-"""Whether two exported models can be ensembled: they must read the same rows and write the same ids."""
+"""Checks whether two exported models can be ensembled: they must read the same rows and write the same ids."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
 
 def require_same_sides(first: ModelDirectory, other: ModelDirectory) -> None:
     """Raises OptionError unless both models read the same rows and write the same ids."""
-    for side, kind in (("source", describe_source), ("target", describe_target)):
-        if kind(first.card) != kind(other.card):
+    for side, identify in (("source", identify_source), ("target", identify_target)):
+        if identify(first.card) != identify(other.card):
             raise OptionError(
-                f"{other.directory}/ cannot join {first.directory}/: its subwords of the {side} are others",
-                hint="train both on one prepared corpus, or prepare with --tokenizer-from the other model",
+                f"{other.directory}/ cannot be ensembled with {first.directory}/: it has different {side} subwords",
+                hint="train both on the same prepared corpus, or prepare with --tokenizer-from the other model",
             )
 
 
-def describe_source(card: ModelCard) -> Any:
-    """What two models that read the same rows have in common: bytes of the subwords, or the kind of picture."""
+def identify_source(card: ModelCard) -> Any:
+    """Returns what is equal in models that read the same rows: their subwords, or their kind of picture."""
     if card.source.get("type", "text") != "text":
         return card.source
     return card.tokenizer, card.checksums[card.source_tokenizer]
 
 
-def describe_target(card: ModelCard) -> Any:
+def identify_target(card: ModelCard) -> Any:
+    """Returns what is equal in models that write the same ids: their target subwords."""
     return card.tokenizer, card.checksums[card.target_tokenizer]

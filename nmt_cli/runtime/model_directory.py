@@ -1,6 +1,6 @@
-"""The model directory: what stands in it, its card, and how it is written and checked.
+"""The model directory: its files, its card, and how both are written and checked.
 
-A directory is complete when `model.json` is there: it is written last, and lists the checksum of every other file.
+A directory is complete as soon as `model.json` exists: it is written last, and lists the checksum of every other file.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ DECODER = "decoder.onnx"
 FLOAT, INT8 = "float", "int8"  # precisions of the weights
 WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
-CHECKPOINTS = "checkpoints"  # what training keeps for itself
-STAGED = ".publishing."  # begins the name of what is not yet complete
+CHECKPOINTS = "checkpoints"  # the directory that only training reads
+STAGED = ".publishing."  # prefix of the directory in which files wait for publication
 
 
 class ModelCard(NamedTuple):
-    """What a model says of itself."""
+    """The entries of `model.json`: all that a model says about itself."""
 
     format: int
     source_language: str
@@ -39,16 +39,16 @@ class ModelCard(NamedTuple):
     network: dict[str, Any]  # model.config.ModelConfig
     vocabularies: dict[str, Any]  # model.config.Vocabularies
     training: dict[str, Any]  # training.config.TrainConfig
-    tokenizer: dict[str, Any]  # corpus.tokenizer.TokenizerSettings
+    tokenizer: dict[str, Any]  # text.tokenizer_settings.TokenizerSettings
     source_tokenizer: str  # file name
     target_tokenizer: str
     dataset_fingerprint: str
-    epochs: int  # of which the weights are
+    epochs: int  # trained when the weights were saved
     development: dict[str, Any]  # scores on the development set, with their signatures
-    precision: dict[str, Any]  # which one is the default, and the BLEU of each on the development set
+    precision: dict[str, Any]  # the default one, and the BLEU of each on the development set
     versions: dict[str, str]
     checksums: dict[str, str]  # file name to SHA-256
-    source: dict[str, Any]  # what beside the tokenizer makes its rows
+    source: dict[str, Any]  # how rows are made, beside the tokenizer
 
     @property
     def default_precision(self) -> str:
@@ -56,13 +56,13 @@ class ModelCard(NamedTuple):
 
     @property
     def development_bleu(self) -> float | None:
-        """BLEU (0-100) of greedy translations of the development set; None if training was stopped before any."""
+        """BLEU (0-100) of greedy translations of the development set; None if training stopped before the first."""
         score = self.development.get("bleu")
         return None if score is None else float(score["value"])
 
 
 class ModelDirectory(NamedTuple):
-    """A model directory in which what translation reads was found complete and undamaged."""
+    """A model directory whose files for translation have been checked: none is missing, none is damaged."""
 
     directory: Path
     card: ModelCard
@@ -70,31 +70,31 @@ class ModelDirectory(NamedTuple):
 
     @classmethod
     def load(cls, directory: Path, precision: str | None = None) -> ModelDirectory:
-        """Checks the card, the tokenizers and the graphs of one precision (the card's default where none is named).
+        """Reads the card and checks the tokenizers and the graphs of one precision; None: the card's default.
 
-        Raises NotFoundError where there is no model, DamagedError where a file is missing or was changed.
+        Raises NotFoundError if there is no model, and DamagedError if a file is missing or has changed.
         """
         card = read_card(directory)
-        bundle = cls(directory=directory, card=card, precision=precision or card.default_precision)
-        for name in bundle.files:
+        model = cls(directory=directory, card=card, precision=precision or card.default_precision)
+        for name in model.files:
             check_file(directory / name, card.checksums.get(name, ""))
-        return bundle
+        return model
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Names of what text is translated with, beside the card."""
+        """The names of the files that translation of text reads, beside the card."""
         graphs = name_graphs(self.precision)
         weights = [name for name in map(name_weights, graphs) if name in self.card.checksums]
         return tuple(dict.fromkeys((*graphs, *weights, self.card.source_tokenizer, self.card.target_tokenizer)))
 
     def load_source(self) -> Source:
-        """The source side as it was in training."""
+        """Returns the source side as it was in training. Raises DamagedError if the card does not describe one."""
         values = dict(self.card.source)
         kind = values.pop("type", "text")
         try:
             if kind == "text":
                 return TextSource(self.load_tokenizer(self.card.source_tokenizer), **values)
-            from nmt_cli.sources.images import GridSource  # which text needs nothing of
+            from nmt_cli.sources.images import GridSource  # text does not need it
 
             return GridSource(kind, **values)
         except TypeError as error:
@@ -108,21 +108,22 @@ class ModelDirectory(NamedTuple):
 
 
 def name_graphs(precision: str) -> tuple[str, str]:
-    """Names of the graphs of the encoder and of the decoder."""
+    """Returns the file names of the encoder's graph and the decoder's."""
     return (ENCODER, DECODER) if precision == FLOAT else (f"encoder.{precision}.onnx", f"decoder.{precision}.onnx")
 
 
 def name_weights(graph: str) -> str:
-    """Name of the file with the weights of a graph, where they are too large to stand in the graph."""
+    """Returns the name of the file with the weights of a graph; it exists if they are too large for the graph."""
     return f"{graph}.data"
 
 
 def read_card(directory: Path) -> ModelCard:
+    """Reads `model.json`. Raises NotFoundError if there is none, DamagedError if it is not a card of this format."""
     path = directory / CARD
     if not path.is_file():
         raise NotFoundError(
             f"there is no model in {directory}/",
-            hint="make one with `nmt train`, or name the directory where it is",
+            hint="make one with `nmt train`, or name the directory that holds it",
         )
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -131,7 +132,7 @@ def read_card(directory: Path) -> ModelCard:
     written = values.get("format") if isinstance(values, dict) else None
     if isinstance(written, int) and written != FORMAT:
         raise DamagedError(
-            f"{path} has format {written}; this nmt reads format {FORMAT}", hint="train it anew with this nmt"
+            f"{path} has format {written}; this nmt reads format {FORMAT}", hint="train it again with this nmt"
         )
     if not is_card(values):
         raise report_damage(path, "does not have the entries of a model card")
@@ -139,7 +140,7 @@ def read_card(directory: Path) -> ModelCard:
 
 
 def is_card(values: Any) -> bool:
-    """Whether these are the entries of a card, each of its type."""
+    """Whether these are all the entries of a card, each with a value of its type."""
     kinds = get_type_hints(ModelCard)
     if not isinstance(values, dict) or values.keys() != kinds.keys():
         return False
@@ -147,23 +148,26 @@ def is_card(values: Any) -> bool:
 
 
 def check_file(path: Path, checksum: str) -> None:
+    """Raises DamagedError if the file is missing or does not have this checksum."""
     if not path.is_file():
         raise report_damage(path, "is missing")
     if hash_file(path) != checksum:
         raise report_damage(path, "is damaged: its checksum is not the one in model.json")
 
 
-def report_damage(path: Path, what: str) -> DamagedError:
+def report_damage(path: Path, problem: str) -> DamagedError:
+    """Returns the error for a damaged file; `problem` continues a sentence that begins with its path."""
     return DamagedError(
-        f"{path} {what}", hint="copy the whole directory again, or make it anew with `nmt train --force`"
+        f"{path} {problem}", hint="copy the whole directory again, or train it again with `nmt train --force`"
     )
 
 
 @contextmanager
 def publish_directory(directory: Path) -> Iterator[Path]:
-    """A staging directory inside `directory`; its files take their places when the block ends well.
+    """Yields a staging directory inside `directory`; its files are moved into place when the block succeeds.
 
-    The card goes last, so that a process killed before it leaves either the old model or one that is told damaged.
+    The card is moved last: a process that is killed before leaves either the old model, or one that is reported as
+    damaged.
     """
     directory.mkdir(parents=True, exist_ok=True)
     staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=directory))
@@ -171,7 +175,7 @@ def publish_directory(directory: Path) -> Iterator[Path]:
         yield staged
         for path in sorted(staged.iterdir(), key=lambda path: path.name == CARD):
             os.replace(path, directory / path.name)
-    except OSError as error:  # told of the place that the user knows
+    except OSError as error:  # name the path that the user knows, not the one of the staging directory
         staged_name = Path(str(error.filename or staged)).name
         error.filename = str(directory if staged_name == staged.name else directory / staged_name)
         raise
@@ -180,6 +184,6 @@ def publish_directory(directory: Path) -> Iterator[Path]:
 
 
 def write_card(directory: Path, card: ModelCard) -> None:
-    """Writes `card` with the checksums of all files that stand in `directory`."""
+    """Writes `card` with the checksums of all other files in `directory`."""
     checksums = {path.name: hash_file(path) for path in sorted(directory.iterdir()) if path.name != CARD}
     write_json(directory / CARD, card._replace(checksums=checksums)._asdict())

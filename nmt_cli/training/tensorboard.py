@@ -24,7 +24,7 @@ class TensorBoard(Watcher):
     """Writes an event file into `directory`; a value's step is the number of updates since the start of the run."""
 
     def __init__(self, directory: Path, report_problem: Callable[[str], None]) -> None:
-        """`report_problem` is called once if nothing can be written any more. Raises OSError if nothing can at the start."""
+        """`report_problem` is called once if nothing can be written any more. Raises OSError if so at the start."""
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             self.directory = directory

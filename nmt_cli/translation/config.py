@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from nmt_cli.settings import Settings, setting
 
@@ -37,3 +39,13 @@ class LineConfig(Settings):
     max_words: int = setting(
         50, "Words translated at once; what is longer is cut behind clauses or words.", panel="Text", low=1
     )
+
+
+class ModelRequest(NamedTuple):
+    """Which model, or ensemble of models, to load, and how to run it."""
+
+    model: Path
+    ensemble: tuple[Path, ...] = ()  # further models, whose probabilities are averaged with those of `model`
+    lines: LineConfig | None = None
+    precision: str | None = None  # of the weights: float or int8; None: the default of the model's card
+    threads: int | None = None  # None: one per core

@@ -11,10 +11,11 @@ from nmt_cli.arrays.special_ids import END, UNKNOWN
 from nmt_cli.text.masking import PLACEHOLDER
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.translation.pieces import Piece
+from nmt_cli.translation.placement.units import Spelling
 from nmt_cli.translation.result import Hypothesis, Placed, Translation, Words
 from nmt_cli.translation.segments import join_segments
 from nmt_cli.translation.span_alignment import PieceWords, map_words, restore_links
-from nmt_cli.translation.span_placement import Sides, Spelling, restore
+from nmt_cli.translation.span_placement import Sides, restore
 from nmt_cli.translation.word_alignment import split_ranges
 
 Parts = tuple[Hypothesis, ...]  # of the pieces of a line, one each

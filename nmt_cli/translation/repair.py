@@ -157,7 +157,7 @@ def split_in_half(text: str) -> tuple[str, str] | None:
 
 
 def join_halves(whole: Translation, first: Translation, second: Translation) -> Translation | None:
-    """Joins the translations of both halves; None where a half has none, or its pieces differ from those of the whole."""
+    """Joins the translations of both halves; None where a half has none, or where pieces differ from the whole."""
     if not (first.hypotheses and second.hypotheses):
         return None
     if first.source_pieces[:-1] + second.source_pieces != whole.source_pieces:

@@ -15,8 +15,9 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.pieces import Piece
+from nmt_cli.translation.placement.slots import find_placeholder_positions
 from nmt_cli.translation.result import Link
-from nmt_cli.translation.span_placement import Restored, find_placeholder_positions
+from nmt_cli.translation.span_placement import Restored
 
 Links = tuple[Link, ...]
 

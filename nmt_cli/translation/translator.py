@@ -19,7 +19,7 @@ from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
-from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.joining import join_pieces
 from nmt_cli.translation.pieces import LineReader, Piece, keep_verbatim
@@ -61,23 +61,15 @@ class Translator:
         self.reader = LineReader(lines, carries=self.carries, glossary=load_glossary(lines))
 
     @classmethod
-    def load(
-        cls,
-        directory: Path,
-        ensemble: Sequence[Path] = (),
-        lines: LineConfig | None = None,
-        *,
-        precision: str | None = None,
-        threads: int | None = None,
-    ) -> Translator:
-        """Loads the translator in a model directory, or an ensemble of several, run by `threads` (None: all cores).
+    def load(cls, request: ModelRequest) -> Translator:
+        """Loads the model, or the ensemble of models, that is requested.
 
-        The weights are those that its card prefers, or those of `precision`. Raises NotFoundError and DamagedError (see
-        `runtime.model_directory`), OptionError for models that read or write different subwords.
+        Raises NotFoundError and DamagedError (see `runtime.model_directory`), OptionError for models that read or write
+        different subwords, and DataError for an invalid glossary.
         """
         from nmt_cli.runtime.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
 
-        models = [ModelDirectory.load(path, precision) for path in (directory, *ensemble)]
+        models = [ModelDirectory.load(path, request.precision) for path in (request.model, *request.ensemble)]
         first, *others = models
         for other in others:
             require_same_sides(first, other)
@@ -85,9 +77,8 @@ class Translator:
         engines = [OnnxEngine(model.directory, precision=model.precision) for model in models]
         engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
         carries = first.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
-        return cls(
-            engine, source, target, card=first.card, lines=lines, carries=carries, threads=threads or count_cores()
-        )
+        threads = request.threads or count_cores()
+        return cls(engine, source, target, card=first.card, lines=request.lines, carries=carries, threads=threads)
 
     @property
     def engine(self) -> StepModel[Any]:

@@ -89,7 +89,7 @@ def render_scores(report: Report) -> str:
     rows = []
     for name, score in report.scores.items():
         interval, comparison = report.intervals.get(name), report.comparisons.get(name)
-        spread = f"± {interval.half:.2f}" if interval else ""
+        spread = f"± {interval.half_width:.2f}" if interval else ""
         better = "lower is better" if score.lower_is_better else ""
         parts = " ".join(f"{part} {value:.2f}" for part, value in score.parts.items())
         rows.append(
@@ -98,7 +98,7 @@ def render_scores(report: Report) -> str:
         )
         if comparison is not None:
             difference = (
-                f"{report.rival}: {comparison.other:.2f}, difference {comparison.difference:+.2f}, "
+                f"{report.other_system}: {comparison.other:.2f}, difference {comparison.difference:+.2f}, "
                 f"{comparison.p_values}"
             )
             rows.append(f"<tr class=against><th></th><td colspan=4>{escape(difference)}</td></tr>")
@@ -148,12 +148,12 @@ def render_markdown(
     lines += ["| metric | score | 95 % | signature |", "|---|---:|---:|---|"]
     for name, score in report.scores.items():
         interval, comparison = report.intervals.get(name), report.comparisons.get(name)
-        spread = f"± {interval.half:.2f}" if interval else ""
+        spread = f"± {interval.half_width:.2f}" if interval else ""
         lower = " (lower is better)" if score.lower_is_better else ""
         lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {format_code(score.signature)} |")
         if comparison is not None:
             difference = f"difference {comparison.difference:+.2f}, {comparison.p_values}"
-            lines.append(f"| against {escape_cell(report.rival)} | {comparison.other:.2f} | | {difference} |")
+            lines.append(f"| against {escape_cell(report.other_system)} | {comparison.other:.2f} | | {difference} |")
     if report.profile is not None:
         lines += ["", "## Where it fails", ""]
         for section in report.profile.sections:

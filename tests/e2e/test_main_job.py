@@ -111,7 +111,7 @@ def test_scoring_a_translation_gives_the_log_probability_that_translating_found(
     assert float(first[0]) == pytest.approx(told["hypotheses"][0]["log_probability"], abs=1e-3)
     assert first[1] == told["translation"] and blank == ["0.0000", ""] and float(other[0]) < float(first[0])
     done = nmt("translate", "--score", cwd=place, text="bade giko.\tedab.\nno tab\n")
-    assert done.returncode == 65 and "line 2 of the input is no pair" in done.stderr
+    assert done.returncode == 65 and "line 2 of the input is not a pair" in done.stderr
 
 
 def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(place: Path) -> None:

@@ -239,10 +239,10 @@ def test_pairs_are_scored_from_a_table_as_from_a_pipe(place: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.csv"], "--column is needed: which column of a.csv is to be translated?"),
+        (["a.csv"], "--column is needed: which column of a.csv should be translated?"),
         (["a.md", "--scores"], "--format md has room for one translation and nothing beside it"),
         (["a.md", "lines.txt"], "several files, one of them md, make no file"),
-        (["--workers", "2", "--ray", "auto"], "--workers and --ray are two ways to the same end"),
+        (["--workers", "2", "--ray", "auto"], "--workers cannot be combined with --ray"),
         (["--workers", "0"], "--workers is 0; at least 1 is needed"),
     ],
 )

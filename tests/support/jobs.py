@@ -36,4 +36,4 @@ class BrokenJob(Job):
     """Its model cannot be loaded."""
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
-        raise DamagedError("model.json is damaged", hint="make it anew")
+        raise DamagedError("model.json is damaged", hint="train it again")

@@ -60,5 +60,5 @@ def converted(
     """A document of a format with every text in it translated by a rule, and what was noted."""
     source = DocumentSource(io.BytesIO(text.encode()), f"x.{name}", DocumentConfig(**options), "de", split_sentences)
     document = open_document(name, source)
-    written = "".join(unit.written([rule(one) for one in unit.texts]) for unit in document.read_units())
+    written = "".join(unit.write([rule(one) for one in unit.texts]) for unit in document.read_units())
     return written, dict(document.notes)

@@ -19,7 +19,7 @@ WordLink = tuple[int, int]  # source word, target word, from 0
 
 
 @dataclass(frozen=True)
-class Gold:
+class GoldAlignment:
     """The links that people drew for one sentence; each sure link is possible too."""
 
     sure: frozenset[WordLink]
@@ -40,7 +40,7 @@ def compute_diagonal_share(attention: FloatArray) -> float:
     return float((attention * near).sum() / attention.sum())
 
 
-def compute_error_rate(alignments: Sequence[frozenset[WordLink]], gold: Sequence[Gold]) -> float:
+def compute_error_rate(alignments: Sequence[frozenset[WordLink]], gold: Sequence[GoldAlignment]) -> float:
     """AER (Och and Ney 2003), 0-1, lower is better: 1 - (|A and S| + |A and P|) / (|A| + |S|) over all sentences."""
     hits = sum(
         len(links & reference.sure) + len(links & reference.possible)
@@ -50,7 +50,7 @@ def compute_error_rate(alignments: Sequence[frozenset[WordLink]], gold: Sequence
     return 1 - hits / total if total else 0.0
 
 
-def read_links(path: Path, sentences: int) -> list[Gold]:
+def read_links(path: Path, sentences: int) -> list[GoldAlignment]:
     """The links in Pharaoh format: a line a sentence, `0-0 1-2` sure, `1p3` or `1?3` possible; source first, from 0.
 
     Raises DataError naming the line that is not in it, and for another number of lines than sentences.
@@ -63,7 +63,7 @@ def read_links(path: Path, sentences: int) -> list[Gold]:
     return [parse_line(line, f"{path}, line {number:,}") for number, line in enumerate(lines, start=1)]
 
 
-def parse_line(line: str, where: str) -> Gold:
+def parse_line(line: str, where: str) -> GoldAlignment:
     sure: set[WordLink] = set()
     possible: set[WordLink] = set()
     for word in line.split():
@@ -75,10 +75,10 @@ def parse_line(line: str, where: str) -> Gold:
         possible.add(link)
         if mark == "-":
             sure.add(link)
-    return Gold(frozenset(sure), frozenset(possible))
+    return GoldAlignment(frozenset(sure), frozenset(possible))
 
 
-def check_links(gold: Sequence[Gold], sizes: Sequence[tuple[int, int]], path: Path) -> None:
+def check_links(gold: Sequence[GoldAlignment], sizes: Sequence[tuple[int, int]], path: Path) -> None:
     """Raises DataError for a link beyond the words of its sentence; `sizes` are (source words, target words)."""
     for number, (links, (source, target)) in enumerate(zip(gold, sizes, strict=True), start=1):
         beyond = next((link for link in links.possible if link[0] >= source or link[1] >= target), None)

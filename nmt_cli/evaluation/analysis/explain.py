@@ -17,7 +17,7 @@ from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer, compute_f_score
 
-LONGEST = 44  # columns of an n-gram in the table
+NGRAM_WIDTH = 44  # columns of an n-gram in the table
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def explain_bleu(order: int, candidate: str, reference: str, config: ScoreConfig
     score = make_bleu(order)([candidate], [[reference]], config)
     case = "in lower case" if config.lowercase else "cased"
     lines = [f"BLEU-{order}: n-grams of {config.bleu_tokenizer} tokens, {case}; a count is clipped at the reference's"]
-    lines += [f"  n  {'n-gram':<{LONGEST}}  candidate  reference  clipped"]
+    lines += [f"  n  {'n-gram':<{NGRAM_WIDTH}}  candidate  reference  clipped"]
     for match in orders:
         lines += [format_ngrams(match.n, ngram) for ngram in match.ngrams]
     lines += ["", "  precision = sum of clipped / number of n-grams of the candidate"]
@@ -135,8 +135,8 @@ def explain_bleu(order: int, candidate: str, reference: str, config: ScoreConfig
 
 def format_ngrams(n: int, ngram: NGram) -> str:
     text = " ".join(ngram.words)
-    text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-    return f"  {n}  {text:<{LONGEST}}  {ngram.candidate:>9}  {ngram.reference:>9}  {ngram.clipped:>7}"
+    text = text if len(text) <= NGRAM_WIDTH else text[: NGRAM_WIDTH - 1] + "…"
+    return f"  {n}  {text:<{NGRAM_WIDTH}}  {ngram.candidate:>9}  {ngram.reference:>9}  {ngram.clipped:>7}"
 
 
 def smooth_precisions(counts: Sequence[tuple[int, int]], config: ScoreConfig) -> list[float]:

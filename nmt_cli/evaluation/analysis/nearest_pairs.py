@@ -71,7 +71,7 @@ def encode_lines(translator: Translator, lines: Sequence[str], progress: Encodin
     return result
 
 
-def index_path(translator: Translator, corpus: PreparedCorpus, model: Path) -> Path:
+def make_index_path(translator: Translator, corpus: PreparedCorpus, model: Path) -> Path:
     """Where the index of this encoder and these data is kept: its name changes with either."""
     encoder = translator.card.checksums[ENCODER]
     return model / f"nearest.{encoder[:8]}.{corpus.fingerprint[:8]}.npy"
@@ -81,17 +81,19 @@ def open_index(
     translator: Translator, corpus: PreparedCorpus, model: Path, progress: EncodingReporter | None = None
 ) -> NearestIndex:
     """The index, made and kept beside the model if it is not there yet; not kept where nothing may be written."""
-    path = index_path(translator, corpus, model)
+    path = make_index_path(translator, corpus, model)
     if path.is_file():
         return NearestIndex(np.load(path, mmap_mode="r", allow_pickle=False))
-    index = build([pair.source for pair in corpus.read_pairs("train")], translator, progress)
+    index = build_index([pair.source for pair in corpus.read_pairs("train")], translator, progress)
     if os.access(model, os.W_OK):
         with atomic_path(path, suffix=".npy") as temporary:
             np.save(temporary, index.vectors, allow_pickle=False)
     return index
 
 
-def build(sources: Sequence[str], translator: Translator, progress: EncodingReporter | None = None) -> NearestIndex:
+def build_index(
+    sources: Sequence[str], translator: Translator, progress: EncodingReporter | None = None
+) -> NearestIndex:
     vectors = encode_lines(translator, sources, progress)
     mean = vectors.mean(axis=0, keepdims=True)
     return NearestIndex(np.concatenate([mean, normalise_rows(vectors - mean)]).astype(np.float16))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nmt_cli.evaluation.analysis import sentence_groups as traits
-from nmt_cli.evaluation.analysis.sentence_groups import Example, Training
+from nmt_cli.evaluation.analysis.sentence_groups import Example, TrainingSources
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import METRICS
@@ -14,7 +14,7 @@ from nmt_cli.evaluation.metrics.score import Score
 
 PROFILED = ("bleu", "chrf")  # the scores of each group
 RANKED = "chrf"  # the score by which sentences are worst; sentence BLEU is 0 too often
-WORST = 20
+WORST_COUNT = 20
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class Profile:
     worst: tuple[Sentence, ...]
 
 
-Trait = Callable[[Example], str | None]
-SECTIONS: tuple[tuple[str, str, Trait, tuple[str, ...]], ...] = (
+Grouping = Callable[[Example], str | None]
+SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
     (
         "source length",
         "words of the source",
         traits.group_by_length,
-        tuple(traits.list_groups(traits.LENGTHS, "words")),
+        tuple(traits.name_ranges(traits.LENGTHS, "words")),
     ),
     (
         "rarest source word",
         "how often it stands in the training sources",
         traits.group_by_rarest_word,
-        ("never seen", *traits.list_groups(traits.FREQUENCIES, "times")[1:]),
+        ("never seen", *traits.name_ranges(traits.FREQUENCIES, "times")[1:]),
     ),
     (
         "seen in training",
@@ -92,7 +92,7 @@ SECTIONS: tuple[tuple[str, str, Trait, tuple[str, ...]], ...] = (
 
 
 def build_profile(
-    material: Material, training: Training | None = None, language: str = "", config: ScoreConfig = DEFAULT
+    material: Material, training: TrainingSources | None = None, language: str = "", config: ScoreConfig = DEFAULT
 ) -> Profile:
     """Scores by groups of the sentences, and the twenty worst by chrF; `language` is the target's, an ISO 639 code.
 
@@ -111,7 +111,7 @@ def build_profile(
 def build_section(
     title: str,
     meaning: str,
-    trait: Trait,
+    grouping: Grouping,
     order: Sequence[str],
     examples: Sequence[Example],
     scores: Mapping[str, Score],
@@ -119,7 +119,7 @@ def build_section(
     """The groups of one trait in their order, those without a sentence left out; None if the trait cannot be told."""
     rows: dict[str, list[int]] = {name: [] for name in order}
     for row, example in enumerate(examples):
-        label = trait(example)
+        label = grouping(example)
         if label is None:
             return None
         rows[label].append(row)
@@ -157,7 +157,7 @@ def find_worst(material: Material, score: Score) -> tuple[Sentence, ...]:
             hypothesis=material.hypotheses[row],
             value=values[row],
         )
-        for row in order[:WORST]
+        for row in order[:WORST_COUNT]
     )
 
 

@@ -38,7 +38,7 @@ SLACK = 2  # words by which lengths may differ without being called over or unde
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingSources:
     """What the profile must know of the training data."""
 
     sources: frozenset[str]  # normalised
@@ -46,7 +46,7 @@ class Training:
     words: Counter[str]  # of the sources, in lower case
 
     @classmethod
-    def from_sources(cls, sources: Sequence[str]) -> Training:
+    def from_sources(cls, sources: Sequence[str]) -> TrainingSources:
         wordings = [tuple(words_of(source)) for source in sources]
         counts: Counter[str] = Counter()
         for words in wordings:
@@ -61,7 +61,7 @@ class Example:
     hypothesis: str
     reference: str
     source: str | None = None
-    training: Training | None = None
+    training: TrainingSources | None = None
     language: str = ""  # of the target
 
 
@@ -69,7 +69,7 @@ def group_by_length(example: Example) -> str | None:
     if example.source is None:
         return None
     number = len(words_of(example.source))
-    return group(number, LENGTHS, "words")
+    return name_range(number, LENGTHS, "words")
 
 
 def group_by_rarest_word(example: Example) -> str | None:
@@ -77,10 +77,10 @@ def group_by_rarest_word(example: Example) -> str | None:
     if example.source is None or example.training is None:
         return None
     rarest = min((example.training.words[word] for word in words_of(example.source)), default=0)
-    return "never seen" if rarest == 0 else group(rarest, FREQUENCIES, "times")
+    return "never seen" if rarest == 0 else name_range(rarest, FREQUENCIES, "times")
 
 
-def group(number: int, bounds: Sequence[int], unit: str) -> str:
+def name_range(number: int, bounds: Sequence[int], unit: str) -> str:
     """The group of `number` between the bounds, such as `6-10 words`."""
     low = 0
     for bound in bounds:
@@ -90,9 +90,9 @@ def group(number: int, bounds: Sequence[int], unit: str) -> str:
     return f"{low}+ {unit}"
 
 
-def list_groups(bounds: Sequence[int], unit: str) -> list[str]:
+def name_ranges(bounds: Sequence[int], unit: str) -> list[str]:
     """All groups that `group` gives, in order."""
-    return [group(bound, bounds, unit) for bound in bounds] + [group(bounds[-1] + 1, bounds, unit)]
+    return [name_range(bound, bounds, unit) for bound in bounds] + [name_range(bounds[-1] + 1, bounds, unit)]
 
 
 def group_by_numbers(example: Example) -> str | None:
@@ -117,8 +117,8 @@ def find_capitalised(text: str) -> set[str]:
     return {word for word in word_pattern(text).findall(text) if len(word) > 1 and word[0].isupper()}
 
 
-def name_outcome(any_wanted: bool, kept: bool) -> str:
-    return "none" if not any_wanted else "kept" if kept else "lost or changed"
+def name_outcome(is_expected: bool, kept: bool) -> str:
+    return "none" if not is_expected else "kept" if kept else "lost or changed"
 
 
 def group_by_negation(example: Example) -> str | None:

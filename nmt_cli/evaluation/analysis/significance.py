@@ -32,7 +32,7 @@ class Interval:
     high: float
 
     @property
-    def half(self) -> float:
+    def half_width(self) -> float:
         """What is written behind ±."""
         return (self.high - self.low) / 2
 
@@ -78,10 +78,10 @@ def resample_sums(counts: FloatArray, resamples: int, seed: int) -> FloatArray:
         chosen = generator.choice(len(counts), size=(rows, len(counts)), replace=True)
         return np.stack([np.bincount(rows, minlength=len(counts)) @ counts for rows in chosen])
 
-    return np.concatenate(list(draw_in_parts(draw, resamples, len(counts), seed)))
+    return np.concatenate(list(draw_in_chunks(draw, resamples, len(counts), seed)))
 
 
-def draw_in_parts(
+def draw_in_chunks(
     draw: Callable[[np.random.Generator, int], Any], resamples: int, sentences: int, seed: int
 ) -> Iterator[Any]:
     """What `draw` makes of one generator, so many rows at a time that memory suffices."""
@@ -109,15 +109,15 @@ def sum_all(statistics: Statistics) -> float:
     return statistics.score_sentences(range(len(statistics.counts)))
 
 
-def compute_p_value(differences: FloatArray, real: float) -> float:
+def compute_p_value(differences: FloatArray, observed: float) -> float:
     """How often chance alone gives at least the real difference; one is added to both counts (MultEval).
 
     sacreBLEU counts what is greater, and so finds two systems that differ in one sentence, or in none, to be certainly
     different: however that sentence is swapped, the difference is as great.
     """
-    if real <= ROUNDING:
+    if observed <= ROUNDING:
         return 1.0
-    return (int((differences >= real - ROUNDING).sum()) + 1) / (len(differences) + 1)
+    return (int((differences >= observed - ROUNDING).sum()) + 1) / (len(differences) + 1)
 
 
 def bootstrap_difference(statistics: Statistics, other: Statistics, resamples: int, seed: int = SEED) -> float:
@@ -137,5 +137,5 @@ def randomise_difference(statistics: Statistics, other: Statistics, trials: int,
         rest = both.sum(axis=0) - sums
         return np.abs(statistics.combine(sums) - statistics.combine(rest))
 
-    differences = np.concatenate(list(draw_in_parts(draw, trials, len(both), seed)))
+    differences = np.concatenate(list(draw_in_chunks(draw, trials, len(both), seed)))
     return compute_p_value(differences, abs(sum_all(statistics) - sum_all(other)))

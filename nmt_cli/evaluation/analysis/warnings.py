@@ -9,11 +9,13 @@ from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
 from nmt_cli.text.normalise import find_unspaced, normalise
 
-RELIABLE = 100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
+RELIABLE_SENTENCES = (
+    100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
+)
 TOKENISED_END = re.compile(r"\S \.$")
 # Of marks, those alone before which no language has a blank: French has one before others.
 TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:,|\.$|'s\b|n't\b)")
-SHARE = 0.1  # of the lines from which a habit is no accident
+SUSPICIOUS_SHARE = 0.1  # of the lines from which a habit is no accident
 
 
 def list_warnings(
@@ -21,15 +23,15 @@ def list_warnings(
 ) -> list[str]:
     """A line for each reason to doubt the scores of the metrics `names`."""
     warnings = []
-    if len(hypotheses) < RELIABLE:
-        warnings.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE} are not reliable")
+    if len(hypotheses) < RELIABLE_SENTENCES:
+        warnings.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE_SENTENCES} are not reliable")
     first = [alternatives[0] for alternatives in references]
     warnings += check_references(first, config)
     if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):
         warnings.append("the translations are all in lower case, the references are not: --lowercase compares both so")
     if config.bleu_tokenizer == "13a" and any(name.startswith("bleu") for name in names):
         tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
-        if tokenised > len(hypotheses) * SHARE:
+        if tokenised > len(hypotheses) * SUSPICIOUS_SHARE:
             warnings.append(
                 f"{tokenised:,} hypotheses end in ' .': BLEU is meant for detokenised text, these look tokenised"
             )
@@ -44,7 +46,7 @@ def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -
     """Whether the references were changed by a program before: scores are then not of what people wrote."""
     warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
-    if config.bleu_tokenizer == "13a" and tokenised > len(references) * SHARE:
+    if config.bleu_tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
         warnings.append(
             f"{tokenised:,} of {len(references):,} references look tokenised (blanks before punctuation, or subword "
             "marks): score against the original text"

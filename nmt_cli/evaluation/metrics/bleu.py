@@ -42,8 +42,8 @@ def compute_bleu(
             name,
             hypotheses,
             references,
-            of_sums=lambda row: 100 * combine_with_epsilon(row, epsilon),
-            of_sentence=lambda row: 100 * combine_with_epsilon(row, epsilon, effective=True),
+            corpus_value=lambda row: 100 * combine_with_epsilon(row, epsilon),
+            sentence_value=lambda row: 100 * combine_with_epsilon(row, epsilon, effective=True),
             signature=lambda signature: signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
         )
     options = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
@@ -53,8 +53,8 @@ def compute_bleu(
         name,
         hypotheses,
         references,
-        of_sums=lambda row: cap_percent(corpus._compute_score_from_stats(row).score),  # type: ignore[arg-type]
-        of_sentence=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),  # type: ignore[arg-type]
+        corpus_value=lambda row: cap_percent(corpus._compute_score_from_stats(row).score),  # type: ignore[arg-type]
+        sentence_value=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),  # type: ignore[arg-type]
     )
 
 

@@ -26,7 +26,7 @@ def compute_comet(material: Material, config: ScoreConfig) -> Score:
     if material.sources is None:
         raise OptionError("COMET needs the source sentences", hint="name them with --source")
     check_pairing(material.hypotheses, material.references)
-    path = find_checkpoint(require_path(config.comet_model, "comet", "--comet-model FILE"))
+    path = find_checkpoint(require_model_path(config.comet_model, "comet", "--comet-model FILE"))
     model = import_extra("comet", "comet").load_from_checkpoint(str(path), local_files_only=True)
     rows = [
         {"src": source, "mt": hypothesis, "ref": reference}
@@ -45,7 +45,7 @@ def compute_comet(material: Material, config: ScoreConfig) -> Score:
 def compute_bertscore(material: Material, config: ScoreConfig) -> Score:
     """BERTScore F1 by the encoder at `config.bertscore_model`, times 100, not rescaled; the best reference counts."""
     check_pairing(material.hypotheses, material.references)
-    path = require_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
+    path = require_model_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
     layers = find_last_layer(path)
     scorer = import_extra("bert_score", "bertscore").BERTScorer(
         model_type=str(path), num_layers=layers, batch_size=BATCH
@@ -65,7 +65,7 @@ def compute_bertscore(material: Material, config: ScoreConfig) -> Score:
     return average_scores("BERTScore", values, signature, parts)
 
 
-def require_path(value: str | None, metric: str, option: str) -> Path:
+def require_model_path(value: str | None, metric: str, option: str) -> Path:
     """The path that was given for a metric's model. Raises OptionError for none, NotFoundError if nothing is there."""
     if value is None:
         raise OptionError(

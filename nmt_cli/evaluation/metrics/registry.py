@@ -15,7 +15,7 @@ from nmt_cli.evaluation.metrics.characters import compute_character_error_rate, 
 from nmt_cli.evaluation.metrics.chrf import chrf_plus_plus, compute_chrf
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.meteor import compute_meteor
-from nmt_cli.evaluation.metrics.neural import compute_bertscore, compute_comet, require_path
+from nmt_cli.evaluation.metrics.neural import compute_bertscore, compute_comet, require_model_path
 from nmt_cli.evaluation.metrics.perplexity import compute_perplexity, compute_token_accuracy
 from nmt_cli.evaluation.metrics.rouge import make_rouge
 from nmt_cli.evaluation.metrics.score import MetricFunction, Score
@@ -48,7 +48,7 @@ class Available:
     sources: bool
 
 
-def require_model(config: ScoreConfig, available: Available) -> None:
+def check_model(config: ScoreConfig, available: Available) -> None:
     if not available.model:
         raise OptionError(
             "perplexity and accuracy need a model, and ready hypotheses have none",
@@ -56,33 +56,33 @@ def require_model(config: ScoreConfig, available: Available) -> None:
         )
 
 
-def require_comet(config: ScoreConfig, available: Available) -> None:
-    require_path(config.comet_model, "comet", "--comet-model FILE")
+def check_comet(config: ScoreConfig, available: Available) -> None:
+    require_model_path(config.comet_model, "comet", "--comet-model FILE")
     if not available.sources:
         raise OptionError("COMET needs the source sentences", hint="name them with --source")
 
 
-def require_encoder(config: ScoreConfig, available: Available) -> None:
-    require_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
+def check_bertscore(config: ScoreConfig, available: Available) -> None:
+    require_model_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
 
 
 @dataclass(frozen=True)
-class Demanding:
+class ResourceMetric:
     """A metric that needs more than the sentences; `check` raises what the user must be told where it is not there."""
 
     measure: Callable[[Material, ScoreConfig], Score]
     check: Callable[[ScoreConfig, Available], None]
 
 
-DEMANDING: dict[str, Demanding] = {
-    "perplexity": Demanding(compute_perplexity, require_model),
-    "accuracy": Demanding(compute_token_accuracy, require_model),
-    "comet": Demanding(compute_comet, require_comet),
-    "bertscore": Demanding(compute_bertscore, require_encoder),
+RESOURCE_METRICS: dict[str, ResourceMetric] = {
+    "perplexity": ResourceMetric(compute_perplexity, check_model),
+    "accuracy": ResourceMetric(compute_token_accuracy, check_model),
+    "comet": ResourceMetric(compute_comet, check_comet),
+    "bertscore": ResourceMetric(compute_bertscore, check_bertscore),
 }
 FORCED = frozenset({"perplexity", "accuracy"})  # counted from the references under the model
 ALL = "all"
-NAMES = (*METRICS, *DEMANDING, ALL)
+NAMES = (*METRICS, *RESOURCE_METRICS, ALL)
 
 
 def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
     `all` stands for every one of METRICS, in the table's order. Case and hyphens do not matter (ROUGE-L is rougeL),
     and commas separate. Raises OptionError for one that does not exist, naming the nearest.
     """
-    known = {name.lower(): (name,) for name in (*METRICS, *DEMANDING)} | {ALL: tuple(METRICS)}
+    known = {name.lower(): (name,) for name in (*METRICS, *RESOURCE_METRICS)} | {ALL: tuple(METRICS)}
     names: dict[str, None] = {}
     for word in (part.strip() for entry in requested for part in entry.split(",")):
         key = word.lower().replace("-", "")
@@ -101,24 +101,24 @@ def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
     return tuple(names)
 
 
-def resolve_possible_names(requested: Sequence[str], config: ScoreConfig, available: Available) -> tuple[str, ...]:
+def resolve_available_names(requested: Sequence[str], config: ScoreConfig, available: Available) -> tuple[str, ...]:
     """`metric_names`, checked against what is given; `all` includes the demanding metrics that can be counted.
 
     Raises OptionError, or NotFoundError, for one that was asked for and cannot.
     """
     names = resolve_names(requested)
     for name in names:
-        if name in DEMANDING:
-            DEMANDING[name].check(config, available)
+        if name in RESOURCE_METRICS:
+            RESOURCE_METRICS[name].check(config, available)
     if ALL in (part.strip().lower() for entry in requested for part in entry.split(",")):
-        names += tuple(name for name in DEMANDING if name not in names and is_possible(name, config, available))
+        names += tuple(name for name in RESOURCE_METRICS if name not in names and is_available(name, config, available))
     return names
 
 
-def is_possible(name: str, config: ScoreConfig, available: Available) -> bool:
+def is_available(name: str, config: ScoreConfig, available: Available) -> bool:
     """Whether a demanding metric can be counted. A model that was named but is not there is an error all the same."""
     try:
-        DEMANDING[name].check(config, available)
+        RESOURCE_METRICS[name].check(config, available)
     except OptionError:
         return False
     return True
@@ -137,8 +137,8 @@ def describe_unknown_metric(word: str, like: str | None) -> OptionError:
 def measure_all(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> dict[str, Score]:
     """The scores of the metrics of these names (keys of METRICS or DEMANDING), in that order."""
     return {
-        name: DEMANDING[name].measure(material, config)
-        if name in DEMANDING
+        name: RESOURCE_METRICS[name].measure(material, config)
+        if name in RESOURCE_METRICS
         else METRICS[name](material.hypotheses, material.references, config)
         for name in names
     }

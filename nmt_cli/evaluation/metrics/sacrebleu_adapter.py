@@ -21,8 +21,8 @@ def score_with_sacrebleu(
     hypotheses: Hypotheses,
     references: References,
     *,
-    of_sentence: Callable[[list[float]], float] | None = None,
-    of_sums: Callable[[list[float]], float] | None = None,
+    sentence_value: Callable[[list[float]], float] | None = None,
+    corpus_value: Callable[[list[float]], float] | None = None,
     signature: Callable[[str], str] = str,
     lower_is_better: bool = False,
 ) -> Score:
@@ -34,10 +34,10 @@ def score_with_sacrebleu(
     import numpy as np  # which `nmt --help` does not need
 
     check_pairing(hypotheses, references)
-    value_of = of_sums or (lambda row: float(metric._compute_score_from_stats(row).score))
+    value_of = corpus_value or (lambda row: float(metric._compute_score_from_stats(row).score))
     rows: list[list[float]] = metric._extract_corpus_statistics(hypotheses, transpose_references(references))
     sums = [sum(column) for column in zip(*rows, strict=True)]
-    values = map(of_sentence or value_of, (list(row) for row in rows))
+    values = map(sentence_value or value_of, (list(row) for row in rows))
 
     def combine(resampled: Any) -> Any:
         return np.array([value_of(row) for row in resampled.tolist()])

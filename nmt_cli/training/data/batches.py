@@ -144,7 +144,7 @@ class TrainingBatches:
         return BOTH_VARY if self.config.sample_target or self.swaps is not None else PoolShape()
 
     def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Returns the lengths of the sources and targets of these rows, by which they are batched; pictures are alike."""
+        """Returns the lengths of these rows on both sides, by which they are batched; pictures are all alike."""
         target = self.split.target.lengths[rows]
         return target if self.source_tokenizer is None else self.split.source.lengths[rows], target
 

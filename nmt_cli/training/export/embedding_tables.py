@@ -73,7 +73,7 @@ def look_up_product(graph: Graph, linear: Linear) -> list[NodeProto]:
 def sum_of_both(
     graph: Graph, linear: Linear, lookup: Lookup, table: Array, beside: list[str], others: Array
 ) -> Iterator[NodeProto]:
-    """Makes the output of `linear`: `table` (E, J) are its weights of the looked-up part, `others` of what is beside."""
+    """Makes the output of `linear`: `table` (E, J) are its weights of the looked-up part, `others` of the rest."""
     bias = 0 if linear.bias is None else linear.bias
     tabulated = graph.add_constant((lookup.table @ table + bias).astype(np.float32), "tabulated")
     if not beside:

@@ -31,7 +31,7 @@ def line(*hypotheses: Hypothesis, **known: object) -> Translation:
     return Translation("x", ("▁x", "</s>"), hypotheses, frozenset(), **known)  # type: ignore[arg-type]
 
 
-def test_every_sentence_that_was_searched_again_is_summary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     repairs = (Repair("loop", "coverage"), Repair("empty", None))
     found = summary(capsys, line(hypothesis(), repairs=repairs))
     assert "1 sentence was searched again and repaired: 1 loop (coverage)" in found

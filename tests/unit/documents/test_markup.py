@@ -3,12 +3,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.markup import Mark, MarkedText, find_densest_run, translate_marks
+from nmt_cli.documents.markup import Mark, MarkedText, find_densest_run, project_marks
 from support.translations import aligned, backwards, louder
 
 
 def written(marked: MarkedText, words: str, links: list[int]) -> str:
-    return translate_marks(marked, aligned(marked.text, words.split(), links), str).text
+    return project_marks(marked, aligned(marked.text, words.split(), links), str).text
 
 
 def test_a_mark_goes_with_the_words_that_looked_at_its_own() -> None:
@@ -21,21 +21,21 @@ def test_a_mark_goes_with_the_words_that_looked_at_its_own() -> None:
 def test_marks_nest_and_change_their_order_with_their_words() -> None:
     text = "a b c d"
     marks = (Mark(0, 3, "[", "]"), Mark(2, 3, "*", "*", depth=1), Mark(6, 7, "_", "_"))
-    assert translate_marks(MarkedText(text, marks), backwards(text), str).text == "_D_ C [*B* A]"
+    assert project_marks(MarkedText(text, marks), backwards(text), str).text == "_D_ C [*B* A]"
 
 
 def test_punctuation_outside_a_mark_stays_outside() -> None:
     marked = MarkedText("See (the docs).", (Mark(5, 13, "[", "](x)"),))
-    assert translate_marks(marked, louder(marked.text), str).text == "SEE ([THE DOCS](x))."
+    assert project_marks(marked, louder(marked.text), str).text == "SEE ([THE DOCS](x))."
 
 
 def test_blanks_inside_a_word_stay_as_they_are() -> None:
     amount = "10\u00a0000\u00a0€"
     for marks, expected in (((), f"zahlt {amount}"), ((Mark(5, 13, "*", "*"),), f"zahlt *{amount}*")):
         marked = MarkedText(f"pays {amount}", marks)
-        assert translate_marks(marked, aligned(marked.text, ["zahlt", amount], [0, 1]), str).text == expected
+        assert project_marks(marked, aligned(marked.text, ["zahlt", amount], [0, 1]), str).text == expected
     spaced = aligned("{a  b}", ["{a  b}"], [0])
-    assert translate_marks(MarkedText("{a  b}"), spaced, str).text == "{a  b}"
+    assert project_marks(MarkedText("{a  b}"), spaced, str).text == "{a  b}"
 
 
 def test_code_is_written_as_it_was_whatever_its_translation() -> None:
@@ -45,24 +45,24 @@ def test_code_is_written_as_it_was_whatever_its_translation() -> None:
 
 def test_a_mark_without_words_stays_behind_the_word_before_it() -> None:
     marked = MarkedText("one two three", (Mark(3, 3, fixed="[^1]"),))
-    assert translate_marks(marked, backwards(marked.text), str).text == "THREE TWO ONE[^1]"
+    assert project_marks(marked, backwards(marked.text), str).text == "THREE TWO ONE[^1]"
 
 
 def test_a_mark_whose_words_nobody_looked_at_is_placed_and_counted() -> None:
     marked = MarkedText("a b c", (Mark(2, 3, "*", "*"),))
-    placed = translate_marks(marked, aligned("a b c", ["A", "C"], [0, 2]), str)
+    placed = project_marks(marked, aligned("a b c", ["A", "C"], [0, 2]), str)
     assert (placed.text, placed.guessed) == ("*A* C", 1)
 
 
 def test_a_link_for_which_no_word_is_left_keeps_its_own_words() -> None:
     marked = MarkedText("a b", (Mark(0, 1, "[", "](x)"), Mark(2, 3, "[", "](y)")))
-    placed = translate_marks(marked, aligned("a b", ["AB"], [0]), str)
+    placed = project_marks(marked, aligned("a b", ["AB"], [0]), str)
     assert placed.text == "[AB](x) [b](y)"
 
 
 def test_marks_inside_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> None:
     marks = (Mark(0, 1, "[", "](x)"), Mark(2, 11, "[", "](y)"), Mark(6, 11, "**", "**", depth=1))
-    placed = translate_marks(MarkedText("a the first", marks), aligned("a the first", ["A"], [0]), str)
+    placed = project_marks(MarkedText("a the first", marks), aligned("a the first", ["A"], [0]), str)
     assert placed.text == "[A](x) [the **first**](y)"
     assert placed.guessed
 
@@ -91,7 +91,7 @@ def test_every_mark_is_written_once_whatever_attention_says(
     marked, count = given_text
     links = [link % count for link in links]
     words = [f"w{place}" for place in range(len(links))]
-    text = translate_marks(marked, aligned(marked.text, words, links), str).text
+    text = project_marks(marked, aligned(marked.text, words, links), str).text
     for mark in marked.marks:
         assert text.count(mark.before) == text.count(mark.after) == 1
         assert text.index(mark.before) < text.index(mark.after)

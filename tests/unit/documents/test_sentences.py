@@ -8,7 +8,7 @@ from support.translations import backwards, converted
 
 
 def parts(text: str, *marks: Mark) -> list[str]:
-    return [one.text for one in split_marked(MarkedText(text, marks), apart=True)]
+    return [one.text for one in split_marked(MarkedText(text, marks), by_sentence=True)]
 
 
 @pytest.mark.parametrize(

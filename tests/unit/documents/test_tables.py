@@ -113,12 +113,12 @@ def test_jsonl_as_it_is_read_again_has_one_entry_more(values: list[dict[str, obj
         ("tsv", "a\tb\n", {"column": "c"}, "x.tsv: there is no column 'c'"),
         ("tsv", "a\tb\nx\n", {"column": "b"}, "x.tsv, line 2: 1 columns; column 2"),
         ("tsv", "a\tb\n", {"column": "0"}, "x.tsv: there is no column '0'"),
-        ("tsv", "a\ta_de\n", {"column": "a"}, "has a column 'a_de' already"),
+        ("tsv", "a\ta_de\n", {"column": "a"}, "the column 'a_de' already exists"),
         ("csv", 'a,b\n1,"2\n3,4\n', {"column": "a"}, "x.csv, line 2"),
         ("csv", "a,b\r1,2\r", {"column": "a"}, "x.csv, line 1: new-line character"),
-        ("jsonl", '{"a": "x"}\n[1]\n', {"column": "a"}, "x.jsonl, line 2: no JSON object"),
-        ("jsonl", '{"texts": "x"}\n', {"column": "text"}, "x.jsonl, line 1: there is no 'text'"),
-        ("jsonl", '{"a": 7}\n', {"column": "a"}, "'a' is 7, which is no text"),
+        ("jsonl", '{"a": "x"}\n[1]\n', {"column": "a"}, "x.jsonl, line 2: not a JSON object"),
+        ("jsonl", '{"texts": "x"}\n', {"column": "text"}, "x.jsonl, line 1: there is no key 'text'"),
+        ("jsonl", '{"a": 7}\n', {"column": "a"}, "'a' is 7, not a string"),
     ],
 )
 def test_what_will_not_do_is_told_with_its_line(name: str, text: str, options: dict[str, str], message: str) -> None:
@@ -137,7 +137,7 @@ def test_options_that_a_format_has_no_use_for_are_refused() -> None:
         converted("md", "a\n", retranslate=True)
     with pytest.raises(OptionError, match="--new-column"):
         converted("tsv", "a\n", new_column="b")
-    with pytest.raises(OptionError, match="--new-column names a column"):
+    with pytest.raises(OptionError, match="--new-column needs a header"):
         converted("tsv", "a\tb\n", column="2", new_column="b")
     for name in ("a\tb", "a\nb"):
         with pytest.raises(OptionError, match="--new-column cannot be"):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.report import Report, format_report, map_report, score_material, score_translations
+from nmt_cli.evaluation.report import Report, format_report, make_report_json, score_material, score_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.result import Translation
@@ -82,12 +82,12 @@ def test_bleu_of_a_language_without_spaces_is_warned_of() -> None:
 
 def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
     report, _ = shouted(of("a"), SearchConfig(beam_size=3))
-    told = json.loads(json.dumps(map_report(report, {"split": "test"})))
+    told = json.loads(json.dumps(make_report_json(report, {"split": "test"})))
     assert told["scored"] == {"split": "test"}
     assert (told["sentences"], told["references_per_sentence"], told["beam_size"]) == (1, 1, 3)
     assert told["scores"]["bleu1"]["value"] == 0
     assert told["scores"]["bleu1"]["signature"].startswith("nrefs:1|")
-    assert map_report(report_of(["chrf"], of("a")), {})["beam_size"] is None
+    assert make_report_json(report_of(["chrf"], of("a")), {})["beam_size"] is None
 
 
 def test_lines_are_aligned_with_two_digits_and_half_the_interval() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from nmt_cli.translation.result import Translation
 from support.translations import louder
 
 IN_PROCESS = InProcess(lambda block: [louder(text) for text in block.texts])
-# Everything that some program takes for the end of a line, and what is apt to be lost on the way.
+# All that some program takes for the end of a line, and characters that are easily lost.
 AWKWARD = st.sampled_from(
     ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\0", "\ufeff", "\u202e", "😀", "שלום"]
 )
@@ -49,22 +50,22 @@ def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data:
 
 
 def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
-    asked: list[Block] = []
+    blocks: list[Block] = []
 
     def translate(block: Block) -> list[Translation]:
-        asked.append(block)
+        blocks.append(block)
         return [louder(text) for text in block.texts]
 
-    def joined(translations: object) -> str:
-        return "+".join(one.text for one in translations) + ";"  # type: ignore[attr-defined]
+    def write(translations: Sequence[Translation]) -> str:
+        return "+".join(translation.text for translation in translations) + ";"
 
     batches = [
-        [TranslationUnit(("a", "b"), joined), keep_verbatim("|"), TranslationUnit(("c",), joined)],
+        [TranslationUnit(("a", "b"), write), keep_verbatim("|"), TranslationUnit(("c",), write)],
         [keep_verbatim("end")],
-        [TranslationUnit((), joined)],
+        [TranslationUnit((), write)],
     ]
     assert list(translate_units(batches, InProcess(translate), lambda _: None)) == ["A+B;|C;", "end", ";"]
-    assert asked == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]
+    assert blocks == [Block(0, ("a", "b", "c")), Block(3, ()), Block(3, ())]
 
 
 def test_the_format_is_told_by_the_ending_unless_it_is_given() -> None:

@@ -1,4 +1,4 @@
-"""A local Ray of two workers. What Ray prints of itself is not looked at."""
+"""Translates on a local Ray of two workers. What Ray itself prints is ignored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.ray_executor import RayExecutor, Shipment
 from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, write_card
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineConfig, ModelRequest
 from nmt_cli.translation.glossary import Glossary
 from support.jobs import LoudJob
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that is a model to all who do not look into its files."""
+    """Returns a directory that passes for a model as long as nobody reads its graphs."""
     directory = tmp_path_factory.mktemp("ray")
     for name in (*name_graphs(FLOAT), "joint.spm"):
         (directory / name).write_bytes(bytes(100_000))
@@ -33,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def two_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Ray with two processors, whatever the machine has, whose processes find the jobs of the tests."""
+    """Starts Ray with two processors, whatever the machine has; its processes can import the jobs of the tests."""
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     environment = {"env_vars": {"PYTHONPATH": str(Path(__file__).parents[2])}}
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
@@ -46,51 +46,51 @@ def test_blocks_come_back_in_order_though_a_worker_is_killed(model: Path, tmp_pa
     mark = tmp_path / "died"
     texts = [f"text {number}" for number in range(12)]
     texts[4] = "die"
-    with RayExecutor(LoudJob(model=model, search=SearchConfig(), mark=mark), "auto") as executor:
-        found = executor.translate_blocks(Block(number, (text,)) for number, text in enumerate(texts))
-        assert [block[0].text for block in found] == [text.upper() for text in texts]
+    with RayExecutor(LoudJob(ModelRequest(model), SearchConfig(), mark=mark), "auto") as executor:
+        translations = executor.translate_blocks(Block(number, (text,)) for number, text in enumerate(texts))
+        assert [block[0].text for block in translations] == [text.upper() for text in texts]
     assert mark.exists()
 
 
 def test_the_model_travels_with_its_job(model: Path, tmp_path: Path) -> None:
-    shipment = Shipment.pack(LoudJob(model=model, search=SearchConfig(), ensemble=(model,)))
+    shipment = Shipment.pack(LoudJob(ModelRequest(model, ensemble=(model,)), SearchConfig()))
     job = shipment.unpack(tmp_path)
-    assert job.model.parent == tmp_path
+    assert job.request.model.parent == tmp_path
     assert Shipment.pack(job).models == shipment.models
 
 
 def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
-    terms, place = tmp_path / "terms.tsv", tmp_path / "there"
+    terms, directory = tmp_path / "terms.tsv", tmp_path / "there"
     terms.write_text("dog\tHund\n")
-    shipment = Shipment.pack(LoudJob(model=model, search=SearchConfig(), lines=LineConfig(glossary=str(terms))))
+    shipment = Shipment.pack(LoudJob(ModelRequest(model, lines=LineConfig(glossary=str(terms))), SearchConfig()))
     terms.unlink()
-    place.mkdir()
-    lines = shipment.unpack(place).lines
+    directory.mkdir()
+    lines = shipment.unpack(directory).request.lines
     assert lines is not None and lines.glossary is not None
     assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
 
 
 @pytest.mark.usefixtures("two_workers")
 def test_what_goes_wrong_in_an_actor_or_in_the_input_is_raised_after_what_came_before(model: Path) -> None:
-    found: list[str] = []
+    texts: list[str] = []
 
     def take(blocks: Iterable[Block]) -> None:
         for translations in executor.translate_blocks(blocks):
-            found.extend(one.text for one in translations)
+            texts.extend(translation.text for translation in translations)
 
     def unreadable() -> Iterator[Block]:
         yield Block(0, ("b",))
         raise DataError("line 2 is not valid UTF-8")
 
-    with RayExecutor(LoudJob(model=model, search=SearchConfig()), "auto") as executor:
+    with RayExecutor(LoudJob(ModelRequest(model), SearchConfig()), "auto") as executor:
         with pytest.raises(ValueError, match="this text cannot be"):
             take(Block(number, (text,)) for number, text in enumerate(["a", "fail", "c"]))
         with pytest.raises(DataError, match="line 2"):
             take(unreadable())
-    assert found == ["A", "B"]
+    assert texts == ["A", "B"]
 
 
 def test_a_model_that_is_not_there_is_told_before_ray_starts(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no model"):
-        RayExecutor(LoudJob(model=tmp_path, search=SearchConfig()), "auto").__enter__()
+        RayExecutor(LoudJob(ModelRequest(tmp_path), SearchConfig()), "auto").__enter__()
     assert not ray.is_initialized()

@@ -9,13 +9,14 @@ import pytest
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.runtime.model_directory import ModelDirectory, publish_directory
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 from support.models import export_untrained, prepare_toy
 
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("bundle")
+    directory = tmp_path_factory.mktemp("original")
     return export_untrained(prepare_toy(directory), directory / "model")
 
 
@@ -26,17 +27,18 @@ def model(original: Path, tmp_path: Path) -> Path:
 
 def test_a_copied_model_translates_as_the_original_does(original: Path, model: Path) -> None:
     config, lines = SearchConfig(beam_size=2), ["bade giko.", "lu."]
-    first, second = (Translator.load(place).translate(lines, config) for place in (original, model))
-    assert [one.text for one in first] == [one.text for one in second]
-    assert [one.hypotheses[0].score for one in first] == [one.hypotheses[0].score for one in second]
+    first, second = (Translator.load(ModelRequest(path)).translate(lines, config) for path in (original, model))
+    assert [translation.text for translation in first] == [translation.text for translation in second]
+    scores = [[translation.hypotheses[0].score for translation in translations] for translations in (first, second)]
+    assert scores[0] == scores[1]
 
 
 def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path: Path) -> None:
-    """As caches of large files are: links to files of other names, which ONNX Runtime alone would refuse."""
+    """As caches of large files are: links to files with other names, which ONNX Runtime on its own would refuse."""
     (linked := tmp_path / "linked").mkdir()
     for number, path in enumerate(sorted(model.iterdir())):
         (linked / path.name).symlink_to(path.rename(tmp_path / str(number)))
-    assert Translator.load(linked).translate(["bade giko."], SearchConfig())[0].text
+    assert Translator.load(ModelRequest(linked)).translate(["bade giko."], SearchConfig())[0].text
 
 
 @pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm"])

@@ -1,4 +1,4 @@
-"""What happens to a state of ONNX Runtime's arrays while search reorders, repeats and drops its rows."""
+"""A state of ONNX Runtime's arrays keeps its entries while search reorders, repeats and drops its rows."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from nmt_cli.runtime.onnx_engine import OnnxState, move_rows
 from nmt_cli.search.beam import order_compactly
 
 
-def state_of(sentences: int, *, shared: bool) -> OnnxState:
-    """One row a sentence; all entries say which sentence they are of."""
+def make_state(sentences: int, *, shared: bool) -> OnnxState:
+    """Returns a state of one row per sentence, in which every entry is the number of its sentence."""
     numbers = np.arange(sentences, dtype=np.float32)
     memory = {"memory": np.repeat(numbers[:, None], 3, axis=1)}
     return OnnxState.from_encoder(memory, {"hidden": numbers}, np.arange(sentences), shared=shared)
 
 
 def read_by_rows(state: OnnxState) -> list[float]:
-    """What the decoder reads of the sentences, for each row."""
+    """Returns what the decoder reads for each row from the entries of the sentences."""
     memory = state.feeds["memory"]
-    return np.repeat(memory[:, 0], len(state.owner) // max(1, len(memory))).tolist()
+    return np.repeat(memory[:, 0], len(state.sentence_of_row) // max(1, len(memory))).tolist()
 
 
 @given(data=st.data(), sentences=st.integers(1, 6), shared=st.booleans())
 def test_every_row_keeps_the_entries_of_its_sentence(data: st.DataObject, sentences: int, shared: bool) -> None:
-    state = state_of(sentences, shared=shared)
-    while state.owner.size:
-        kept = data.draw(st.lists(st.sampled_from(range(int(state.owner[-1]) + 1)), unique=True), label="sentences")
-        own = [np.flatnonzero(state.owner == one).tolist() for one in kept]
+    state = make_state(sentences, shared=shared)
+    while state.sentence_of_row.size:
+        kept = data.draw(
+            st.lists(st.sampled_from(range(int(state.sentence_of_row[-1]) + 1)), unique=True), label="sentences"
+        )
+        own = [np.flatnonzero(state.sentence_of_row == one).tolist() for one in kept]
         wide = data.draw(st.integers(1, 3), label="rows a sentence")
         rows = [row for of in own for row in data.draw(st.lists(st.sampled_from(of), min_size=wide, max_size=wide))]
         expected = state.rows["hidden"][np.array(rows, dtype=np.int64)].tolist()
@@ -41,10 +43,10 @@ def test_every_row_keeps_the_entries_of_its_sentence(data: st.DataObject, senten
 def test_holes_are_filled_from_behind_in_the_memory_that_is_there(is_open: list[bool]) -> None:
     array = np.arange(len(is_open), dtype=np.float32)
     kept = order_compactly(np.array(is_open))
-    assert sorted(kept.tolist()) == [place for place, one in enumerate(is_open) if one]
-    assert all(kept[place] == place for place, one in enumerate(is_open[: len(kept)]) if one)
-    found = move_rows({"hidden": array}, kept)["hidden"]
-    assert found.tolist() == kept.tolist() and np.shares_memory(found, array) == bool(len(kept))
+    assert sorted(kept.tolist()) == [index for index, is_kept in enumerate(is_open) if is_kept]
+    assert all(kept[index] == index for index, is_kept in enumerate(is_open[: len(kept)]) if is_kept)
+    moved = move_rows({"hidden": array}, kept)["hidden"]
+    assert moved.tolist() == kept.tolist() and np.shares_memory(moved, array) == bool(len(kept))
 
 
 def test_rows_in_another_order_are_copied() -> None:

@@ -20,6 +20,7 @@ from nmt_cli.training import finetune
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.finetune import choose_network, load_replayed
 from nmt_cli.training.run import train
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 from support.models import SYLLABLES, prepare_toy, write_pairs
 
@@ -61,7 +62,7 @@ def written(syllables: list[str] | tuple[str, ...]) -> str:
 
 def score(model: Path, corpus: PreparedCorpus) -> float:
     pairs = corpus.read_pairs("test")
-    found = Translator.load(model).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
+    found = Translator.load(ModelRequest(model)).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
     return compute_chrf([one.text for one in found], [[pair.target] for pair in pairs]).value
 
 

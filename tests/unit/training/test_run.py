@@ -23,6 +23,7 @@ from nmt_cli.training.int8_check import Int8Check, quantise_and_check
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy, toy_pairs, write_pairs
 
@@ -100,7 +101,9 @@ def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: T
 
 def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained) -> None:
     pairs = corpus.read_pairs("dev")
-    found = Translator.load(trained.directory).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
+    found = Translator.load(ModelRequest(trained.directory)).translate(
+        [pair.source for pair in pairs], SearchConfig(beam_size=1)
+    )
     score = compute_chrf([one.text for one in found], [[pair.target] for pair in pairs])
     assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
 
@@ -146,7 +149,7 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
 
     monkeypatch.setattr(running, "quantise_and_prove", prove)
     train(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0))
-    assert seen == [Translator.load(tmp_path / "model").carries] == [False]
+    assert seen == [Translator.load(ModelRequest(tmp_path / "model")).carries] == [False]
 
 
 def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import RepairConfig
-from nmt_cli.translation.span_placement import Restored, Sides, Spelling, restore, verify_spans
+from nmt_cli.translation.placement.units import Spelling
+from nmt_cli.translation.span_placement import Restored, Sides, restore, verify_spans
 from nmt_cli.translation.translator import Translator
 from support.adversary import Parrot, PlanState
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.batch_search import OVERHEAD, batch_by_length
-from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.unknown_words import replace_unknown
 from support.models import export_untrained, prepare_toy
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
@@ -25,7 +26,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def translator(model: Path) -> Translator:
-    return Translator.load(model)
+    return Translator.load(ModelRequest(model))
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -96,7 +97,7 @@ def test_every_translation_begins_with_the_prefix(translator: Translator) -> Non
 
 
 def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(model: Path) -> None:
-    short = Translator.load(model, lines=LineConfig(max_words=3))
+    short = Translator.load(ModelRequest(model, lines=LineConfig(max_words=3)))
     lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
     free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
     first, behind_span, span = (one.text for one in short.translate(lines, config, repair=RepairConfig()))
@@ -156,7 +157,7 @@ def test_all_options_of_search_work_together_on_a_real_model(translator: Transla
 
 
 def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(translator: Translator, model: Path) -> None:
-    twice = Translator.load(model, ensemble=[model])
+    twice = Translator.load(ModelRequest(model, ensemble=(model,)))
     config = SearchConfig(beam_size=3, n_best=3, max_length=10)
     for one, other in zip(translator.translate(LINES, config), twice.translate(LINES, config), strict=True):
         assert [found.tokens for found in one.hypotheses] == [found.tokens for found in other.hypotheses]
@@ -165,8 +166,8 @@ def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(translat
 
 def test_models_with_other_subwords_cannot_be_joined(model: Path, tmp_path: Path) -> None:
     other = export_untrained(prepare_toy(tmp_path, count=500, vocab_size=320), tmp_path / "other")
-    with pytest.raises(OptionError, match="its subwords of the source are others"):
-        Translator.load(model, ensemble=[other])
+    with pytest.raises(OptionError, match="it has different source subwords"):
+        Translator.load(ModelRequest(model, ensemble=(other,)))
 
 
 def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:
@@ -191,7 +192,7 @@ def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator)
 
 def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Path) -> None:
     corpus = prepare_toy(tmp_path, tokenizer="word", vocab_size=145)
-    words = Translator.load(export_untrained(corpus, tmp_path / "model"))
+    words = Translator.load(ModelRequest(export_untrained(corpus, tmp_path / "model")))
     line = "bade Xyzzy."
     (one,) = words.translate([line], SearchConfig(max_length=3))
     ids = words.target.encode(line)
@@ -199,7 +200,7 @@ def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Pat
     attention = np.zeros((len(ids), len(one.source_pieces)))
     attention[:, 1], attention[:, -1] = 0.4, 0.6  # mostly at the end of the sentence, which is no word
     hypothesis = one.hypotheses[0]._replace(tokens=tuple(ids), attentions=(attention,), text=words.target.decode(ids))
-    mended = words.without_unknown(one._replace(hypotheses=(hypothesis,)))
+    mended = replace_unknown(one._replace(hypotheses=(hypothesis,)), words.source, words.target)
     assert mended.text == line
-    with pytest.raises(OptionError, match="no pieces for all of 'Xyzzy'"):
+    with pytest.raises(OptionError, match="no subwords for all of 'Xyzzy'"):
         words.translate([line], SearchConfig(prefix="Xyzzy"))

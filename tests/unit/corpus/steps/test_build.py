@@ -14,8 +14,6 @@ from nmt_cli.text.normalise import sentence_key
 from support.corpora import examine_rows
 
 CELLS = st.one_of(st.text(alphabet="ab \u00a0\t&;<", max_size=4), st.text(max_size=8))
-
-
 ROWS = st.lists(st.tuples(CELLS, CELLS, st.integers(0, 3)), min_size=1, max_size=60)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.analysis.alignment import (
-    Gold,
+    GoldAlignment,
     check_links,
     compute_diagonal_share,
     compute_entropy,
@@ -29,7 +29,7 @@ def test_the_diagonal_is_as_wide_as_a_word_at_least() -> None:
 
 def test_the_error_rate_is_that_of_och_and_ney() -> None:
     """|A| = 3, |S| = 2, |A and S| = 1, |A and P| = 2: 1 - 3/5."""
-    gold = Gold(sure=frozenset({(0, 0), (1, 1)}), possible=frozenset({(0, 0), (1, 1), (2, 2)}))
+    gold = GoldAlignment(sure=frozenset({(0, 0), (1, 1)}), possible=frozenset({(0, 0), (1, 1), (2, 2)}))
     assert compute_error_rate([frozenset({(0, 0), (2, 2), (3, 3)})], [gold]) == pytest.approx(0.4)
     assert compute_error_rate([frozenset(gold.sure)], [gold]) == 0
 
@@ -49,6 +49,6 @@ def test_files_of_another_form_are_refused(tmp_path: Path, text: str, said: str)
 
 
 def test_links_beyond_the_sentence_are_refused() -> None:
-    gold = Gold(frozenset({(2, 0)}), frozenset({(2, 0)}))
+    gold = GoldAlignment(frozenset({(2, 0)}), frozenset({(2, 0)}))
     with pytest.raises(DataError, match="2-0 is beyond 2 source and 3 target words"):
         check_links([gold], [(2, 3)], Path("x"))

@@ -65,7 +65,7 @@ def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> No
     ours, other = METRICS[name](HYPOTHESES, PAIRED), METRICS[name](OTHERS, PAIRED)
     assert ours.statistics and other.statistics
     interval = bootstrap_interval(ours.statistics, 200)
-    assert interval is not None and interval.half == pytest.approx(expected["bs"].ci, abs=1e-4)
+    assert interval is not None and interval.half_width == pytest.approx(expected["bs"].ci, abs=1e-4)
     assert bootstrap_difference(ours.statistics, other.statistics, 200) == pytest.approx(expected["bs"].p_value)
     randomised = randomise_difference(ours.statistics, other.statistics, 300)
     if name == "ter":  # few whole edits make ties, which sacreBLEU does not count, and Riezler and Maxwell do

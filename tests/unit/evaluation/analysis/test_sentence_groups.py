@@ -4,11 +4,11 @@ import pytest
 
 from nmt_cli.evaluation.analysis import sentence_groups as traits
 from nmt_cli.evaluation.analysis.profile import SECTIONS, build_profile, compare_memory, format_profile
-from nmt_cli.evaluation.analysis.sentence_groups import Example, Training
+from nmt_cli.evaluation.analysis.sentence_groups import Example, TrainingSources
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 
-TRAINING = Training.from_sources(["the dog runs", "the cat"] * 3 + ["Where is Tom?"])
+TRAINING = TrainingSources.from_sources(["the dog runs", "the cat"] * 3 + ["Where is Tom?"])
 
 
 @pytest.mark.parametrize(

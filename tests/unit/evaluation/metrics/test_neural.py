@@ -13,7 +13,7 @@ from nmt_cli.errors import DataError, MissingExtraError, NotFoundError, OptionEr
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import neural
 from nmt_cli.evaluation.metrics.material import Material
-from nmt_cli.evaluation.metrics.registry import Available, measure_all, resolve_possible_names
+from nmt_cli.evaluation.metrics.registry import Available, measure_all, resolve_available_names
 
 MATERIAL = Material(["a", "b"], [["a", "c"], ["b", "d"]], ["s", "t"])
 
@@ -72,9 +72,9 @@ def test_without_a_model_or_its_package_the_message_is_clear(
 ) -> None:
     given = Available(model=True, sources=True)
     with pytest.raises(OptionError, match="needs a model that is on this machine"):
-        resolve_possible_names([name], ScoreConfig(), given)
+        resolve_available_names([name], ScoreConfig(), given)
     with pytest.raises(NotFoundError, match="does not exist"):
-        resolve_possible_names([name], ScoreConfig(**{f"{name}_model": str(tmp_path / "none")}), given)
+        resolve_available_names([name], ScoreConfig(**{f"{name}_model": str(tmp_path / "none")}), given)
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 7}', encoding="utf-8")
     (tmp_path / "m.ckpt").touch()
     for package in ("comet", "bert_score"):
@@ -92,9 +92,9 @@ def test_a_directory_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
 def test_comet_without_sources_is_refused_and_left_out_of_all(tmp_path: Path) -> None:
     config = ScoreConfig(comet_model=str(tmp_path))
     with pytest.raises(OptionError, match="source"):
-        resolve_possible_names(["comet"], config, Available(model=False, sources=False))
-    assert "comet" not in resolve_possible_names(["all"], config, Available(model=False, sources=False))
-    assert resolve_possible_names(["all"], config, Available(model=True, sources=True))[-3:] == (
+        resolve_available_names(["comet"], config, Available(model=False, sources=False))
+    assert "comet" not in resolve_available_names(["all"], config, Available(model=False, sources=False))
+    assert resolve_available_names(["all"], config, Available(model=True, sources=True))[-3:] == (
         "perplexity",
         "accuracy",
         "comet",

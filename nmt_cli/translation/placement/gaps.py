@@ -1,0 +1,102 @@
+"""In which gap between the units of a translation a span goes, by their attention. Knows no tokenizer.
+
+Letters: U units, G = U + 1 gaps before, between and behind them, S source positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nmt_cli.translation.placement.units import Unit
+from nmt_cli.translation.tag_tree import Node, PlacedItem
+
+REACH = 1.5  # source positions over which the influence of a neighbour falls by e
+INSIDE = 0.5  # attention to the inside of a pair of tags from which a word belongs inside
+
+
+def fill_gaps(
+    gaps: list[list[PlacedItem]],
+    places: GapChooser,
+    nodes: Sequence[Node],
+    low: int,
+    high: int,
+    around: tuple[int, int],
+) -> None:
+    """Appends the items of `nodes` to `gaps` from `low` to `high`, properly nested; they stood in `around`."""
+    ranges = [(places.choose_range(node, low, high, around), node) for node in nodes]
+    for (start, end), node in sorted(ranges, key=lambda pair: pair[0]):
+        start = max(start, low)
+        end = max(end, start)
+        gaps[start].append(node.first)
+        if node.last is not None:
+            fill_gaps(gaps, places, node.inside, start, end, (node.first.start, node.last.start))
+            gaps[end].append(node.last)
+        low = end
+
+
+class GapChooser(NamedTuple):
+    """Where in a translation things belong, by the attention of its units."""
+
+    units: Sequence[Unit]
+    width: int
+    flat: bool  # attention says nothing, so that the relative position has to do
+
+    def choose_range(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
+        """The gaps of the first and the last item of a node, from `low` to `high`."""
+        if node.last is None or node.last.start <= node.first.end:
+            gap = self.choose_gap(node.first, low, high)
+            return gap, gap
+        inside = node.first.start, node.last.start
+        if inside == around or low == high:
+            return low, high
+        if self.flat:
+            return self.find_relative_gap(inside[0], low, high), self.find_relative_gap(inside[1], low, high)
+        first, last = self.find_run(*inside, low, high)
+        while last - 1 > first and not node.last.behind_mark and not self.units[last - 1].has_letters:
+            last -= 1  # the mark that ends the sentence looks where the last word looks
+        return first, last
+
+    def find_relative_gap(self, position: int, low: int, high: int) -> int:
+        """Returns the gap at the same share of the text as a source position."""
+        return min(high, max(low, round(position / max(1, self.width) * len(self.units))))
+
+    def find_run(self, start: int, end: int, low: int, high: int) -> tuple[int, int]:
+        """The run of units from `low` to `high` that looks most at source positions `start` to `end`.
+
+        That is the run with the largest sum of what each unit looks there beyond `INSIDE` (Kadane's algorithm).
+        """
+        best, result, total, first = -np.inf, (low, low), 0.0, low
+        for index in range(low, high):
+            if total < 0:
+                total, first = 0.0, index
+            total += float(self.units[index].attention[start:end].sum()) - INSIDE
+            if total > best:
+                best, result = total, (first, index + 1)
+        return result
+
+    def choose_gap(self, item: PlacedItem, low: int, high: int) -> int:
+        """The gap with the most attention to what stood before the item on its left, and to what followed on its right.
+
+        Near source positions count for more; what looks at the item itself draws it near; ties go to the
+        relative place.
+        """
+        is_extracted = item.start == item.end
+        if is_extracted and item.start == 0:
+            return low
+        if is_extracted and item.start >= self.width:
+            return high
+        relative = self.find_relative_gap(item.start, low, high)
+        if self.flat or low == high:
+            return relative
+        positions = np.arange(len(self.units[0].attention))
+        left = np.where(positions < item.start, np.exp((positions - item.start + 1) / REACH), 0.0)
+        right = np.where(positions >= item.end, np.exp((item.end - positions) / REACH), 0.0)
+        rows = np.stack([unit.attention for unit in self.units])  # (U, S)
+        side = np.concatenate([[0.0], np.cumsum(rows @ (left - right))])  # (G,)
+        attention = rows[:, item.start : item.end].sum(axis=1)  # (U,)
+        near = np.maximum(np.append(attention, 0.0), np.concatenate([[0.0], attention]))  # (G,)
+        scores = side + near - 1e-3 * np.abs(np.arange(len(side)) - relative)
+        return low + int(scores[low : high + 1].argmax())

@@ -1,0 +1,93 @@
+"""The units of a translation: words, marks and placeholders, each with the attention of the tokens that spell it.
+
+Letters: T produced tokens, S source positions (the end among them).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nmt_cli.arrays.types import FloatArray
+from nmt_cli.text.masking import PLACEHOLDER
+from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.symbols import PLACEHOLDERS
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.words import word_pattern
+
+
+class Unit(NamedTuple):
+    """A word, a mark or a placeholder of a translation."""
+
+    text: str
+    blank_before: bool
+    attention: FloatArray  # (S,)
+    carried: int | None = None  # the number of the span that it is
+
+    @property
+    def has_letters(self) -> bool:
+        return any(map(str.isalnum, self.text))
+
+    @property
+    def is_word(self) -> bool:
+        """Whether a blank must part it from another word."""
+        return self.has_letters and not find_unspaced(self.text)
+
+
+class Spelling(NamedTuple):
+    """What a network said: a text, and the T tokens that spell it."""
+
+    text: str
+    tokens: Sequence[int]
+    target: Tokenizer
+    unknown: Sequence[str] = ()  # what stands in `text` for unknown tokens, in their order, if not their own mark
+
+    @property
+    def ends(self) -> list[int]:
+        """Where in the text each token ends; the place before for one that spells nothing whole, as half a letter."""
+        prefixes = (self.tokens[:count] for count in range(1, len(self.tokens) + 1))
+        if self.unknown:
+            texts = [self.target.decode_replaced(prefix, self.unknown) for prefix in prefixes]
+        else:
+            texts = self.target.decode_all(prefixes)
+        ends, position = [], 0
+        for prefix in texts:
+            if self.text.startswith(prefix):
+                position = max(position, len(prefix))
+            ends.append(position)
+        return ends
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether all that reads like a placeholder is one: other pieces can spell the same."""
+        pieces = self.target.spell_pieces(self.tokens)
+        return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER.findall(self.text)
+
+
+def measure_units(said: Spelling, attention: FloatArray) -> list[Unit]:
+    """The units of a translation, each with the mean attention of the tokens that spell it."""
+    text, ends = said.text, said.ends
+    starts = [0, *ends[:-1]]
+    units = []
+    for start, end in find_units(text):
+        rows = [t for t, (first, last) in enumerate(zip(starts, ends, strict=True)) if first < end and start < last]
+        mean = attention[rows].mean(axis=0) if rows else np.full(attention.shape[1], 1 / attention.shape[1])
+        units.append(Unit(text[start:end], start > 0 and text[start - 1] == " ", mean))
+    return units
+
+
+def find_units(text: str) -> Iterable[tuple[int, int]]:
+    """Words and marks; each character of a script without blanks on its own, with its accents."""
+    for match in word_pattern(text).finditer(text):
+        if not find_unspaced(match[0]):
+            yield match.span()
+            continue
+        start = match.start()
+        for position in range(match.start() + 1, match.end()):
+            if unicodedata.category(text[position])[0] != "M":
+                yield start, position
+                start = position
+        yield start, match.end()

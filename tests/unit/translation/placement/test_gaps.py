@@ -1,0 +1,65 @@
+"""In which gap a span goes, with attention made by hand: position t of the target attends to one source position."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nmt_cli.text.spans import Span
+from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
+from nmt_cli.translation.placement.units import Unit
+from nmt_cli.translation.tag_tree import Node, PlacedItem, build_tree
+
+EMOJI = Span(0, 1, "☺", is_extracted=True, markup=True)
+
+
+def chooser(attended: list[int], *, flat: bool = False) -> GapChooser:
+    """Units w0, w1, ... of which each attends to one of four source words; the end is a fifth position."""
+    units = [Unit(f"w{index}", index > 0, np.eye(5)[position]) for index, position in enumerate(attended)]
+    return GapChooser(units, 4, flat)
+
+
+def item(position: int, text: str = "☺", order: int = 0) -> PlacedItem:
+    return PlacedItem(EMOJI._replace(text=text), position, position, True, True, order)
+
+
+@pytest.mark.parametrize(("position", "gap"), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)])
+def test_where_the_target_follows_the_source_so_do_the_gaps(position: int, gap: int) -> None:
+    assert chooser([0, 1, 2, 3]).choose_gap(item(position), 0, 4) == gap
+
+
+def test_a_span_goes_behind_the_words_that_stood_before_it() -> None:
+    # Source words 0 1 2 3 come as 0 3 1 2 (a verb moved): what stood behind word 2 goes behind it.
+    assert chooser([0, 3, 1, 2]).choose_gap(item(3), 0, 4) == 4
+
+
+def test_a_gap_stays_within_its_bounds() -> None:
+    assert chooser([0, 1, 2, 3]).choose_gap(item(3), 0, 2) == 2
+
+
+def test_without_attention_the_relative_position_decides() -> None:
+    assert chooser([0, 0, 0, 0], flat=True).choose_gap(item(2), 0, 4) == 2
+
+
+def tags(start: int, end: int) -> list[Node]:
+    opening, closing = Span(0, 3, "<b>", True, markup=True), Span(0, 4, "</b>", True, markup=True)
+    return build_tree(
+        [PlacedItem(opening, start, start, True, False, 0), PlacedItem(closing, end, end, False, True, 1)]
+    )
+
+
+def test_a_pair_of_tags_encloses_the_words_that_attend_inside() -> None:
+    # <b>1 2</b>, of which the translation has the words 2 and 1 at its end.
+    (node,) = tags(1, 3)
+    assert chooser([0, 3, 2, 1]).choose_range(node, 0, 4, (0, 4)) == (2, 4)
+
+
+def test_a_pair_around_everything_stays_around_everything() -> None:
+    (node,) = tags(0, 4)
+    assert chooser([3, 2, 1, 0]).choose_range(node, 0, 4, (0, 4)) == (0, 4)
+
+
+def test_gaps_are_filled_in_order() -> None:
+    gaps: list[list[PlacedItem]] = [[] for _ in range(5)]
+    fill_gaps(gaps, chooser([0, 1, 2, 3]), build_tree([item(1, "☺"), item(3, "☹", 1)]), 0, 4, (0, 4))
+    assert [[placed.span.text for placed in gap] for gap in gaps] == [[], ["☺"], [], ["☹"], []]
