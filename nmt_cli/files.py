@@ -138,7 +138,7 @@ def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
     if path.exists() and not path.is_dir():
         raise OutputError(f"{path} is a file; a directory is to be written there")
     if path.is_dir() and any(path.iterdir()) and not replace:
-        raise OutputError(f"{path}/ is there already", hint="replace it with --force, or name another directory")
+        raise OutputError(f"{path}/ already exists", hint="replace it with --force, or name another directory")
 
 
 def exchange(staged: Path, path: Path) -> None:

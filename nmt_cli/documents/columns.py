@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import NoReturn
 
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
@@ -59,6 +60,12 @@ def name_new_column(source: DocumentSource, existing: Sequence[str]) -> str:
             f"{source.name}: the column {name!r} already exists", hint="choose another name with --new-column"
         )
     return name
+
+
+def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:
+    """Raises DataError for a row of `count` fields that has no field for the text, whose `column` is counted from 0."""
+    columns = "1 column" if count == 1 else f"{count:,} columns"
+    source.refuse(line, f"{columns}; there is no column {column + 1}", SHORT_ROW)
 
 
 def count_missing_fields(fields: Sequence[str], width: int, notes: Counter[str]) -> int:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from nmt_cli.documents.columns import (
-    SHORT_ROW,
     count_missing_fields,
     find_column_index,
     format_cell,
     has_header,
     name_new_column,
+    refuse_short_row,
     require_column,
     split_line_end,
 )
@@ -70,8 +70,7 @@ class CsvDocument(Document):
         if not any(map(str.strip, record.fields)):
             return keep_verbatim(record.raw)
         if len(record.fields) <= column:
-            count = len(record.fields)
-            self.source.refuse(record.line, f"{count} columns; there is no column {column + 1}", SHORT_ROW)
+            refuse_short_row(self.source, record.line, len(record.fields), column)
         text = format_cell(record.fields[column])
         empty = count_missing_fields(record.fields, self.width, self.notes)
         return TranslationUnit(

@@ -1,7 +1,7 @@
-"""What stands inside a line of Markdown: the parser's tokens as sentences with marks.
+"""Converts the inline tokens of a Markdown parser to sentences with marks.
 
-The parser keeps no places of tokens inside a line, so its rules are wrapped in ones that note what they consumed: links
-and code are then written back as they were, not as the parser understood them.
+The parser does not keep the positions of tokens inside a line. So its rules are wrapped in ones that record the source
+that each of them consumed: links and code are written back as they were, not as the parser understood them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from nmt_cli.documents.sentences import split_marked
 RECORDED_RULES = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
 SHARED = re.compile(r"[\w/,.:;+=-]*")
-ALERT = re.compile(r"\[![A-Za-z]+\]")  # what makes an alert of a quote on GitHub, on a line of its own
+ALERT = re.compile(r"\[![A-Za-z]+\]")  # makes an alert of a quote on GitHub, on a line of its own
 TASK = re.compile(r"\[[ xX]\](?=\s)")
-VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # without an end
+VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # have no end tag
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 
 
 @dataclass(frozen=True)
 class InlineSegment:
-    """What stands between two hard line breaks, by sentences, and the break behind it as it is written."""
+    """The sentences between two hard line breaks, and the break after them as it is written."""
 
     sentences: Sequence[MarkedText]
     hard_break: str
@@ -34,7 +34,7 @@ class InlineSegment:
 
 @cache
 def make_inline_parser() -> Any:
-    """A parser of CommonMark, tables, strikethrough, footnotes and front matter whose tokens say what they consumed."""
+    """Returns a parser of CommonMark, tables, strikethrough, footnotes and front matter that records its source."""
     from markdown_it import MarkdownIt  # of the extra `formats`, and slow to load
     from mdit_py_plugins.footnote import footnote_plugin
     from mdit_py_plugins.front_matter import front_matter_plugin
@@ -48,7 +48,7 @@ def make_inline_parser() -> Any:
 
 
 def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
-    """The rule, which also notes in its tokens what it consumed, and where in that the label of a link ended."""
+    """Wraps a rule: its tokens also record the source that it consumed, and where in it the label of a link ends."""
 
     def run_rule(state: Any, silent: bool) -> bool:
         start, before = state.pos, len(state.tokens)
@@ -64,7 +64,7 @@ def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bo
 
 
 def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
-    """The segments of an inline token, their sentences `apart` or in one."""
+    """Returns the segments of an inline token, each split into sentences if `by_sentence`."""
     segments: list[InlineSegment] = []
     builder = SegmentBuilder()
     for child in token.children:
@@ -81,19 +81,19 @@ def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
 
 @dataclass(frozen=True)
 class OpenMark:
-    """What was opened and waits for its end: its place among the marks, where it began, and its token."""
+    """A mark whose end has not been read yet."""
 
-    slot: int
-    start: int
+    slot: int  # index among the marks
+    start: int  # character at which it begins
     token: Any
 
 
 @dataclass
 class SegmentBuilder:
-    """Text and marks of a segment, token after token."""
+    """Collects the text and the marks of a segment, token by token."""
 
     text: str = ""
-    marks: list[Mark | None] = field(default_factory=list)  # None until it is known where a mark ends
+    marks: list[Mark | None] = field(default_factory=list)  # None until the end of the mark is read
     open_marks: list[OpenMark] = field(default_factory=list)
 
     def add(self, token: Any) -> None:
@@ -123,7 +123,7 @@ class SegmentBuilder:
         self.text += text
 
     def add_code(self, text: str, raw: str) -> None:
-        """Code; where it shares a word with the code before it (`a`/`b`), both are one."""
+        """Adds code; if it is in one word with the code before it (`a`/`b`), both become one mark."""
         last = self.marks[-1] if self.marks else None
         between = self.text[last.end :] if last else ""
         if (
@@ -143,7 +143,7 @@ class SegmentBuilder:
         self.text += text
 
     def add_tag(self, token: Any) -> None:
-        """HTML: a pair of tags is a mark on what stands between; any other stays where it is."""
+        """Adds an HTML tag: a pair of tags is a mark on the text between them; any other tag stays where it is."""
         tag = TAG.match(token.content)
         if tag and tag[1] and self.open_marks and self.open_marks[-1].token.content.startswith(f"<{tag[2]}"):
             opening = self.open_marks.pop()
@@ -168,7 +168,7 @@ class SegmentBuilder:
             self.fill(opening, Mark(opening.start, len(self.text), opening.token.markup, token.markup))
 
     def fill(self, opening: OpenMark, mark: Mark) -> None:
-        """Puts a mark in its place; one without a character of text becomes one with what is inside it."""
+        """Stores a mark in its slot; a mark without text absorbs the marks inside it."""
         if mark.is_point and mark.fixed is None:
             inside = "".join(mark.fixed or "" for mark in self.marks[opening.slot + 1 :] if mark)
             mark = Mark(mark.start, mark.end, fixed=mark.before + inside + mark.after)
@@ -177,7 +177,7 @@ class SegmentBuilder:
         self.marks[opening.slot] = replace(mark, depth=len(self.open_marks))
 
     def leave_open(self) -> None:
-        """The tag opened last has no partner: it stays where it is."""
+        """Makes a point of the last open tag: it has no end tag, and stays where it is."""
         opening = self.open_marks.pop()
         self.marks[opening.slot] = Mark(opening.start, opening.start, fixed=opening.token.content)
 
@@ -188,12 +188,12 @@ class SegmentBuilder:
 
 
 def format_break(token: Any) -> str:
-    """A hard line break in the one of two ways in which it was written, without the end of the line."""
+    """Returns a hard line break as it was written, a backslash or two blanks, without the line end."""
     return "\\" if token.meta.get(RAW, "").startswith("\\") else "  "
 
 
 def make_link(start: int, end: int, opening: Any) -> Mark:
-    """A link: its words are translated, its address is as it was."""
+    """Returns the mark of a link: its words are translated, its address is kept."""
     raw, label_end = opening.meta[RAW], opening.meta[LABEL_END]
     if opening.info == "auto":
         return Mark(start, end, fixed=raw)

@@ -1,8 +1,12 @@
-"""Markdown (CommonMark with tables, strikethrough, footnotes and front matter), by markdown-it-py.
+"""Markdown (CommonMark with tables, strikethrough, footnotes and front matter), parsed by markdown-it-py.
 
-The parser says which lines hold running text and what is in it; only that text is replaced, so that everything else
-(code, HTML, addresses, the shape of lists and tables) stays byte for byte. A paragraph is written as one line, as are
-its parts between hard line breaks. Alternative texts of images and titles of links are kept, not translated.
+1. The parser finds the lines with running text. Only that text is replaced; everything else (code, HTML, addresses, the
+   form of lists and tables) stays byte for byte.
+2. `documents.inline` turns the running text into sentences with marks.
+3. `documents.markup` puts the marks into the translations, which are then escaped for Markdown.
+
+A paragraph is written on one line, as are its parts between hard line breaks. Alternative texts of images and titles of
+links are kept, not translated.
 """
 
 from __future__ import annotations
@@ -22,21 +26,21 @@ from nmt_cli.documents.sentences import join_sentences
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-LINE_END = re.compile(r"\r\n|\n|\r")  # what the parser takes for one
-# What the parser knows nothing of: a byte order mark, and front matter in TOML.
+LINE_END = re.compile(r"\r\n|\n|\r")  # as the parser defines it
+# Unknown to the parser: a byte order mark, and front matter in TOML.
 PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
 ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
 ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
-ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other marks mean something between words alone
+ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other characters have a meaning only between words
 BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:)|(\d{1,9})(?=[.)](\s|$))")
 HARD_BREAK = re.compile(r"((?:  |\\)\n) ?")
-GUESSED = "marks (emphasis, links, code) that were placed by guess"
-NOT_FOUND = "paragraphs that were left as they are, since the parser reads them differently from how they stand"
+GUESSED = "marks (emphasis, links, code) whose positions are guesses"
+NOT_FOUND = "paragraphs that were not translated: they could not be located in the file after parsing"
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Running text from the character `start` of the document up to `end`; each further line begins with `prefix`."""
+    """The running text in the characters [start, end) of a document; its second and later lines begin with `prefix`."""
 
     start: int
     end: int
@@ -48,15 +52,15 @@ class Passage:
 class MarkdownDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         whole = "".join(self.source.decode_lines(ends=True))
-        kept = re.match(PREAMBLE, whole)
-        text = whole[kept.end() :] if kept else whole
-        yield keep_verbatim(kept[0] if kept else "")
-        written = 0
-        for stretch in find_passages(text, self.notes, by_sentence=self.source.split_sentences):
-            yield keep_verbatim(text[written : stretch.start])
-            yield self.make_unit(stretch, "\r\n" if "\r\n" in text else "\n")
-            written = stretch.end
-        yield keep_verbatim(text[written:])
+        preamble = re.match(PREAMBLE, whole)
+        text = whole[preamble.end() :] if preamble else whole
+        yield keep_verbatim(preamble[0] if preamble else "")
+        position = 0
+        for passage in find_passages(text, self.notes, by_sentence=self.source.split_sentences):
+            yield keep_verbatim(text[position : passage.start])
+            yield self.make_unit(passage, "\r\n" if "\r\n" in text else "\n")
+            position = passage.end
+        yield keep_verbatim(text[position:])
 
     def make_unit(self, passage: Passage, line_end: str) -> TranslationUnit:
         sentences = [sentence for segment in passage.segments for sentence in segment.sentences]
@@ -79,21 +83,21 @@ class MarkdownDocument(Document):
         text = join_sentences(parts)
         if passage.in_table:
             return text.replace("|", "\\|")
-        first, *others = HARD_BREAK.split(text)  # one inside a mark, which did not part the sentences
+        first, *others = HARD_BREAK.split(text)  # a hard break inside a mark, where the segment was not split
         return escape_line_start(first) + "".join(
             mark + escape_line_start(line) for mark, line in zip(others[::2], others[1::2], strict=True)
         )
 
 
 def escape_text(text: str) -> str:
-    """Plain text, so written that Markdown reads nothing into it but addresses."""
+    """Escapes plain text, so that Markdown finds no markup in it but addresses."""
     patterns = cycle((ESCAPED, ESCAPED_IN_ADDRESSES))
     parts = zip(ADDRESS.split(text), patterns, strict=False)
     return "".join(pattern.sub(lambda match: "\\" + match[0], part) for part, pattern in parts)
 
 
 def escape_line_start(line: str) -> str:
-    """A line of running text, so written that it begins no list, heading or fence."""
+    """Escapes a line of running text, so that it does not begin a list, a heading or a fence."""
     match = BLOCK_START.match(line)
     if not match:
         return line
@@ -102,29 +106,29 @@ def escape_line_start(line: str) -> str:
 
 
 def find_passages(text: str, notes: Counter[str], *, by_sentence: bool) -> Iterator[Passage]:
-    """The running text of a document, in order of its place."""
+    """Yields the passages of running text in the order of the document; notes those that cannot be located."""
     lines = SourceLines(text)
     cursor = 0
     for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
         parts = split_segments(token, by_sentence=by_sentence)
-        is_wanted = any(has_words(sentence) for part in parts for sentence in part.sentences)
-        if not (is_wanted or in_table):  # of a table all cells are found, one behind the other
+        has_text = any(has_words(sentence) for part in parts for sentence in part.sentences)
+        if not (has_text or in_table):  # in a table, every cell is located, since the search begins after the last one
             continue
-        stretch = lines.find_cell(token, cursor) if in_table else lines.find_paragraph(token)
-        if stretch is not None:
-            start, cursor, prefix = stretch
-        if stretch is not None and is_wanted:
+        source_range = lines.find_cell(token, cursor) if in_table else lines.find_paragraph(token)
+        if source_range is not None:
+            start, cursor, prefix = source_range
+        if source_range is not None and has_text:
             yield Passage(start, cursor, prefix, parts, in_table)
-        elif is_wanted:
+        elif has_text:
             notes[NOT_FOUND] += 1
 
 
 def list_inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
-    """The parser's tokens of running text, each with whether it stands in a table."""
+    """Yields the parser's tokens of running text, each with whether it is in a table."""
     import_library("markdown_it", "markdown-it-py", "Markdown files")
     import_library("mdit_py_plugins", "mdit-py-plugins", "Markdown files")
     in_table = False
-    for token in make_inline_parser().parse(text.replace("\0", "\ufffd")):  # as the parser does, which we look up below
+    for token in make_inline_parser().parse(text.replace("\0", "\ufffd")):  # the parser does so too, see SourceLines
         if token.type in ("table_open", "table_close"):
             in_table = token.type == "table_open"
         if token.type == "inline" and token.map:
@@ -132,13 +136,13 @@ def list_inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
 
 
 def has_words(sentence: MarkedText) -> bool:
-    """Whether there is anything to translate: a letter that is no code and no address."""
+    """Whether there is anything to translate: a letter outside code and addresses."""
     fixed = [range(mark.start, mark.end) for mark in sentence.marks if mark.fixed is not None]
     return any(c.isalpha() and not any(index in span for span in fixed) for index, c in enumerate(sentence.text))
 
 
 class SourceLines:
-    """A document by lines, in which the contents of tokens are found again."""
+    """The lines of a document, in which the contents of tokens are located."""
 
     def __init__(self, text: str) -> None:
         self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
@@ -146,22 +150,22 @@ class SourceLines:
         self.lines = [text[start:end].replace("\0", "\ufffd") for start, end in zip(self.starts, ends, strict=True)]
 
     def find_paragraph(self, token: Any) -> SourceRange | None:
-        """Content of one or more lines, each without what stands before it on its line."""
-        places: list[int] = []
+        """Locates content of one or more lines, each without its prefix on the line; None if it is not there."""
+        columns: list[int] = []
         contents = token.content.split("\n")
         for number, content in enumerate(contents, start=token.map[0]):
             column = self.lines[number].rfind(content) if number < len(self.lines) else -1
             if column < 0:
                 return None
-            places.append(column)
+            columns.append(column)
         last = token.map[0] + len(contents) - 1
-        prefix = self.lines[token.map[0] + 1][: places[1]] if len(places) > 1 else ""
+        prefix = self.lines[token.map[0] + 1][: columns[1]] if len(columns) > 1 else ""
         return SourceRange(
-            self.starts[token.map[0]] + places[0], self.starts[last] + places[-1] + len(contents[-1]), prefix
+            self.starts[token.map[0]] + columns[0], self.starts[last] + columns[-1] + len(contents[-1]), prefix
         )
 
     def find_cell(self, token: Any, cursor: int) -> SourceRange | None:
-        """Content of a cell, on its line and behind `cursor`; a `|` in it is written with a backslash."""
+        """Locates the content of a cell on its line, after `cursor`; in the source, a `|` in it has a backslash."""
         number = token.map[0]
         content = token.content.replace("|", "\\|")
         column = self.lines[number].find(content, max(0, cursor - self.starts[number]))
@@ -172,7 +176,7 @@ class SourceLines:
 
 
 class SourceRange(NamedTuple):
-    """Characters [start, end) of a document, and what stands before its second line."""
+    """The characters [start, end) of a document, and the prefix of their second line."""
 
     start: int
     end: int

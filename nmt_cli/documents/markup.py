@@ -1,8 +1,14 @@
-"""Text with marks on some of its words (emphasis, links, code), and where the marks stand in its translation.
+"""Projects marks (emphasis, links, code) from the words of a text to the words of its translation.
 
-The text is translated without them; attention then says which target words come from the marked source words
-(projection of markup by word alignment: Müller 2017, "Treatment of markup in statistical machine translation").
-Knows no format: a mark carries what is written before and after its words. Words are what stands between blanks.
+The text is translated without marks. Then, as in Müller 2017, "Treatment of markup in statistical machine translation":
+
+1. `link_words` takes from attention the source word of each target word.
+2. `nest_marks` makes a forest of the marks, over the source words.
+3. `Projection` writes the target words. Each mark goes around the densest run of target words that come from its source
+   words; marks inside it are placed in the same way, within that run.
+
+Must not know any format: a mark carries the strings that are written before and after its words. Words are what is
+between blanks.
 """
 
 from __future__ import annotations
@@ -20,15 +26,15 @@ if TYPE_CHECKING:
 Escape = Callable[[str], str]
 OPENING = "([{«„“‘\"'¿¡"
 CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
-MAX_DEPTH = 100  # marks inside each other; what is deeper counts as beside the last of these
+MAX_DEPTH = 100  # nested marks; a deeper mark counts as a sibling of the last of these
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The characters [start, end) of a text and how they are written.
+    """The characters [start, end) of a text, and how their translation is written.
 
-    With `fixed`, what is written is that instead of any translation of the characters. A mark is inside the last one
-    before it whose `depth` is less.
+    With `fixed`, that string is written instead of a translation. A mark is inside the last mark before it that has a
+    smaller `depth`.
     """
 
     start: int
@@ -40,7 +46,7 @@ class Mark:
 
     @property
     def is_point(self) -> bool:
-        """Whether it has no characters: it stands between two."""
+        """Whether the mark has no characters: it stands between two."""
         return self.start == self.end
 
 
@@ -52,42 +58,42 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class MarkedTranslation:
-    """A translated text with its marks, and how many of them attention could not place."""
+    """A translation with its marks."""
 
     text: str
-    guessed: int
+    guessed: int  # number of marks that attention could not place
 
 
 @dataclass(frozen=True)
 class MarkNode:
-    """A mark with those inside it, over the source words [first, last); `prefix` and `suffix` share these words.
-
-    `closed` says that a point or comma at the end of the translated words does not belong to the mark.
-    """
+    """A mark over the source words [first, last), with the marks inside it."""
 
     mark: Mark
     first: int
     last: int
-    prefix: str
-    suffix: str
+    prefix: str  # characters of the first word that are before the mark
+    suffix: str  # characters of the last word that are after the mark
     source: str
-    closed: bool
+    closed: bool  # whether punctuation at the end of the translated words does not belong to the mark
     inside: list[MarkNode] = field(default_factory=list)
 
 
 def project_marks(marked: MarkedText, translation: Translation, escape: Escape) -> MarkedTranslation:
-    """The best translation of `marked.text` with all its marks, each once; `escape` writes plain text in the format."""
+    """Returns the best translation of `marked.text` with all its marks, each exactly once.
+
+    `escape` makes plain text safe for the format.
+    """
     if not marked.marks:
         return MarkedTranslation(escape(translation.text), 0)
-    words = translation.text.split(" ") if translation.text else []  # other blanks are inside of what is protected
+    words = translation.text.split(" ") if translation.text else []  # other blanks are inside protected spans
     sources = link_words(translation, words, len(normalise(marked.text).split()))
     projection = Projection(words, sources, escape)
     return MarkedTranslation(projection.write_words(nest_marks(marked), 0, len(words)), projection.guessed)
 
 
 def link_words(translation: Translation, words: Sequence[str], source_words: int) -> list[int]:
-    """The source word of each target word: the one it looked at most, else the one at the same share of the text."""
-    piece_numbers = [index for index, word in enumerate(words) for _ in word.split()]  # a protected word may be several
+    """Returns the source word of each target word, by attention; else the word at the same relative position."""
+    piece_numbers = [index for index, word in enumerate(words) for _ in word.split()]  # a protected span may be several
     source_of: dict[int, int] = {}
     if translation.hypotheses:
         for source, target in find_links(translation, translation.hypotheses[0]):
@@ -97,7 +103,7 @@ def link_words(translation: Translation, words: Sequence[str], source_words: int
 
 
 def nest_marks(marked: MarkedText) -> list[MarkNode]:
-    """The marks as a forest, over words."""
+    """Returns the marks as a forest over the words of the text."""
     roots: list[MarkNode] = []
     open_nodes: list[MarkNode] = []
     for mark in marked.marks:
@@ -111,7 +117,7 @@ def nest_marks(marked: MarkedText) -> list[MarkNode]:
 
 
 def make_node(mark: Mark, text: str) -> MarkNode:
-    """The words that a mark touches, and what of these lies outside it."""
+    """Returns a mark with the words that it touches, and the characters of these words that are outside it."""
     prefix = text[: mark.start].rpartition(" ")[2] if mark.start < len(text) else ""
     suffix = text[mark.end :].partition(" ")[0]
     first = len(text[: mark.start - len(prefix)].split())
@@ -124,7 +130,7 @@ def make_node(mark: Mark, text: str) -> MarkNode:
 
 
 class MarkedLine:
-    """Words as they are written one after the other, with a blank between two that are not glued."""
+    """Joins words, with a blank between two that are not glued to each other."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -140,7 +146,7 @@ class MarkedLine:
 
 
 class Projection:
-    """Writes target words with marks. `guessed` counts marks that no target word looked at."""
+    """Writes target words with marks. `guessed` counts the marks whose source words no target word comes from."""
 
     def __init__(self, words: Sequence[str], links: Sequence[int], escape: Escape) -> None:
         self.words = words
@@ -149,7 +155,7 @@ class Projection:
         self.guessed = 0
 
     def write_words(self, nodes: Sequence[MarkNode], low: int, high: int) -> str:
-        """The target words [low, high) with these marks on them; a mark for which no word is left stands at the end."""
+        """Returns the target words [low, high) with these marks; a mark for which no word is left is at the end."""
         line = MarkedLine()
         cursor = low
         ranges = [self.find_target_range(node, low, high) for node in nodes]
@@ -166,6 +172,7 @@ class Projection:
         return line.text
 
     def write_node(self, node: MarkNode, start: int, end: int) -> str:
+        """Returns the target words [start, end) with this mark and those inside it."""
         mark = node.mark
         last = self.words[end - 1] if end > start else ""
         closing = find_closing(last) if node.closed else ""
@@ -174,7 +181,7 @@ class Projection:
             before = node.prefix if any(map(str.isalnum, node.prefix)) and not mark.is_point else opening
             after = node.suffix if any(map(str.isalnum, node.suffix)) and not mark.is_point else closing
             return f"{self.escape(before)}{mark.fixed}{self.escape(after)}"
-        if start == end:  # no word is left for it: rather its own words than none
+        if start == end:  # no target word is left: its source words are better than none
             self.guessed += 1
             return f"{mark.before}{self.write_untranslated(node)}{mark.after}"
         within = self.strip_punctuation(opening, closing, start, end)
@@ -183,7 +190,7 @@ class Projection:
         return f"{self.escape(opening)}{mark.before}{inner}{mark.after}{self.escape(closing)}"
 
     def write_untranslated(self, node: MarkNode) -> str:
-        """The source words of a mark, with the marks inside it."""
+        """Returns the source words of a mark, with the marks inside it."""
         if not node.inside:
             return self.escape(node.source)
         words = node.source.split()
@@ -191,7 +198,7 @@ class Projection:
         return projection.write_words(node.inside, 0, len(words))
 
     def strip_punctuation(self, opening: str, closing: str, start: int, end: int) -> Projection:
-        """The same words, but the first of [start, end) without `opening` and the last without `closing`."""
+        """Returns a projection whose words [start, end) begin without `opening` and end without `closing`."""
         if not (opening or closing):
             return self
         words = list(self.words)
@@ -200,7 +207,7 @@ class Projection:
         return Projection(words, self.links, self.escape)
 
     def find_target_range(self, node: MarkNode, low: int, high: int) -> tuple[int, int]:
-        """The target words [start, end) of a mark, of those in [low, high)."""
+        """Returns the target words [start, end) of a mark, within [low, high)."""
         if node.first == node.last:
             return self.find_target_gap(node, low, high)
         inside = [node.first <= link < node.last for link in self.links[low:high]]
@@ -214,17 +221,19 @@ class Projection:
         return low + start, low + end
 
     def find_target_gap(self, node: MarkNode, low: int, high: int) -> tuple[int, int]:
-        """Where a mark without words goes: behind what comes from the word before it."""
+        """Returns the empty range for a mark without words: after the last target word of the word before it."""
         if node.first == 0 and not node.prefix:
             return low, low
         before = node.first if node.prefix else node.first - 1
-        places = [index for index in range(low, high) if self.links[index] == before]
-        index = (max(places) if places else high - 1) + 1
+        index = max((index for index in range(low, high) if self.links[index] == before), default=high - 1) + 1
         return index, index
 
 
 def find_densest_run(inside: Sequence[bool]) -> tuple[int, int]:
-    """The run [start, end) with the most that are inside less those that are not; of equals the first and shortest."""
+    """Returns the run [start, end) with the most words inside minus words outside; the first and shortest of several.
+
+    This is the maximum subarray, by Kadane's algorithm.
+    """
     best, best_range = 0, (0, 0)
     total, start = 0, 0
     for index, is_inside in enumerate(inside):
@@ -237,8 +246,10 @@ def find_densest_run(inside: Sequence[bool]) -> tuple[int, int]:
 
 
 def find_closing(word: str) -> str:
+    """Returns the punctuation at the end of a word; nothing if the word is nothing else."""
     return word[len(word.rstrip(CLOSING)) :] if word.strip(CLOSING) else ""
 
 
 def find_opening(word: str) -> str:
+    """Returns the punctuation at the start of a word; nothing if the word is nothing else."""
     return word[: len(word) - len(word.lstrip(OPENING))] if word.strip(OPENING) else ""

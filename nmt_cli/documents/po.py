@@ -1,8 +1,8 @@
-"""Catalogues of gettext, read by polib: `msgid` is translated into `msgstr`, and nothing else is touched.
+"""Gettext catalogues, parsed by polib: `msgid` is translated into `msgstr`, and nothing else changes.
 
-What is translated already stays, unless asked otherwise, and so do the header, comments, contexts and what is
-obsolete. The first plural form is translated from `msgid`, the others from `msgid_plural`; a message that needs a
-person's eye is marked fuzzy, with which gettext does not use it.
+Existing translations are kept unless `retranslate` is set. The header, comments, contexts and obsolete entries are
+always kept. The first plural form is translated from `msgid`, the others from `msgid_plural`. A message that a person
+must review is marked fuzzy, so that gettext does not use it.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from nmt_cli.translation.segments import wants_blank
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-KEPT_FUZZY = "fuzzy translations that were kept as they are (--retranslate replaces them)"
-LOST_PLACEHOLDER = "marked fuzzy, since a placeholder such as %s or {name} was lost"
-GUESSED_FORMS = "marked fuzzy, since more than two plural forms were all translated from two"
+KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
+LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was lost"
+GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
 PLACEHOLDER = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|j)?[diouxXeEfgGcrsa%]|\{[^{}]*\}")
 PLURAL_FORMS = re.compile(r"nplurals\s*=\s*(\d+)")
 
 
 @dataclass(frozen=True)
 class Message:
-    """A text of several lines and sentences; each is translated alone, if `apart`. Blanks and line breaks stay."""
+    """A text of several lines and sentences. Blanks and line breaks between them are kept."""
 
-    parts: tuple[str, ...]  # sentences at odd places, what stands between them at even ones
+    parts: tuple[str, ...]  # sentences at odd indices, the text between them at even ones
 
     @classmethod
     def from_text(cls, text: str, *, by_sentence: bool) -> Message:
+        """Splits a text at its lines, and at its sentences if `by_sentence`."""
         parts = [""]
         for line in re.split(r"(\s*\n\s*)", text):
             starts = find_sentence_starts(line, by_sentence=by_sentence)
@@ -53,7 +54,7 @@ class Message:
         return self.parts[1::2]
 
     def fill_sentences(self, translations: Iterator[Translation]) -> str:
-        """The message with the next translations in the place of its sentences, joined as their script wants."""
+        """Returns the message with the next translations in place of its sentences, joined as their script requires."""
         texts = [translation.text for translation in islice(translations, len(self.sentences))]
         whole = self.parts[0]
         for text, following, between in zip(texts, [*texts[1:], ""], self.parts[2::2], strict=True):
@@ -76,19 +77,20 @@ class CatalogueDocument(Document):
         if len(blocks) == len(entries) + 1:
             del blocks[0]  # the header
         if len(blocks) != len(entries):
-            self.source.refuse(1, "entries that are no gettext", "check the file with `msgfmt --check`")
+            self.source.refuse(1, "the entries are not valid gettext", "check the file with `msgfmt --check`")
         yield from self.replace_entries(lines, blocks, entries)
 
     def replace_entries(
         self, lines: list[str], blocks: list[EntryBlock], entries: list[Any]
     ) -> Iterator[TranslationUnit]:
-        written = 0
+        """Yields the catalogue as units; `blocks` are the lines of the `entries`."""
+        position = 0
         for block, entry in zip(blocks, entries, strict=True):
             if self.needs_translation(entry):
-                yield keep_verbatim(self.join_lines(lines[written : block.start]))
+                yield keep_verbatim(self.join_lines(lines[position : block.start]))
                 yield self.make_unit(lines[block.start : block.end], block.message - block.start, entry)
-                written = block.end
-        yield keep_verbatim(self.join_lines(lines[written:]))
+                position = block.end
+        yield keep_verbatim(self.join_lines(lines[position:]))
 
     def join_lines(self, lines: Sequence[str]) -> str:
         return "".join(lines).replace("\n", self.line_end)
@@ -98,9 +100,11 @@ class CatalogueDocument(Document):
             return self.polib.pofile(text)
         except OSError as error:
             match = re.search(r"line (\d+)", str(error))
-            self.source.refuse(int(match[1]) if match else 1, "no gettext", "check the file with `msgfmt --check`")
+            line = int(match[1]) if match else 1
+            self.source.refuse(line, "not valid gettext", "check the file with `msgfmt --check`")
 
     def needs_translation(self, entry: Any) -> bool:
+        """Whether the entry lacks a translation, or all are replaced; notes fuzzy translations that are kept."""
         if self.source.config.retranslate:
             return True
         existing = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
@@ -110,7 +114,7 @@ class CatalogueDocument(Document):
         return not all(existing)
 
     def make_unit(self, lines: list[str], first: int, entry: Any) -> TranslationUnit:
-        """Makes the unit of an entry with these `lines`, of which number `first` begins its `msgstr`."""
+        """Returns the unit of an entry with these `lines`, of which that at index `first` begins its `msgstr`."""
         sources = [entry.msgid]
         if entry.msgid_plural:
             count = self.forms or len(entry.msgstr_plural) or 2
@@ -131,16 +135,16 @@ class CatalogueDocument(Document):
         return TranslationUnit(tuple(text for form in distinct.values() for text in form.sentences), write_entry)
 
     def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str]) -> bool:
-        """Whether the translations must not be used unseen; counts why."""
+        """Whether a person must review the translations; notes why."""
         formats = [flag for flag in entry.flags if flag.endswith("-format")]
-        plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
-        lost = not plain and any(map(is_changed, sources, forms))
-        several = len(forms) > 2
-        self.notes += Counter({LOST_PLACEHOLDER: int(lost), GUESSED_FORMS: int(several and not lost)})
-        return lost or several
+        is_plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
+        has_lost = not is_plain and any(map(is_changed, sources, forms))
+        has_guessed = len(forms) > 2
+        self.notes += Counter({LOST_PLACEHOLDER: int(has_lost), GUESSED_FORMS: int(has_guessed and not has_lost)})
+        return has_lost or has_guessed
 
     def format_message(self, entry: Any, forms: Sequence[str]) -> str:
-        """The lines of `msgstr`, wrapped and escaped as polib does it."""
+        """Returns the lines of `msgstr`, wrapped and escaped as polib does it."""
         values: dict[str, Any] = {"msgid": "", "msgstr": forms[0]}
         if entry.msgid_plural:
             values = {"msgid": "", "msgid_plural": "", "msgstr_plural": dict(enumerate(forms))}
@@ -150,7 +154,7 @@ class CatalogueDocument(Document):
 
 @dataclass(frozen=True)
 class EntryBlock:
-    """The lines [start, end) of an entry; `message` is the first of its `msgstr`."""
+    """The lines [start, end) of an entry; `message` is the first line of its `msgstr`."""
 
     start: int
     message: int
@@ -158,10 +162,10 @@ class EntryBlock:
 
 
 def split_entries(lines: Sequence[str]) -> list[EntryBlock]:
-    """The entries that are not obsolete, in order, with the comments before them."""
+    """Returns the entries that are not obsolete, in order, with the comments before them."""
     blocks: list[EntryBlock] = []
     start, message = 0, None
-    for number, line in enumerate(line.lstrip(" \t") for line in (*lines, "")):  # polib looks at no indentation
+    for number, line in enumerate(line.lstrip(" \t") for line in (*lines, "")):  # polib ignores indentation
         continues = line.startswith(('"', "msgstr"))
         if message is not None and not continues:
             blocks.append(EntryBlock(start, message, number))
@@ -178,7 +182,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
-    """The lines before `msgstr` with these flags; without those of a translation before, which is replaced."""
+    """Returns the lines before `msgstr` with these flags, without those of the translation that is replaced."""
     kept = [line for line in lines if not line.lstrip(" \t").startswith(("#,", "#|"))]
     if not (flags or fuzzy):
         return kept
@@ -187,10 +191,11 @@ def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
 
 
 def is_changed(source: str, translation: str) -> bool:
+    """Whether the placeholders of the translation differ from those of the source."""
     return Counter(PLACEHOLDER.findall(source)) != Counter(PLACEHOLDER.findall(translation))
 
 
 def count_plural_forms(metadata: dict[str, str]) -> int | None:
-    """How many plural forms the header says that there are."""
+    """Returns the number of plural forms that the header declares; None if it declares none."""
     match = PLURAL_FORMS.search(metadata.get("Plural-Forms", ""))
     return int(match[1]) if match else None

@@ -11,7 +11,7 @@ from nmt_cli.translation import segments
 
 
 def find_sentence_starts(text: str, *, by_sentence: bool) -> list[int]:
-    """Returns the positions at which the sentences of `text` begin, the first of them 0; only 0 unless `by_sentence`."""
+    """Returns the positions at which the sentences of `text` begin, from 0 on; only 0 unless `by_sentence`."""
     return segments.find_sentence_starts(text, find_spans(text)) if by_sentence else [0]
 
 

@@ -1,7 +1,7 @@
-r"""Subtitles (SubRip), read by pysubs2: numbers and times stay as they are, byte for byte.
+r"""Subtitles (SubRip), parsed by pysubs2: numbers and times stay byte for byte.
 
-A cue is one text, whatever lines it is broken into, and is broken into as many again; a cue in which each line is
-another speaker's (`- Yes.`) is a text a line. Tags such as `<i>` and `{\an8}` stay with their words.
+A cue is one text, however many lines it has, and its translation is wrapped to the same number of lines. If each line
+of a cue is another speaker's (`- Yes.`), each is a text. Tags such as `<i>` and `{\an8}` stay with their words.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
 OPENING = re.compile(r"<([A-Za-z][\w-]*)")
 SPEAKER = re.compile(r"\s*(?:[-–—]\s*)(?=\S)")
 LINE = re.compile(r"[^\n]*\n?")
-NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that never came
-GUESSED = "tags that were placed by guess"
-NOT_FOUND = "cues that were left as they are, since the parser reads them differently from how they stand"
+NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow
+GUESSED = "tags whose positions are guesses"
+NOT_FOUND = "cues that were not translated: they could not be located in the file after parsing"
 
 
 @dataclass(frozen=True)
 class CueLine:
-    """A text of a cue by sentences, and what stands before it: the dash of a speaker, or nothing."""
+    """The sentences of a text in a cue, and the string before them: a speaker's dash, or nothing."""
 
     before: str
     sentences: Sequence[MarkedText]
@@ -42,33 +42,32 @@ class SubtitleDocument(Document):
         text = "".join(self.source.decode_lines(ends=True))
         line_end = "\r\n" if "\r\n" in text else "\n"
         text = text.replace("\r\n", "\n")
-        written = 0
+        position = 0
         for start, end in find_cues(text, self.source, self.notes):
-            yield keep_verbatim(text[written:start].replace("\n", line_end))
+            yield keep_verbatim(text[position:start].replace("\n", line_end))
             cue = text[start:end]
             yield (
                 self.make_unit(cue, line_end)
                 if has_letters(TAG.sub("", cue))
                 else keep_verbatim(cue.replace("\n", line_end))
             )
-            written = end
-        yield keep_verbatim(text[written:].replace("\n", line_end))
+            position = end
+        yield keep_verbatim(text[position:].replace("\n", line_end))
 
     def make_unit(self, text: str, line_end: str) -> TranslationUnit:
-        lines, apart = text.split("\n"), self.source.split_sentences
-        spoken = [SPEAKER.match(TAG.sub("", line)) for line in lines]
-        if len(lines) > 1 and all(spoken):
-            parts = [extract_tags(line) for line in lines]
-            split = [split_speaker(part, by_sentence=apart) for part in parts]
+        """Returns the unit of a cue: one text, or one per line if each line is another speaker's."""
+        lines, by_sentence = text.split("\n"), self.source.split_sentences
+        if len(lines) > 1 and all(SPEAKER.match(TAG.sub("", line)) for line in lines):
+            cue_lines = [split_speaker(extract_tags(line), by_sentence=by_sentence) for line in lines]
         else:
-            split = [CueLine("", split_marked(extract_tags(join_sentences(lines)), by_sentence=apart))]
+            cue_lines = [CueLine("", split_marked(extract_tags(join_sentences(lines)), by_sentence=by_sentence))]
 
         def write_cue(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
-            written = [self.write_line(line, remaining) for line in split]
+            written = [self.write_line(line, remaining) for line in cue_lines]
             return line_end.join(wrap_text(written[0], len(lines)) if len(written) == 1 else written)
 
-        return TranslationUnit(tuple(sentence.text for line in split for sentence in line.sentences), write_cue)
+        return TranslationUnit(tuple(sentence.text for line in cue_lines for sentence in line.sentences), write_cue)
 
     def write_line(self, line: CueLine, translations: Iterator[Translation]) -> str:
         placed = [project_marks(part, next(translations), str) for part in line.sentences]
@@ -77,20 +76,20 @@ class SubtitleDocument(Document):
 
 
 def find_cues(text: str, source: DocumentSource, notes: Counter[str]) -> Iterator[tuple[int, int]]:
-    """Where the texts of the cues stand, in the order of the file. Raises DataError for what holds no cue at all."""
+    """Yields the range [start, end) of each cue's text, in order. Raises DataError if there is no cue at all."""
     pysubs2 = import_library("pysubs2", "pysubs2", "Subtitles")
     if not text.strip():
         return
     stamp = pysubs2.time.TIMESTAMP
-    # Of a last line that is a number the parser thinks that it is the next cue's: so it is given one to think that of.
+    # The parser takes a number on the last line for that of a next cue, and drops it. So it gets one that it may drop.
     numbered = text if NUMBER_AT_END.search(text) else f"{text}\n\n0"
     events = list(pysubs2.SSAFile.from_string(numbered, format_="srt", keep_html_tags=True))
     if not events:
-        source.refuse(1, "no cue of a subtitle", "a cue has a line of two times: 00:00:01,000 --> 00:00:02,000")
+        source.refuse(1, "there is no cue", "each has a line with two times: 00:00:01,000 --> 00:00:02,000")
     times = [line for line in LINE.finditer(text) if len(stamp.findall(line[0])) == 2]
     ends = [*(line.start() for line in times[1:]), len(text)]
     for event, line, end in zip(events, times, ends, strict=True):
-        # So the parser writes the end of a line; and a line of blanks behind the cue, which belongs to none.
+        # The parser writes a line end as \N. Blank lines after the cue do not belong to it.
         content = event.text.replace("\\N", "\n").rstrip()
         position = text.find(content, line.end(), end)
         if position < 0:
@@ -100,10 +99,10 @@ def find_cues(text: str, source: DocumentSource, notes: Counter[str]) -> Iterato
 
 
 def extract_tags(text: str) -> MarkedText:
-    """The text with a mark for each pair of tags, and for each tag without a partner."""
+    """Returns the text without its tags, with a mark for each pair of tags and for each tag without a partner."""
     plain, position = "", 0
     marks: list[Mark] = []
-    open_tags: list[int] = []  # places in `marks` of tags that wait for their partners
+    open_tags: list[int] = []  # indices in `marks` of tags whose end has not been read yet
     for tag in TAG.finditer(text):
         plain += text[position : tag.start()]
         position = tag.end()
@@ -120,13 +119,13 @@ def extract_tags(text: str) -> MarkedText:
 
 
 def is_closed_by(tag: str, opening: str) -> bool:
-    """Whether `tag` is the end of `opening`, as `</font>` is that of `<font color="red">`."""
+    """Whether `tag` is the end tag of `opening`, as `</font>` is that of `<font color="red">`."""
     name = OPENING.match(opening)
     return name is not None and tag == f"</{name[1]}>"
 
 
 def split_speaker(marked: MarkedText, *, by_sentence: bool) -> CueLine:
-    """The text without the dash before it."""
+    """Splits a text into the speaker's dash and the sentences after it."""
     match = SPEAKER.match(marked.text)
     length = match.end() if match else 0
     moved = tuple(
@@ -136,9 +135,9 @@ def split_speaker(marked: MarkedText, *, by_sentence: bool) -> CueLine:
 
 
 def wrap_text(text: str, count: int) -> list[str]:
-    """`text` in `count` lines at most, broken at blanks so that the longest is as short as can be.
+    """Wraps `text` at blanks into at most `count` lines, of which the longest is as short as possible.
 
-    No line ends inside a tag, and a tag takes no room.
+    No line ends inside a tag, and tags count as empty.
     """
     closed = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
     words = [(word.replace("\0", " "), len(TAG.sub("", word))) for word in closed.split(" ")]
@@ -149,7 +148,7 @@ def wrap_text(text: str, count: int) -> list[str]:
 
 
 def fill_lines(words: Sequence[tuple[str, int]], width: int) -> list[str]:
-    """Lines of at most `width` characters, each as long as can be; the words are given with their lengths."""
+    """Returns lines of at most `width` characters, each as long as possible; the words come with their lengths."""
     lines, used = [""], 0
     for word, length in words:
         if lines[-1] and used + 1 + length > width:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nmt_cli.documents.columns import (
-    SHORT_ROW,
     count_missing_fields,
     find_column_index,
     has_header,
     name_new_column,
+    refuse_short_row,
     require_column,
     split_line_end,
 )
@@ -39,6 +39,6 @@ class TsvDocument(Document):
             return keep_verbatim(body + end)
         fields = body.split("\t")
         if len(fields) <= column:
-            self.source.refuse(number, f"{len(fields)} columns; there is no column {column + 1}", SHORT_ROW)
+            refuse_short_row(self.source, number, len(fields), column)
         before = body + "\t" * (1 + count_missing_fields(fields, self.width, self.notes))
         return TranslationUnit((fields[column],), lambda translations: f"{before}{translations[0].text}{end}")

@@ -1,1 +1,1 @@
-"""Scores of hypotheses against references. Knows nothing of models."""
+"""Scores hypotheses against references. Must not know training."""

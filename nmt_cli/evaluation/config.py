@@ -1,4 +1,4 @@
-"""Settings of the metrics. Standard library only: the command line reads its options from here."""
+"""Settings of the metrics. Standard library only: they become options of the command line."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SMOOTHINGS = {"exp": None, "none": None, "floor": 0.1, "add-k": 1.0, "epsilon": 
 
 @dataclass(frozen=True)
 class Smoothing:
-    """What becomes of an n-gram precision of 0. `epsilon` puts the value in its place; the others are sacreBLEU's."""
+    """How BLEU smooths an n-gram precision of 0. `epsilon` replaces it with the value; the others are sacreBLEU's."""
 
     method: str
     value: float | None
 
     @classmethod
     def parse(cls, text: str) -> Smoothing:
-        """From `METHOD` or `METHOD:VALUE`. Raises OptionError for what is neither."""
+        """Parses `METHOD` or `METHOD:VALUE`. Raises OptionError for anything else."""
         method, separator, number = text.partition(":")
         default = SMOOTHINGS.get(method)
         try:
@@ -33,38 +33,38 @@ class Smoothing:
         if not known or (value is not None and not 0 < value <= 1):
             raise OptionError(
                 f"--smooth cannot be {text!r}",
-                hint="it takes exp, none, floor, add-k or epsilon; the last three with a value up to 1: epsilon:0.01",
+                hint="use exp, none, floor, add-k or epsilon; the last three take a value up to 1: epsilon:0.01",
             )
         return cls(method, value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreConfig(Settings):
-    """How the scores are counted."""
+    """How scores are computed."""
 
     smooth: str = setting(
         "exp",
-        "BLEU's smoothing of a precision of 0: exp, none, floor:0.1, add-k:1 as in sacreBLEU, or epsilon:0.01.",
+        "Smoothing of BLEU precisions of 0: exp, none, floor:0.1 or add-k:1, as in sacreBLEU; or epsilon:0.01.",
         panel="Scores",
     )
     lowercase: bool = setting(
-        False, "Compare in lower case, as published scores of lower-cased corpora do.", panel="Scores"
+        False, "Compare in lower case, as published scores for lower-cased corpora do.", panel="Scores"
     )
     bleu_tokenizer: BleuTokenizer = setting(
         "13a",
-        "What BLEU counts as words, by sacreBLEU: 13a for detokenised text, none for text whose tokens stand between "
-        "blanks, intl, zh for Chinese, char.",
+        "Tokenizer of sacreBLEU for BLEU: 13a for detokenised text, none for text that is already tokenised, intl, zh "
+        "for Chinese, char.",
         panel="Scores",
     )
     beta: float = setting(
         1.0, "Weight of recall against precision in ROUGE's F-score.", panel="Scores", low=0.01, high=100
     )
     resamples: int = setting(
-        1000, "Resamples of the bootstrap for 95 % intervals; 0 for none.", panel="Scores", low=0, high=100_000
+        1000, "Bootstrap resamples for 95 % intervals; 0 for no intervals.", panel="Scores", low=0, high=100_000
     )
     comet_model: str | None = setting(None, "File or directory of a COMET model, for --metric comet.", panel="Scores")
     bertscore_model: str | None = setting(
-        None, "Directory of an encoder (Hugging Face's format), for --metric bertscore.", panel="Scores"
+        None, "Directory of an encoder in Hugging Face's format, for --metric bertscore.", panel="Scores"
     )
 
     def __post_init__(self) -> None:

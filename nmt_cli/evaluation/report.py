@@ -1,6 +1,11 @@
-"""One evaluation from sentences to scores, and what its reader must be told with them. Prints nothing.
+"""Evaluates a model, from sentences to scores with intervals, comparisons and warnings. Prints nothing.
 
-The model is handed in as a translator; must not know where model or sentences lie on the disk.
+1. `translate_text` translates the sources and, if a metric needs it, scores the references with the model.
+2. `score_material` computes the metrics and their confidence intervals.
+3. `compare_report` tests the scores against those of another system.
+4. `format_report`, `make_report_json` and `make_sentence_rows` render the report.
+
+The model comes as a translator; must not know the paths of models or sentences.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ TranslationReporter = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Report:
-    """The scores of one set of sentences, and how they came about."""
+    """The scores of a set of sentences, and how they were computed."""
 
     scores: Mapping[str, Score]  # by the metric's name in METRICS or DEMANDING
     sentences: int
@@ -43,24 +48,24 @@ class Report:
     profile: Profile | None = None
 
     def add_warnings(self, *lines: str) -> Report:
-        """The report with these warnings before its own."""
+        """Returns the report with these warnings before its own."""
         return dataclasses.replace(self, warnings=(*lines, *self.warnings))
 
 
 @dataclass(frozen=True)
 class TranslatedText:
-    """What a model made of some lines."""
+    """A model's translations of some lines."""
 
     material: Material
     search: SearchConfig
-    truncated: int  # translations that the length limit cut
-    truncated_sources: str  # which lines were read in part, told; empty if none
+    truncated: int  # number of translations that reached the length limit
+    truncated_sources: str  # a message about the lines whose end was not read; empty if there are none
 
     @property
     def warnings(self) -> list[str]:
-        """Why its scores might mislead."""
+        """Why the scores of these translations may mislead."""
         number = "1 translation was" if self.truncated == 1 else f"{self.truncated:,} translations were"
-        limit = f"{number} cut before the end, at {describe_limits(self.search.max_length)}"
+        limit = f"{number} truncated at {describe_limits(self.search.max_length)}"
         return [*filter(None, (self.truncated_sources, limit if self.truncated else ""))]
 
 
@@ -71,8 +76,10 @@ def translate_text(
     search: SearchConfig,
     progress: TranslationReporter | None = None,
 ) -> TranslatedText:
-    """Translates the lines of `text`, each freely from its source alone; asks for the references' probabilities too
-    where one of the metrics `names` needs them. `progress` is told the number of lines that are translated.
+    """Translates the lines of `text`, each from its source alone.
+
+    Also scores the first references with the model, if one of the metrics `names` needs it. `progress` receives the
+    number of lines that are translated.
     """
     one_best = dataclasses.replace(search, n_best=1)
     translations = translator.translate(text.lines, one_best, progress)
@@ -132,9 +139,9 @@ def score_material(names: Sequence[str], material: Material, config: ScoreConfig
 
 
 def compare_report(report: Report, other_system: str, material: Material, config: ScoreConfig = DEFAULT) -> Report:
-    """The report with each score tested against that of other hypotheses for the same sentences.
+    """Returns the report with each score tested against that of another system for the same sentences.
 
-    A score that was counted otherwise, of other subwords, does not compare: a warning takes its place.
+    Scores per token of different subwords cannot be compared: a warning takes their place.
     """
     from nmt_cli.evaluation.analysis.significance import compare  # numpy, which `nmt --help` does not need
 
@@ -144,12 +151,12 @@ def compare_report(report: Report, other_system: str, material: Material, config
     compared = {name: compare(report.scores[name], others[name], resamples=config.resamples) for name in alike}
     comparisons = {name: comparison for name, comparison in compared.items() if comparison is not None}
     unlike = " and ".join(name for name in names if name not in alike)
-    warnings = [f"{unlike} of {other_system} cannot be compared: its subwords are others"] if unlike else []
+    warnings = [f"{unlike} cannot be compared with {other_system}: it has different subwords"] if unlike else []
     return dataclasses.replace(report, other_system=other_system, comparisons=comparisons).add_warnings(*warnings)
 
 
 def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any]:
-    """The report as one JSON object; `scored` says what the sentences were and which model translated them."""
+    """Returns the report as one JSON object; `scored` says what the sentences are and which model translated them."""
     return {
         "scored": dict(scored),
         "sentences": report.sentences,
@@ -178,7 +185,7 @@ def make_score_json(report: Report, name: str) -> dict[str, Any]:
 
 
 def format_report(report: Report) -> list[str]:
-    """One aligned line a score: name, value ± half the 95 % interval, signature; below it the other system's."""
+    """Returns an aligned line per score: name, value ± half the 95 % interval, signature; then the other system's."""
     width = max((len(score.name) for score in report.scores.values()), default=0)
     lines = []
     for name, score in report.scores.items():
@@ -194,11 +201,12 @@ def format_report(report: Report) -> list[str]:
 
 def format_comparison(comparison: Comparison, other_system: str) -> str:
     spread = f" ± {comparison.interval.half_width:.2f}" if comparison.interval else ""
-    return f"{comparison.other:6.2f}{spread}  {other_system}: difference {comparison.difference:+.2f}, {comparison.p_values}"
+    difference = f"difference {comparison.difference:+.2f}, {comparison.p_values}"
+    return f"{comparison.other:6.2f}{spread}  {other_system}: {difference}"
 
 
 def make_sentence_rows(report: Report) -> list[list[str]]:
-    """A header and a row a sentence: its number, texts, and the value of every score; tab-separated once written."""
+    """Returns a header and a row per sentence, for a .tsv file: its number, its texts and the value of every score."""
     material = report.material
     several = len(material.references[0]) > 1
     header = ["number", *(["source"] if material.sources else [])]

@@ -1,4 +1,4 @@
-"""The sentences that are scored: read from files of lines, or from a split of a prepared corpus.
+"""Reads the sentences that are scored: from files of lines, or from a split of a prepared corpus.
 
 Must not know metrics or models.
 """
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParallelText:
-    """Lines, and the references of each: sources yet to be translated, or hypotheses that are ready."""
+    """Lines with their references. The lines are sources to translate, or hypotheses to score."""
 
     lines: tuple[str, ...]
-    references: tuple[tuple[str, ...], ...]  # one tuple a line, all of the same length
+    references: tuple[tuple[str, ...], ...]  # one tuple per line, all of the same length
 
 
 def read_sentences(path: Path) -> list[str]:
-    """The lines of a UTF-8 file, split at line feeds alone; a carriage return before one is dropped.
+    """Returns the lines of a UTF-8 file, split only at line feeds; a carriage return before one is dropped.
 
-    Other characters that Unicode counts as line ends (U+2028, U+0085, ...) stay inside their sentence: to split there
-    would shift all lines after it. Raises NotFoundError, and DataError with the line that is not UTF-8.
+    Other line ends of Unicode (U+2028, U+0085, ...) stay inside their sentence: splitting there would shift all later
+    lines. Raises NotFoundError, and DataError naming the line with invalid UTF-8.
     """
     with require_file(path).open("rb") as file:
         lines = list(decode_lines(file, str(path)))
@@ -38,9 +38,9 @@ def read_sentences(path: Path) -> list[str]:
 
 
 def read_references(path: Path) -> list[list[str]]:
-    """The references in a file: one of each line, or several in the columns of a `.tsv`, column by column.
+    """Returns the references in a file by columns: one column, or those of a `.tsv`.
 
-    Raises DataError for a line with another number of columns than the first.
+    Raises DataError for a line whose number of columns differs from that of the first.
     """
     lines = read_sentences(path)
     if path.suffix.lower() != ".tsv":
@@ -49,16 +49,16 @@ def read_references(path: Path) -> list[list[str]]:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise DataError(
-                f"{path}, line {number:,}: {len(row)} columns, the lines before it have {len(rows[0])}",
-                hint="each column of a .tsv is one reference of every sentence",
+                f"{path}, line {number:,}: {len(row)} columns, but the lines before it have {len(rows[0])}",
+                hint="each column of a .tsv holds one reference of every sentence",
             )
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
 
 
 def read_files(lines: Path, references: Sequence[Path]) -> ParallelText:
-    """The file's lines with those of each reference file, line for line.
+    """Reads a file of lines, and the references of each line from files with as many lines.
 
-    Raises DataError, naming both counts, when the files differ in length, and when they are empty.
+    Raises DataError if the numbers of lines differ, naming both, and if the files are empty.
     """
     sentences = read_sentences(lines)
     columns: list[list[str]] = []
@@ -72,24 +72,24 @@ def read_files(lines: Path, references: Sequence[Path]) -> ParallelText:
 
 
 def check_count(name: Path | str, lines: int, other: Path | str, count: int) -> None:
-    """Raises DataError, naming both counts, unless the two files have as many lines."""
+    """Raises DataError, naming both numbers, unless the two files have the same number of lines."""
     if lines != count:
         raise DataError(
             f"{name}: {lines:,} lines, {other}: {count:,}",
-            hint="the files must hold one sentence a line, in the same order",
+            hint="the files must have one sentence per line, in the same order",
         )
 
 
 def read_split(corpus: PreparedCorpus, split: str) -> ParallelText:
-    """The "dev" or "test" split: its sources, one reference each; each picture once, with all its captions.
+    """Reads the "dev" or "test" split: each source with its reference; each picture once, with all its captions.
 
-    Raises DataError when it is empty.
+    Raises DataError if the split is empty.
     """
     sentences = corpus.read_references(split)
     if not sentences:
         raise DataError(
             f"the {split} split is empty: there is no sentence to score",
-            hint=f"prepare the corpus with a {split} split, or name files with --source and --reference",
+            hint=f"prepare the corpus with a {split} split, or give files with --source and --reference",
         )
     return ParallelText(
         tuple(sentence.source for sentence in sentences), tuple(sentence.references for sentence in sentences)

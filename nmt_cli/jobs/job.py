@@ -1,4 +1,4 @@
-"""Jobs: all that a process needs to know to translate, and the blocks of text that it receives. Light; can be pickled."""
+"""Jobs: all that a process needs to translate, and the blocks of text that it receives. Light; can be pickled."""
 
 from __future__ import annotations
 

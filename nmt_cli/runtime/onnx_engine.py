@@ -1,4 +1,4 @@
-"""Runs an exported model with ONNX Runtime as a step model. Knows the inputs and outputs of the graphs, not their nodes.
+"""Runs an exported model with ONNX Runtime as a step model. Knows the inputs and outputs of the graphs alone.
 
 Letters: B sentences of the batch, A of them with rows left, N rows, S source positions, D features, C candidates.
 
@@ -59,7 +59,7 @@ class OnnxState(NamedTuple):
         return not self.sentence_of_row.size or len(self.sentence_of_row) == self.sentence_of_row[-1] + 1
 
     def select(self, rows: IntArray) -> OnnxState:
-        """Returns the state of these rows, in this order; a row may occur several times. May reuse this state's memory."""
+        """Returns the state of these rows, in this order, repeats included. May reuse this state's memory."""
         # 1. Take the entries of the rows; with one row per sentence, in their own memory.
         row_entries = move_rows(self.rows, rows) if self.has_single_rows else take_rows(self.rows, rows)
         # 2. As long as every row keeps its sentence, the entries of the sentences stay as they are.

@@ -17,25 +17,25 @@ from nmt_cli.settings import Settings, option_name, setting
 class SamplingConfig(Settings):
     """How tokens are drawn instead of searched for. Raises OptionError where that is asked for without `sample`."""
 
-    sample: bool = setting(False, "Draw translations at random instead of searching for the best.", panel="Sampling")
+    sample: bool = setting(False, "Sample translations at random instead of searching for the best.", panel="Sampling")
     temperature: float = setting(
-        1.0, "Divisor of log-probabilities: below 1 safer, above 1 wilder.", panel="Sampling", low=0.01, high=100
+        1.0, "Divides the logits: below 1 is safer, above 1 more varied.", panel="Sampling", low=0.01, high=100
     )
-    top_k: int = setting(0, "Draw from this many of the likeliest tokens; 0 from all.", panel="Sampling", low=0)
+    top_k: int = setting(0, "Sample from this many most likely tokens; 0: from all.", panel="Sampling", low=0)
     top_p: float = setting(
         1.0,
-        "Draw from the fewest tokens that have this probability together (Holtzman et al. 2020); 1 from all.",
+        "Sample from the smallest set of tokens with this total probability (Holtzman et al. 2020); 1: from all.",
         panel="Sampling",
         low=0.0001,
         high=1,
     )
-    seed: int = setting(1, "Of the random numbers; a line draws its own, by its number.", panel="Sampling", low=0)
+    seed: int = setting(1, "Random seed; each line has its own stream, by its number.", panel="Sampling", low=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         changed = [field for field in dataclasses.fields(self) if getattr(self, field.name) != field.default]
         if changed and not self.sample:
-            raise OptionError(f"--{option_name(changed[0])} is about sampling", hint="add --sample, or leave it out")
+            raise OptionError(f"--{option_name(changed[0])} needs --sample", hint="add --sample, or leave it out")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,24 +51,32 @@ class SearchConfig(Settings):
         high=10,
     )
     length_normalisation: Literal["wu", "average"] = setting(
-        "wu", "average: the length penalty is length^alpha, with alpha 1 the mean of a token.", panel="Decoding"
+        "wu",
+        "wu: the length penalty of Wu et al.; average: length^alpha, with alpha 1 the mean per token.",
+        panel="Decoding",
     )
     coverage_penalty: float = setting(
         0.0,
-        "Weight beta of the coverage penalty (Wu et al. 2016): costs source words that were hardly looked at.",
+        "Weight beta of the coverage penalty (Wu et al. 2016): hypotheses that skip source words rank lower.",
         panel="Decoding",
         low=0,
         high=10,
     )
     no_repeat_ngram: int = setting(
-        0, "No run of this many target tokens may occur twice in a translation; 0 allows all.", panel="Decoding", low=0
+        0,
+        "Forbid target n-grams of this size from occurring twice in a translation; 0 allows all.",
+        panel="Decoding",
+        low=0,
     )
     max_length: int = setting(
-        200, "Target tokens at most; fewer for short sources, as the training data have it.", panel="Decoding", low=1
+        200,
+        "Maximum number of target tokens; short sources allow fewer, as in the training data.",
+        panel="Decoding",
+        low=1,
     )
     max_source_length: int | None = setting(
         None,
-        "Source tokens read at most; what is behind is cut off, and told.  [default: as in training]",
+        "Maximum number of source tokens; longer input is truncated, with a warning.  [default: as in training]",
         panel="Decoding",
         low=1,
     )

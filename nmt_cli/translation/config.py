@@ -15,11 +15,11 @@ class RepairConfig(Settings):
 
     heal: bool = setting(
         True,
-        "Search again, in other ways, where a translation loops, is empty, runs away or copies its source.",
+        "Search again, in other ways, where a translation loops, is empty, does not end or copies its source.",
         panel="Repair",
     )
     replace_unknown: bool = setting(
-        False, "Put the source word that was looked at most in place of an unknown one.", panel="Repair"
+        False, "Replace unknown words by the source words they attended to most.", panel="Repair"
     )
 
 
@@ -29,15 +29,18 @@ class LineConfig(Settings):
 
     protect: bool = setting(
         True,
-        "Carry addresses, amounts, placeholders, markup and emoji over byte for byte.",
+        "Keep addresses, amounts, placeholders, markup and emoji as they are, byte for byte.",
         panel="Text",
     )
     glossary: str | None = setting(
-        None, "File of terms and the translations they must have: source, tab, target.", panel="Text"
+        None, "File of terms with their required translations: source, tab, target.", panel="Text"
     )
     split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", panel="Text")
     max_words: int = setting(
-        50, "Words translated at once; what is longer is cut behind clauses or words.", panel="Text", low=1
+        50,
+        "Maximum number of words translated at once; longer sentences are split after clauses or words.",
+        panel="Text",
+        low=1,
     )
 
 

@@ -127,7 +127,7 @@ def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(place: P
             assert process.stdout.readline().decode() == f"{expected}\n"
         process.stdin.close()
     assert nmt("translate", "--top-p", "0.5", cwd=place, text="lu.\n").stderr.splitlines() == [
-        "error: --top-p is about sampling",
+        "error: --top-p needs --sample",
         "hint: add --sample, or leave it out",
     ]
 
@@ -281,7 +281,7 @@ def test_a_model_is_not_overwritten_unless_told(place: Path) -> None:
     done = nmt("train", *TRAIN, cwd=place)
     assert done.returncode == 73
     assert done.stderr.splitlines()[-2:] == [
-        "error: model/ is there already",
+        "error: model/ already exists",
         "hint: go on training it with --resume, replace it with --force, or name another directory",
     ]
     assert (place / "model" / "model.json").read_bytes() == before

@@ -61,7 +61,7 @@ def test_several_inputs_standard_input_and_given_test_data_in_one_command(corpus
     assert done.returncode == 0, done.stderr
     assert lines[0].startswith("toy.en-de.tsv, standard input, new.en and 2 more: 517 pairs en -> de")
     assert "15 held-out" in lines[1]
-    assert "! 15 dropped: a sentence of the dev or test data that was given; toy.en-de.tsv, line 396: " in done.stderr
+    assert "! 15 dropped: a sentence of the given dev or test data; toy.en-de.tsv, line 396: " in done.stderr
     assert "of train are repetitions, by weight" in done.stderr
     assert "dev 48   test 15" in done.stderr
     assert "<h2>held-out: 15 dropped</h2>" in (corpus.parent / "r.html").read_text()

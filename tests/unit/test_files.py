@@ -89,7 +89,7 @@ def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path
     path = tmp_path / "d"
     with stage_directory(path, replace=False) as staged:
         (staged / "one").touch()
-    with pytest.raises(OutputError, match="is there already"), stage_directory(path, replace=False):
+    with pytest.raises(OutputError, match="already exists"), stage_directory(path, replace=False):
         pass
     with stage_directory(path, replace=True) as staged:
         (staged / "two").touch()
@@ -139,7 +139,7 @@ def test_what_killed_processes_left_is_put_back_or_cleared_away(tmp_path: Path) 
         (tmp_path / name).mkdir()
         if "stale" in name:
             os.utime(tmp_path / name, (0, 0))
-    with pytest.raises(OutputError, match="is there already"), stage_directory(tmp_path / "out", replace=False):
+    with pytest.raises(OutputError, match="already exists"), stage_directory(tmp_path / "out", replace=False):
         pass
     assert (tmp_path / "out" / "a").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.stale.partial", ".out.new.partial", "out"]

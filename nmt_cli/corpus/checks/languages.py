@@ -119,7 +119,7 @@ class LanguageCheck(CorpusCheck):
 
 class Swapped(LanguageCheck):
     name = "swapped"
-    problem = "each side in the language of the other"
+    problem = "each side is in the language of the other"
 
     def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:
         nats = DECISIVE_OF_BOTH, DECISIVE_OF_BOTH_EACH
@@ -128,7 +128,7 @@ class Swapped(LanguageCheck):
 
 class Language(LanguageCheck):
     name = "language"
-    problem = "both sides in the language of one of them"
+    problem = "both sides are in the same language"
 
     def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:
         nats = DECISIVE_OF_ONE, DECISIVE_OF_ONE_EACH
@@ -137,7 +137,7 @@ class Language(LanguageCheck):
 
 class Unlike(LanguageCheck):
     name = "unlike"
-    problem = "a side unlike all others, perhaps in a third language"
+    problem = "one side is unlike all others, perhaps in a third language"
     action = "reported"
 
     def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:

@@ -28,7 +28,7 @@ LEAST_RATIO = 2.0
 
 class TooLong(CorpusCheck):
     name = "too-long"
-    problem = "a side that is far longer than is usual here"
+    problem = "one side is far longer than usual here"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         facts = pairs.facts
@@ -50,7 +50,7 @@ def usual_limit(words: NDArray[np.int32]) -> int:
 
 class Ratio(CorpusCheck):
     name = "length-ratio"
-    problem = "sides whose lengths do not go together"
+    problem = "source and target lengths do not match"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         facts = pairs.facts
@@ -64,7 +64,7 @@ class Ratio(CorpusCheck):
         ratios = np.log((facts.target_lengths + 1.0) / (facts.source_lengths + 1.0))
         usual = float(np.exp(np.median(ratios[among])))
         rows = find_unusual(ratios, facts.source_lengths * np.sqrt(usual), among) & (longer > SHORT_PAIR)
-        return Found(rows & among, f"usual here are {usual:.2f} characters for one")
+        return Found(rows & among, f"typical ratio here: {usual:.2f}")
 
 
 def find_unusual(ratios: NDArray[np.float64], sizes: NDArray[np.float64], among: BoolArray) -> BoolArray:

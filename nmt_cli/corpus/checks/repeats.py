@@ -16,7 +16,7 @@ KeyArray = NDArray[np.uint64]
 
 class HeldOut(CorpusCheck):
     name = "held-out"
-    problem = "a sentence of the dev or test data that was given"
+    problem = "a sentence of the given dev or test data"
     can_be_kept = False
     looks_at_all = True
 
@@ -34,7 +34,7 @@ class HeldOut(CorpusCheck):
 
 class Duplicate(CorpusCheck):
     name = "duplicate"
-    problem = "been there before"
+    problem = "duplicates"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         facts = pairs.facts
@@ -43,7 +43,7 @@ class Duplicate(CorpusCheck):
 
 class DuplicateForm(CorpusCheck):
     name = "duplicate-form"
-    problem = "been there before but for case, width or the shape of quotes"
+    problem = "duplicates but for case, width or the shape of quotes"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         keys = [pairs.facts.source_keys, pairs.facts.target_keys]
@@ -55,7 +55,7 @@ class DuplicateForm(CorpusCheck):
 
 class ManyTargets(CorpusCheck):
     name = "many-targets"
-    problem = "a source that has other targets too"
+    problem = "the source has other targets too"
     action = "reported"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:

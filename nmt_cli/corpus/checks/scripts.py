@@ -61,7 +61,7 @@ def main_scripts(texts: list[str]) -> NDArray[np.uint8]:
 
 class Script(CorpusCheck):
     name = "script"
-    problem = "a side in a script that is not used there"
+    problem = "one side is in a script that is not used there"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         rows = np.zeros(len(pairs), dtype=np.bool_)

@@ -34,7 +34,7 @@ class Shift:
 
 class Shifted(CorpusCheck):
     name = "shifted"
-    problem = "slipped: its lines do not belong together"
+    problem = "lines shifted: source and target do not belong together"
 
     def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
         facts, is_shifted, notes = pairs.facts, np.zeros(len(pairs), dtype=np.bool_), []

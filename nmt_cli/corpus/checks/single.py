@@ -24,7 +24,7 @@ class Empty(PairCheck):
 
 class Damaged(PairCheck):
     name = "damaged"
-    problem = "characters that were lost (U+FFFD)"
+    problem = "lost characters (U+FFFD)"
 
     def has_problem(self, source: str, target: str) -> bool:
         return "\ufffd" in source or "\ufffd" in target
@@ -49,7 +49,7 @@ class IdenticalShort(PairCheck):
 
 class Numbers(PairCheck):
     name = "numbers"
-    problem = "other numbers on one side than on the other"
+    problem = "source and target have different numbers"
     action = "reported"
 
     def has_problem(self, source: str, target: str) -> bool:
@@ -71,7 +71,7 @@ class Unfinished(PairCheck):
     """Found by the reader, not by looking at the text."""
 
     name = "unfinished"
-    problem = "a translation that its file calls fuzzy, new or not yet done"
+    problem = "a translation marked fuzzy, new or unfinished in its file"
 
     def has_problem(self, source: str, target: str) -> bool:
         return False

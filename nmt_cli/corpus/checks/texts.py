@@ -27,7 +27,7 @@ BREAKING = re.compile(r"</?(?:br|p|div|li|td|tr|h[1-6]|dd|dt|hr|th)\b", re.IGNOR
 
 class Mojibake(TextCheck):
     name = "mojibake"
-    problem = "UTF-8 that was read as cp1252 (“fÃ¼r” for “für”)"
+    problem = "UTF-8 read as cp1252 (“fÃ¼r” for “für”)"
 
     def repair_text(self, text: str) -> str:
         return text if text.isascii() or not MISREAD.search(text) else MISREAD.sub(read_again, text)

@@ -1,4 +1,4 @@
-"""BLEU (Papineni et al. 2002), counted by sacreBLEU (Post 2018). Must not know where the sentences come from."""
+"""BLEU (Papineni et al. 2002), computed by sacreBLEU (Post 2018). Must not know where the sentences come from."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def compute_bleu(
     order: int = 4,
     name: str = "BLEU",
 ) -> Score:
-    """Corpus BLEU of n-grams up to `order`: by default of detokenised, cased text, 13a tokens, exp smoothing.
+    """Computes corpus BLEU of n-grams up to `order`; by default of detokenised, cased text, 13a tokens, exp smoothing.
 
-    The sentence values use the effective order, as sacreBLEU advises: a sentence shorter than `order` is not 0 for it.
-    The signature is sacreBLEU's own, which does not tell the order: the name does.
-    Raises DataError for sequences that do not belong together.
+    The sentence values use the effective order, as sacreBLEU recommends: a sentence shorter than `order` is not 0 for
+    that alone. The signature is sacreBLEU's, which does not contain the order: the name does.
+    Raises DataError if hypotheses and references do not pair up.
     """
     from sacrebleu.metrics.bleu import BLEU  # a tenth of a second that `nmt --help` must not pay
 
@@ -59,9 +59,9 @@ def compute_bleu(
 
 
 def combine_with_epsilon(row: Sequence[float], epsilon: float, *, effective: bool = False) -> float:
-    """BLEU, 0-1, where a precision of 0 is `epsilon`.
+    """Computes BLEU, 0-1, with `epsilon` in place of a precision of 0.
 
-    `row` is sacreBLEU's: length of the hypothesis, of the reference, matches of each order, n-grams of each order.
+    `row` is sacreBLEU's: hypothesis length, reference length, matches of each order, n-grams of each order.
     With `effective`, orders of which the hypothesis has no n-gram are left out.
     """
     (length, reference), counts = row[:2], row[2:]
@@ -79,12 +79,12 @@ def combine_with_epsilon(row: Sequence[float], epsilon: float, *, effective: boo
 
 
 def compute_brevity_penalty(length: float, reference: float) -> float:
-    """1 for a hypothesis at least as long as the reference, exp(1 - r / c) for a shorter one (Papineni et al., 2.3)."""
+    """Returns 1 if the hypothesis is at least as long as the reference, else exp(1 - r / c) (Papineni et al., 2.3)."""
     if length <= 0:
         return 0.0
     return 1.0 if length >= reference else math.exp(1 - reference / length)
 
 
 def make_bleu(order: int) -> MetricFunction:
-    """BLEU-`order` as a metric of the table."""
+    """Returns BLEU-`order` as a metric for the registry."""
     return partial(compute_bleu, order=order, name=f"BLEU-{order}")

@@ -17,21 +17,24 @@ from nmt_cli.text.normalise import normalise
 
 
 def compute_exact_match(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
-    """Per cent of hypotheses that are, character for character, one of their references (NFC, single blanks)."""
+    """Computes the percentage of hypotheses that equal one of their references (NFC, single blanks).
+
+    Raises DataError if hypotheses and references do not pair up.
+    """
     check_pairing(hypotheses, references)
     values = [
         100.0 * (hypothesis in alternatives)
         for hypothesis, alternatives in normalise_texts(hypotheses, references, config)
     ]
-    return average_scores("exact", values, f"nrefs:{len(references[0])}|{fold_case(config)}|norm:NFC")
+    return average_scores("exact", values, f"nrefs:{len(references[0])}|{describe_case(config)}|norm:NFC")
 
 
 def compute_character_error_rate(
     hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /
 ) -> Score:
-    """Edits (insert, delete, substitute) per reference character, times 100; the nearest reference counts.
+    """Computes the edits (insert, delete, substitute) per character of the nearest reference, times 100.
 
-    Lower is better. Raises DataError for sequences that do not belong together.
+    Lower is better. Raises DataError if hypotheses and references do not pair up.
     """
     check_pairing(hypotheses, references)
     pairs = [
@@ -45,7 +48,7 @@ def compute_character_error_rate(
     return Score(
         name="CER",
         value=100 * sum(edits) / max(1, sum(lengths)),
-        signature=f"nrefs:{len(references[0])}|{fold_case(config)}|norm:NFC|mean:characters",
+        signature=f"nrefs:{len(references[0])}|{describe_case(config)}|norm:NFC|mean:characters",
         sentence_values=tuple(100 * edit / max(1, length) for edit, length in pairs),
         statistics=make_ratio_statistics(edits, lengths, scale=100),
         lower_is_better=True,
@@ -55,7 +58,7 @@ def compute_character_error_rate(
 def normalise_texts(
     hypotheses: Hypotheses, references: References, config: ScoreConfig
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each hypothesis and its references, as they are compared."""
+    """Yields each hypothesis and its references, as they are compared."""
 
     def normalise_text(text: str) -> str:
         return normalise(text).lower() if config.lowercase else normalise(text)
@@ -64,25 +67,29 @@ def normalise_texts(
         yield normalise_text(hypothesis), tuple(map(normalise_text, alternatives))
 
 
-def fold_case(config: ScoreConfig) -> str:
+def describe_case(config: ScoreConfig) -> str:
+    """Returns the part of a signature that says how upper and lower case are compared."""
     return "case:lc" if config.lowercase else "case:mixed"
 
 
 def compute_edit_distance(text: str, other: str) -> int:
-    """Levenshtein's distance, a column of the table at once as the bits of two numbers (Hyyrö 2003, figure 2)."""
+    """Computes the Levenshtein distance, with a column of its table in the bits of two numbers (Hyyrö 2003, figure 2).
+
+    The bits say where a cell is one more (VP, HP) or one less (VN, HN) than the cell above it or to its left.
+    """
     if not text:
         return len(other)
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}  # the bits at which a character is in `text`
     for position, character in enumerate(text):
-        places[character] = places.get(character, 0) | 1 << position
-    everything, last = (1 << len(text)) - 1, 1 << (len(text) - 1)
-    more, less, distance = everything, 0, len(text)
+        positions[character] = positions.get(character, 0) | 1 << position
+    all_bits, last_bit = (1 << len(text)) - 1, 1 << (len(text) - 1)
+    vertical_more, vertical_less, distance = all_bits, 0, len(text)
     for character in other:
-        equal = places.get(character, 0)
-        diagonal = (((equal & more) + more) ^ more) | equal | less
-        up, down = less | ~(diagonal | more), more & diagonal
-        distance += bool(up & last) - bool(down & last)
-        up = up << 1 | 1
-        more = (down << 1 | ~(diagonal | up)) & everything
-        less = up & diagonal & everything
+        equal = positions.get(character, 0)
+        diagonal = (((equal & vertical_more) + vertical_more) ^ vertical_more) | equal | vertical_less
+        more, less = vertical_less | ~(diagonal | vertical_more), vertical_more & diagonal
+        distance += bool(more & last_bit) - bool(less & last_bit)
+        more = more << 1 | 1
+        vertical_more = (less << 1 | ~(diagonal | more)) & all_bits
+        vertical_less = more & diagonal & all_bits
     return distance

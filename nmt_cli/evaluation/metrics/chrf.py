@@ -1,4 +1,4 @@
-"""chrF (Popović 2015) and chrF++ (Popović 2017), counted by sacreBLEU. Must not know where the sentences come from."""
+"""chrF (Popović 2015) and chrF++ (Popović 2017), computed by sacreBLEU. Must not know where the sentences come from."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nmt_cli.evaluation.metrics.score import Hypotheses, MetricFunction, Referen
 def compute_chrf(
     hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, word_order: int = 0
 ) -> Score:
-    """chrF2: F-score (beta 2) of character n-grams up to 6, sacreBLEU's defaults; with word n-grams chrF2++.
+    """Computes chrF2, the F-score (beta 2) of character n-grams up to 6; with word n-grams up to 2, chrF2++.
 
-    Needs no tokenisation, so it also holds for scripts without spaces and for rich morphology.
-    Raises DataError for sequences that do not belong together.
+    Needs no tokenisation, so it also suits scripts without spaces and languages of rich morphology.
+    Raises DataError if hypotheses and references do not pair up.
     """
     from sacrebleu.metrics.chrf import CHRF  # a tenth of a second that `nmt --help` must not pay
 

@@ -1,4 +1,4 @@
-"""All that a metric may be given. Must not know any metric. Standard library only."""
+"""All that a metric may score. Must not know any metric. Standard library only."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Material:
-    """The sentences, and what is known of them beside; sequences are in the order of the hypotheses."""
+    """The sentences and all that is known about them; sequences are in the order of the hypotheses."""
 
     hypotheses: Hypotheses
     references: References
     sources: Sequence[str] | None = None
-    forced: Sequence[Forced] | None = None  # the first references under the model
-    subwords: str = ""  # of `forced`: what tells the target subwords of one model from those of another
+    forced: Sequence[Forced] | None = None  # the first references, scored by the model
+    subwords: str = ""  # fingerprint of the target subwords in which `forced` is scored

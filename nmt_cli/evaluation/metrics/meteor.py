@@ -1,4 +1,4 @@
-"""METEOR (Banerjee and Lavie 2005), counted by NLTK. Must not know where the sentences come from."""
+"""METEOR (Banerjee and Lavie 2005), computed by NLTK. Must not know where the sentences come from."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score, aver
 
 
 class NoSynonyms:
-    """Stands in for WordNet where its data is not installed: no word has a synonym."""
+    """Stands in for WordNet if its data is not installed: no word has a synonym."""
 
     def synsets(self, word: str) -> list[Any]:
         return []
 
 
 class Stemmer:
-    """Porter's stemmer for English, each word stemmed once."""
+    """Porter's stemmer for English, which remembers the stems."""
 
     def __init__(self) -> None:
         from nltk.stem.porter import PorterStemmer
@@ -27,10 +27,10 @@ class Stemmer:
 
 
 def compute_meteor(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
-    """Mean over the sentences of METEOR (alpha 0.9, beta 3, gamma 0.5); the best of several references counts.
+    """Computes the mean of METEOR (alpha 0.9, beta 3, gamma 0.5) over the sentences; the best reference counts.
 
-    Words match exactly, then by Porter's stem, then by WordNet where NLTK finds its data: the signature tells.
-    Raises DataError for sequences that do not belong together.
+    Words match exactly, then by Porter's stem, then by WordNet if NLTK finds its data: the signature says so.
+    Raises DataError if hypotheses and references do not pair up.
     """
     from nltk.translate.meteor_score import meteor_score  # half a second
 
@@ -56,7 +56,7 @@ def compute_meteor(hypotheses: Hypotheses, references: References, config: Score
 
 
 def find_wordnet() -> Any | None:
-    """NLTK's reader of WordNet if its data is on this machine; nothing is ever downloaded."""
+    """Returns NLTK's reader of WordNet if its data is on this machine; downloads nothing."""
     from nltk.corpus import wordnet
 
     try:

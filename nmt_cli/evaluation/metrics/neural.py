@@ -1,6 +1,6 @@
-"""Metrics that are networks themselves: COMET (Rei et al. 2020) and BERTScore (Zhang et al. 2020).
+"""Neural metrics: COMET (Rei et al. 2020) and BERTScore (Zhang et al. 2020).
 
-Both packages are extras, and both are given a model that lies on this machine: nothing is ever downloaded.
+Both packages are extras, and both need a model on this machine: nothing is ever downloaded.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.score import Score, average_scores, check_pairing, read_version
 
-BATCH = 16  # sentences at once
+BATCH = 16  # sentences per batch
 
 
 def compute_comet(material: Material, config: ScoreConfig) -> Score:
-    """COMET by the checkpoint at `config.comet_model`, times 100; the mean over a sentence's references.
+    """Computes COMET with the checkpoint at `config.comet_model`, times 100; the mean over a sentence's references.
 
-    Needs the sources. The scale is the checkpoint's own: compare only scores of the same one.
+    The scale is the checkpoint's own: compare only scores of the same checkpoint. Raises OptionError without sources,
+    NotFoundError without the checkpoint, MissingExtraError, and DataError if hypotheses and references do not pair up.
     """
     if material.sources is None:
-        raise OptionError("COMET needs the source sentences", hint="name them with --source")
+        raise OptionError("COMET needs the source sentences", hint="give them with --source")
     check_pairing(material.hypotheses, material.references)
     path = find_checkpoint(require_model_path(config.comet_model, "comet", "--comet-model FILE"))
     model = import_extra("comet", "comet").load_from_checkpoint(str(path), local_files_only=True)
@@ -43,7 +44,10 @@ def compute_comet(material: Material, config: ScoreConfig) -> Score:
 
 
 def compute_bertscore(material: Material, config: ScoreConfig) -> Score:
-    """BERTScore F1 by the encoder at `config.bertscore_model`, times 100, not rescaled; the best reference counts."""
+    """Computes BERTScore F1 with the encoder at `config.bertscore_model`, times 100; the best reference counts.
+
+    The score is not rescaled. Raises NotFoundError without the encoder, MissingExtraError, and DataError.
+    """
     check_pairing(material.hypotheses, material.references)
     path = require_model_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
     layers = find_last_layer(path)
@@ -66,20 +70,20 @@ def compute_bertscore(material: Material, config: ScoreConfig) -> Score:
 
 
 def require_model_path(value: str | None, metric: str, option: str) -> Path:
-    """The path that was given for a metric's model. Raises OptionError for none, NotFoundError if nothing is there."""
+    """Returns the path of a metric's model. Raises OptionError if none is given, NotFoundError if it does not exist."""
     if value is None:
         raise OptionError(
-            f"--metric {metric} needs a model that is on this machine",
-            hint=f"give {option}; nmt downloads nothing itself",
+            f"--metric {metric} needs a model on this machine",
+            hint=f"give {option}; nmt itself downloads nothing",
         )
     path = Path(value)
     if not path.exists():
-        raise NotFoundError(f"{path} does not exist", hint=f"{option} names a model that is on this machine")
+        raise NotFoundError(f"{path} does not exist", hint=f"{option} takes a model on this machine")
     return path
 
 
 def find_checkpoint(path: Path) -> Path:
-    """The checkpoint file itself, also where its directory (as COMET downloads it) was named."""
+    """Returns the checkpoint file, given its path or that of a directory as COMET downloads it."""
     if path.is_file():
         return path
     checkpoints = sorted(path.rglob("*.ckpt"))
@@ -89,24 +93,25 @@ def find_checkpoint(path: Path) -> Path:
 
 
 def name_checkpoint(path: Path) -> str:
-    """The name by which a checkpoint is known: that of its directory, where the file is just `model.ckpt`."""
+    """Returns the name by which a checkpoint is known: that of its directory if the file is just `model.ckpt`."""
     if path.stem != "model":
         return path.stem
     return next((part for part in reversed(path.resolve().parts[:-1]) if part != "checkpoints"), path.stem)
 
 
 def find_last_layer(path: Path) -> int:
+    """Returns the number of layers of an encoder. Raises DataError if its directory does not say."""
     try:
         return int(json.loads((path / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path} is no directory of an encoder: its config.json does not tell num_hidden_layers",
-            hint="--bertscore-model takes a directory as `save_pretrained` of transformers writes it",
+            f"{path} is not the directory of an encoder: its config.json has no num_hidden_layers",
+            hint="--bertscore-model takes a directory as written by `save_pretrained` of transformers",
         ) from error
 
 
 def import_extra(module: str, name: str) -> Any:
-    """The module of an optional package. Raises MissingExtraError that says how to install it."""
+    """Imports the module of an optional package. Raises MissingExtraError, which says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Perplexity and token accuracy: how a model judges the references themselves. Must not know how it was asked."""
+"""Perplexity and token accuracy: how well a model predicts the references. Must not know how they were scored."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 
 def format_signature(material: Material) -> str:
-    """Names the subwords: these scores are of one token each, and only those of the same tokens compare."""
+    """Returns a signature that names the subwords: scores per token only compare if the tokens are the same."""
     return f"nrefs:1|forced:first-reference|tokens:{material.subwords or 'subwords'}+end"
 
 
 def compute_perplexity(material: Material, config: ScoreConfig) -> Score:
-    """exp of the mean negative log-probability of the references' tokens. Lower is better, 1 is certainty.
+    """Computes exp of the mean negative log-probability of the references' tokens; lower is better, 1 is certainty.
 
-    A perplexity per subword: only models with the same subword vocabulary can be compared by it.
+    This is perplexity per subword: only models with the same subwords can be compared by it. Raises OptionError without
+    the model's scores.
     """
     import numpy as np  # which `nmt --help` does not need
 
@@ -42,10 +43,10 @@ def compute_perplexity(material: Material, config: ScoreConfig) -> Score:
 
 
 def compute_token_accuracy(material: Material, config: ScoreConfig) -> Score:
-    """Per cent of the references' tokens that were the model's first choice, given the reference's tokens before them.
+    """Computes the percentage of reference tokens that are the model's first choice, given the tokens before them.
 
-    Says how well the model predicts, not how well it translates: teacher forcing hides every error that follows
-    from an error.
+    It says how well the model predicts, not how well it translates: teacher forcing hides every error that follows from
+    an error. Raises OptionError without the model's scores.
     """
     forced = require_forced(material)
     hits = [float(sum(target.likeliest)) for target in forced]
@@ -60,6 +61,7 @@ def compute_token_accuracy(material: Material, config: ScoreConfig) -> Score:
 
 
 def require_forced(material: Material) -> Sequence[Forced]:
+    """Returns the references as scored by the model. Raises OptionError if they were not scored."""
     if not material.forced:
         raise OptionError("perplexity and accuracy need a model and the sources", hint="leave --hypothesis out")
     return material.forced

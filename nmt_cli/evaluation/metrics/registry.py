@@ -1,6 +1,6 @@
-"""The tables of metrics. A new metric is one function and one line here.
+"""The tables of metrics. To add one, write a function and add a line here.
 
-Read for `nmt --help`: what a metric imports beyond the standard library, it imports when called.
+This is imported for `nmt --help`: a metric imports everything beyond the standard library when it is called.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ METRICS: dict[str, MetricFunction] = {
 
 @dataclass(frozen=True)
 class Available:
-    """What there will be to count from, before anything is translated."""
+    """What a metric can use; known before anything is translated."""
 
-    model: bool  # a model translates, and can be asked for its probabilities
+    model: bool  # whether a model translates, which can also score the references
     sources: bool
 
 
 def check_model(config: ScoreConfig, available: Available) -> None:
     if not available.model:
         raise OptionError(
-            "perplexity and accuracy need a model, and ready hypotheses have none",
+            "perplexity and accuracy need a model, which --hypothesis does not use",
             hint="leave --hypothesis out, so that the model translates",
         )
 
@@ -59,7 +59,7 @@ def check_model(config: ScoreConfig, available: Available) -> None:
 def check_comet(config: ScoreConfig, available: Available) -> None:
     require_model_path(config.comet_model, "comet", "--comet-model FILE")
     if not available.sources:
-        raise OptionError("COMET needs the source sentences", hint="name them with --source")
+        raise OptionError("COMET needs the source sentences", hint="give them with --source")
 
 
 def check_bertscore(config: ScoreConfig, available: Available) -> None:
@@ -68,7 +68,7 @@ def check_bertscore(config: ScoreConfig, available: Available) -> None:
 
 @dataclass(frozen=True)
 class ResourceMetric:
-    """A metric that needs more than the sentences; `check` raises what the user must be told where it is not there."""
+    """A metric that needs more than the sentences; `check` raises OptionError or NotFoundError if that is missing."""
 
     measure: Callable[[Material, ScoreConfig], Score]
     check: Callable[[ScoreConfig, Available], None]
@@ -80,16 +80,16 @@ RESOURCE_METRICS: dict[str, ResourceMetric] = {
     "comet": ResourceMetric(compute_comet, check_comet),
     "bertscore": ResourceMetric(compute_bertscore, check_bertscore),
 }
-FORCED = frozenset({"perplexity", "accuracy"})  # counted from the references under the model
+FORCED = frozenset({"perplexity", "accuracy"})  # need the references scored by the model
 ALL = "all"
 NAMES = (*METRICS, *RESOURCE_METRICS, ALL)
 
 
 def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
-    """The metrics that are meant, by their names in the tables, each once.
+    """Returns the names of the requested metrics as in the tables, each once.
 
-    `all` stands for every one of METRICS, in the table's order. Case and hyphens do not matter (ROUGE-L is rougeL),
-    and commas separate. Raises OptionError for one that does not exist, naming the nearest.
+    `all` stands for all of METRICS, in order. Case and hyphens do not matter (ROUGE-L is rougeL); commas separate
+    names. Raises OptionError for an unknown metric, naming the nearest.
     """
     known = {name.lower(): (name,) for name in (*METRICS, *RESOURCE_METRICS)} | {ALL: tuple(METRICS)}
     names: dict[str, None] = {}
@@ -102,9 +102,9 @@ def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
 
 
 def resolve_available_names(requested: Sequence[str], config: ScoreConfig, available: Available) -> tuple[str, ...]:
-    """`metric_names`, checked against what is given; `all` includes the demanding metrics that can be counted.
+    """Resolves the names as `resolve_names` does; `all` includes the metrics of RESOURCE_METRICS that are available.
 
-    Raises OptionError, or NotFoundError, for one that was asked for and cannot.
+    Raises OptionError or NotFoundError for a metric that is requested by name but not available.
     """
     names = resolve_names(requested)
     for name in names:
@@ -116,7 +116,7 @@ def resolve_available_names(requested: Sequence[str], config: ScoreConfig, avail
 
 
 def is_available(name: str, config: ScoreConfig, available: Available) -> bool:
-    """Whether a demanding metric can be counted. A model that was named but is not there is an error all the same."""
+    """Whether a metric of RESOURCE_METRICS can be computed. Raises NotFoundError for a model that does not exist."""
     try:
         RESOURCE_METRICS[name].check(config, available)
     except OptionError:
@@ -124,14 +124,13 @@ def is_available(name: str, config: ScoreConfig, available: Available) -> bool:
     return True
 
 
-def describe_unknown_metric(word: str, like: str | None) -> OptionError:
-    everything = ", ".join(NAMES)
-    return OptionError(
-        f"there is no metric {word!r}",
-        hint=f"did you mean {next((name for name in NAMES if name.lower() == like), like)}? There are {everything}"
-        if like
-        else f"the metrics are {everything}",
-    )
+def describe_unknown_metric(word: str, nearest: str | None) -> OptionError:
+    """Returns the error for an unknown metric; `nearest` is the lower-case name that it is most like, if any."""
+    hint = f"the metrics are {', '.join(NAMES)}"
+    if nearest:
+        name = next((name for name in NAMES if name.lower() == nearest), nearest)
+        hint = f"did you mean {name}? {hint[0].upper()}{hint[1:]}"
+    return OptionError(f"there is no metric {word!r}", hint=hint)
 
 
 def measure_all(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> dict[str, Score]:

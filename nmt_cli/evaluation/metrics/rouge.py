@@ -1,4 +1,4 @@
-"""ROUGE (Lin 2004), counted by Google's rouge-score. Must not know where the sentences come from."""
+"""ROUGE (Lin 2004), computed by Google's rouge-score. Must not know where the sentences come from."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
 
 
 class UnicodeTokenizer:
-    """Words of any script, in lower case: runs of letters, marks and digits; a character each where no spaces are used.
+    """Splits text of any script into words in lower case: runs of letters, marks and digits.
 
-    rouge-score's own tokenizer keeps only a-z and 0-9: "Привет" has no word in it. On ASCII text both agree.
+    In scripts without spaces, each character is a word. The tokenizer of rouge-score itself keeps only a-z and 0-9: it
+    finds no word in "Привет". On ASCII text, the two agree.
     """
 
     name = "unicode-words"
@@ -43,17 +44,18 @@ class UnicodeTokenizer:
 
 @cache
 def is_of_word(character: str) -> bool:
-    """Letters, marks and digits. `\\w` would not do: it breaks Indic words at their vowel signs."""
+    """Whether it is a letter, a mark or a digit. `\\w` would break Indic words at their vowel signs."""
     return unicodedata.category(character)[0] in "LMN"
 
 
 def compute_rouge(
     hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, kind: str
 ) -> Score:
-    """Mean over the sentences of ROUGE's F-score; of several references the best one counts for each sentence.
+    """Computes the mean over the sentences of ROUGE's F-score, each with its best reference.
 
     `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union
-    of the common subsequences of each pair of sentences of a text). Raises DataError for what does not pair up.
+    of the common subsequences of each pair of sentences of a text). Raises DataError if hypotheses and references do
+    not pair up.
     """
     from rouge_score.rouge_scorer import RougeScorer  # imports nltk: half a second
 
@@ -89,7 +91,7 @@ class Match:
 
 
 def find_best_match(of_references: Sequence[Any], beta: float) -> Match:
-    """The match with the reference of the greatest F-score, of rouge-score's results."""
+    """Returns the match with the highest F-score among rouge-score's results for the references."""
     matches = (
         Match(compute_f_score(result.precision, result.recall, beta), result.precision, result.recall)
         for result in of_references
@@ -98,15 +100,16 @@ def find_best_match(of_references: Sequence[Any], beta: float) -> Match:
 
 
 def compute_f_score(precision: float, recall: float, beta: float) -> float:
-    """(1 + beta²) P R / (beta² P + R): recall counts beta times as much as precision."""
+    """Computes (1 + beta²) P R / (beta² P + R): recall counts beta times as much as precision."""
     weighted = beta * beta * precision + recall
     return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
 def split_lines(text: str) -> str:
+    """Returns the text with one sentence per line, as rougeLsum expects it."""
     return SENTENCE_END.sub("\n", text)
 
 
 def make_rouge(kind: str) -> MetricFunction:
-    """ROUGE of that kind as a metric of the table."""
+    """Returns ROUGE of this kind as a metric for the registry."""
     return partial(compute_rouge, kind=kind)

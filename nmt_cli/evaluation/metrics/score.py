@@ -1,6 +1,6 @@
 """What a metric takes and returns. Must not know any metric, model or file.
 
-Letters: N sentences, K counts of a sentence, R resamples of the sentences.
+Letters: N sentences, K counts per sentence, R resamples of the sentences.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
 
 Hypotheses = Sequence[str]
-References = Sequence[Sequence[str]]  # sentence-major: one inner sequence a hypothesis
+References = Sequence[Sequence[str]]  # sentence-major: one inner sequence per hypothesis
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the score of any selection of the sentences follows from: add up their rows, and combine the sums."""
+    """From which the score of any selection of sentences follows: `combine` the sums of their rows of `counts`."""
 
     counts: FloatArray  # (N, K)
     combine: Callable[[FloatArray], FloatArray]  # sums (R, K) -> values (R,)
 
     def score_sentences(self, rows: Sequence[int]) -> float:
-        """The score of these sentences alone."""
+        """Returns the score of these sentences alone."""
         return float(self.combine(self.counts[list(rows)].sum(axis=0, keepdims=True))[0])
 
 
@@ -35,20 +35,20 @@ class Statistics:
 class Score:
     """The value of one metric over all sentences.
 
-    `signature` says how it was counted, so that another program can count it again.
+    `signature` says how it was computed, so that another program can reproduce it.
     """
 
     name: str  # as it is printed, such as BLEU-4
-    value: float  # 0-100, but perplexity, and error rates, which may be greater
+    value: float  # 0-100; perplexity and error rates may be greater
     signature: str
-    sentence_values: tuple[float, ...]  # on the same scale, one a hypothesis, in their order
+    sentence_values: tuple[float, ...]  # on the same scale, one per hypothesis, in order
     parts: Mapping[str, float] = field(default_factory=dict)  # such as precision and recall, 0-100
     statistics: Statistics | None = None
     lower_is_better: bool = False
 
 
 class MetricFunction(Protocol):
-    """A metric that needs nothing but the sentences."""
+    """A metric that needs only the sentences."""
 
     def __call__(self, hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score: ...
 
@@ -56,7 +56,7 @@ class MetricFunction(Protocol):
 def average_scores(
     name: str, values: Sequence[float], signature: str, parts: Mapping[str, float] | None = None
 ) -> Score:
-    """The score that is the mean of its sentences' values (0-100)."""
+    """Returns the score that is the mean of the sentences' values (0-100)."""
     return Score(
         name=name,
         value=sum(values) / len(values),
@@ -68,7 +68,7 @@ def average_scores(
 
 
 def make_ratio_statistics(numerators: Sequence[float], denominators: Sequence[float], scale: float = 1.0) -> Statistics:
-    """Returns the statistics of a score that is `scale` times one sum over another."""
+    """Returns the statistics of a score that is `scale` times the quotient of two sums."""
     import numpy as np  # which `nmt --help` does not need
 
     counts = np.stack([np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)], axis=1)
@@ -76,9 +76,9 @@ def make_ratio_statistics(numerators: Sequence[float], denominators: Sequence[fl
 
 
 def check_pairing(hypotheses: Hypotheses, references: References) -> None:
-    """Raises DataError unless there is something to score and every hypothesis has as many references as the first.
+    """Raises DataError unless there is a sentence, and every hypothesis has as many references as the first.
 
-    sacreBLEU itself stops at the shorter of two sequences without a word.
+    sacreBLEU itself silently truncates to the shorter of two sequences.
     """
     if len(hypotheses) != len(references):
         raise DataError(
@@ -92,21 +92,21 @@ def check_pairing(hypotheses: Hypotheses, references: References) -> None:
         raise DataError("sentence 1 has no reference")
     for number, count in enumerate(counts, start=1):
         if count != counts[0]:
-            raise DataError(f"sentence {number:,} has {count} references, the sentences before it {counts[0]}")
+            raise DataError(f"sentence {number:,} has {count} references, but those before it have {counts[0]}")
 
 
 def transpose_references(references: References) -> list[list[str]]:
-    """The transpose: one list of all sentences for each reference, which is the order sacreBLEU wants."""
+    """Returns one list of all sentences per reference, which is the order that sacreBLEU expects."""
     return [list(stream) for stream in zip(*references, strict=True)]
 
 
 def cap_percent(value: float) -> float:
-    """`value` at most 100: sacreBLEU's logarithms make 100.00000000000004 of a perfect translation."""
+    """Returns `value`, at most 100: sacreBLEU's logarithms give a perfect translation 100.00000000000004."""
     return min(value, 100.0)
 
 
 def read_version(package: str) -> str:
-    """Version of an installed package, for signatures."""
-    from importlib import metadata  # a tenth of the time in which `nmt evaluate --help` must answer
+    """Returns the version of an installed package, for signatures."""
+    from importlib import metadata  # takes a tenth of the time in which `nmt evaluate --help` must answer
 
     return metadata.version(package)

@@ -1,4 +1,4 @@
-"""Translation edit rate (Snover et al. 2006), counted by sacreBLEU. Must not know where the sentences come from."""
+"""Translation edit rate (Snover et al. 2006), computed by sacreBLEU. Must not know where the sentences come from."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score
 
 
 def compute_ter(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
-    """Edits (insert, delete, substitute, shift a block) per reference word, times 100. Lower is better, 0 is perfect.
+    """Computes the edits (insert, delete, substitute, shift a block) per reference word, times 100; lower is better.
 
-    Raises DataError for sequences that do not belong together.
+    Raises DataError if hypotheses and references do not pair up.
     """
     from sacrebleu.metrics.ter import TER  # a tenth of a second that `nmt --help` must not pay
 

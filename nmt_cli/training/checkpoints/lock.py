@@ -67,7 +67,7 @@ def refuse_to_lose(directory: Path, *, replace: bool, resume: bool) -> None:
     if (directory / CARD).exists() and not replace:
         more = "go on training it with --resume, " if facts is not None else ""
         raise OutputError(
-            f"{directory}/ is there already", hint=f"{more}replace it with --force, or name another directory"
+            f"{directory}/ already exists", hint=f"{more}replace it with --force, or name another directory"
         )
 
 

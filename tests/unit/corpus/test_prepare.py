@@ -96,7 +96,7 @@ def test_the_callback_hears_of_every_stage(corpus: Path, tmp_path: Path) -> None
 def test_a_corpus_that_is_there_is_replaced_only_when_asked(corpus: Path, tmp_path: Path) -> None:
     prepare(corpus, tmp_path / "out", PrepareConfig())
     before = contents(tmp_path / "out")
-    with pytest.raises(OutputError, match="is there already"):
+    with pytest.raises(OutputError, match="already exists"):
         prepare(corpus, tmp_path / "out", PrepareConfig(seed=2))
     assert contents(tmp_path / "out") == before
     prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)

@@ -102,16 +102,16 @@ def test_jsonl_gets_an_entry_and_keeps_every_byte_before_it() -> None:
     )
 )
 def test_jsonl_as_it_is_read_again_has_one_entry_more(values: list[dict[str, object]]) -> None:
-    values = [{**{key: value for key, value in one.items() if key != "q_de"}, "q": "hello"} for one in values]
-    written = converted("jsonl", "".join(json.dumps(one) + "\n" for one in values), column="q")[0]
-    assert [json.loads(line) for line in written.splitlines()] == [{**one, "q_de": "HELLO"} for one in values]
+    entries = [{**{key: value for key, value in entry.items() if key != "q_de"}, "q": "hello"} for entry in values]
+    written = converted("jsonl", "".join(json.dumps(entry) + "\n" for entry in entries), column="q")[0]
+    assert [json.loads(line) for line in written.splitlines()] == [{**entry, "q_de": "HELLO"} for entry in entries]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
         ("tsv", "a\tb\n", {"column": "c"}, "x.tsv: there is no column 'c'"),
-        ("tsv", "a\tb\nx\n", {"column": "b"}, "x.tsv, line 2: 1 columns; column 2"),
+        ("tsv", "a\tb\nx\n", {"column": "b"}, "x.tsv, line 2: 1 column; there is no column 2"),
         ("tsv", "a\tb\n", {"column": "0"}, "x.tsv: there is no column '0'"),
         ("tsv", "a\ta_de\n", {"column": "a"}, "the column 'a_de' already exists"),
         ("csv", 'a,b\n1,"2\n3,4\n', {"column": "a"}, "x.csv, line 2"),

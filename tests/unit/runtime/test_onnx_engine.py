@@ -14,7 +14,7 @@ def make_state(sentences: int, *, shared: bool) -> OnnxState:
     """Returns a state of one row per sentence, in which every entry is the number of its sentence."""
     numbers = np.arange(sentences, dtype=np.float32)
     memory = {"memory": np.repeat(numbers[:, None], 3, axis=1)}
-    return OnnxState.from_encoder(memory, {"hidden": numbers}, np.arange(sentences), shared=shared)
+    return OnnxState.from_entries(memory, {"hidden": numbers}, np.arange(sentences), shared=shared)
 
 
 def read_by_rows(state: OnnxState) -> list[float]:
@@ -27,12 +27,13 @@ def read_by_rows(state: OnnxState) -> list[float]:
 def test_every_row_keeps_the_entries_of_its_sentence(data: st.DataObject, sentences: int, shared: bool) -> None:
     state = make_state(sentences, shared=shared)
     while state.sentence_of_row.size:
-        kept = data.draw(
-            st.lists(st.sampled_from(range(int(state.sentence_of_row[-1]) + 1)), unique=True), label="sentences"
-        )
-        own = [np.flatnonzero(state.sentence_of_row == one).tolist() for one in kept]
-        wide = data.draw(st.integers(1, 3), label="rows a sentence")
-        rows = [row for of in own for row in data.draw(st.lists(st.sampled_from(of), min_size=wide, max_size=wide))]
+        ids = st.sampled_from(range(int(state.sentence_of_row[-1]) + 1))
+        kept = data.draw(st.lists(ids, unique=True), label="sentences")
+        groups = [np.flatnonzero(state.sentence_of_row == sentence).tolist() for sentence in kept]
+        size = data.draw(st.integers(1, 3), label="rows per sentence")
+        rows = [
+            row for group in groups for row in data.draw(st.lists(st.sampled_from(group), min_size=size, max_size=size))
+        ]
         expected = state.rows["hidden"][np.array(rows, dtype=np.int64)].tolist()
         state = state.select(np.array(rows, dtype=np.int64))
         assert state.rows["hidden"].tolist() == expected

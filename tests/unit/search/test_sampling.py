@@ -93,7 +93,7 @@ def test_another_seed_draws_others_and_the_score_is_the_models_own() -> None:
 
 
 def test_an_option_of_sampling_without_sampling_is_an_error() -> None:
-    with pytest.raises(OptionError, match="--top-p is about sampling"):
+    with pytest.raises(OptionError, match="--top-p needs --sample"):
         SamplingConfig(top_p=0.9)
 
 

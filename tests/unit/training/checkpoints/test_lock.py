@@ -84,7 +84,7 @@ def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None
     claim(tmp_path / "m", resume=True)
     claim(tmp_path / "m", replace=True)
     (tmp_path / "m" / "model.json").touch()
-    with pytest.raises(OutputError, match="is there already") as caught:
+    with pytest.raises(OutputError, match="already exists") as caught:
         claim(tmp_path / "m")
     assert "--resume" in caught.value.hint
     claim(tmp_path / "m", resume=True)
