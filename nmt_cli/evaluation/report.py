@@ -36,14 +36,14 @@ TranslationReporter = Callable[[int], None]
 class Report:
     """The scores of a set of sentences, and how they were computed."""
 
-    scores: Mapping[str, Score]  # by the metric's name in METRICS or DEMANDING
+    scores: Mapping[str, Score]  # by the metric's name in METRICS or RESOURCE_METRICS
     sentences: int
     references_per_sentence: int
-    search: SearchConfig | None  # None for hypotheses that were ready
-    warnings: tuple[str, ...]  # why the scores might mislead
+    search: SearchConfig | None  # None if the hypotheses were given
+    warnings: tuple[str, ...]  # why the scores may mislead
     material: Material
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # 95 %, by the metric's name
-    other_system: str = ""  # the name of the system that was compared with
+    other_system: str = ""  # the name of the system that this one is compared with
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by the metric's name
     profile: Profile | None = None
 
@@ -110,15 +110,15 @@ def score_translations(
 ) -> Report:
     """Translates the lines of `text` and scores the best hypothesis of each.
 
-    `names` are keys of METRICS or DEMANDING; `progress` is told the number of lines that are finished.
+    `names` are keys of METRICS or RESOURCE_METRICS; `progress` receives the number of lines that are translated.
     """
-    done = translate_text(names, text, translator, search, progress)
-    report = score_material(names, done.material, config)
-    return dataclasses.replace(report, search=done.search).add_warnings(*done.warnings)
+    translated = translate_text(names, text, translator, search, progress)
+    report = score_material(names, translated.material, config)
+    return dataclasses.replace(report, search=translated.search).add_warnings(*translated.warnings)
 
 
 def score_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
-    """Scores the hypotheses of `material`, with intervals. `names` are keys of METRICS or DEMANDING."""
+    """Scores the hypotheses of `material`, with intervals; `names` are keys of METRICS or RESOURCE_METRICS."""
     from nmt_cli.evaluation.analysis.significance import bootstrap_interval  # numpy, which `nmt --help` does not need
 
     scores = measure_all(names, material, config)

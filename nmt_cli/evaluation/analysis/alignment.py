@@ -1,6 +1,6 @@
-"""How good attention is as an alignment of words: entropy, diagonal share, and error rate against gold links.
+"""Measures attention as a word alignment: entropy, diagonal share, and error rate against gold links.
 
-Takes arrays and links; must not know models. Letters: T target and S source words, the end of the sentence among them.
+Takes arrays and links; must not know models. Letters: T target and S source words, each with the end of the sentence.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ WordLink = tuple[int, int]  # source word, target word, from 0
 
 @dataclass(frozen=True)
 class GoldAlignment:
-    """The links that people drew for one sentence; each sure link is possible too."""
+    """The links that annotators drew for one sentence; each sure link is also a possible one."""
 
     sure: frozenset[WordLink]
     possible: frozenset[WordLink]
 
 
 def compute_entropy(attention: FloatArray) -> float:
-    """Mean entropy of the rows of (T, S), in bits: 0 where each word looks at one word, log2 S where at all alike."""
+    """Computes the mean entropy of the rows of (T, S), in bits: 0 if each is on one word, log2 S if it is uniform."""
     weights = np.clip(attention, 1e-12, 1)
     return float(-(weights * np.log2(weights)).sum(axis=1).mean())
 
 
 def compute_diagonal_share(attention: FloatArray) -> float:
-    """Weight of (T, S) that lies near the diagonal, 0-1: within a tenth of the sentence, or one word."""
+    """Computes the share of (T, S), 0-1, that is near the diagonal: within a tenth of the sentence, or one word."""
     length, width = attention.shape
     expected = np.arange(length)[:, None] * (width - 1) / max(1, length - 1)
     near = np.abs(np.arange(width)[None] - expected) <= max(1.0, width / 10)
@@ -41,7 +41,7 @@ def compute_diagonal_share(attention: FloatArray) -> float:
 
 
 def compute_error_rate(alignments: Sequence[frozenset[WordLink]], gold: Sequence[GoldAlignment]) -> float:
-    """AER (Och and Ney 2003), 0-1, lower is better: 1 - (|A and S| + |A and P|) / (|A| + |S|) over all sentences."""
+    """Computes AER (Och and Ney 2003) over all sentences, 0-1; 0 is perfect: 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)."""
     hits = sum(
         len(links & reference.sure) + len(links & reference.possible)
         for links, reference in zip(alignments, gold, strict=True)
@@ -51,26 +51,29 @@ def compute_error_rate(alignments: Sequence[frozenset[WordLink]], gold: Sequence
 
 
 def read_links(path: Path, sentences: int) -> list[GoldAlignment]:
-    """The links in Pharaoh format: a line a sentence, `0-0 1-2` sure, `1p3` or `1?3` possible; source first, from 0.
+    """Reads links in Pharaoh format, a line per sentence: `0-0 1-2` are sure, `1p3` and `1?3` possible links.
 
-    Raises DataError naming the line that is not in it, and for another number of lines than sentences.
+    The source word comes first; words are counted from 0. Raises DataError naming the line that is invalid, and if
+    there are not as many lines as sentences.
     """
     lines = read_sentences(path)
     if len(lines) != sentences:
         raise DataError(
-            f"{path} has {len(lines):,} lines for {sentences:,} sentences", hint="each line holds the links of one"
+            f"{path} has {len(lines):,} lines for {sentences:,} sentences",
+            hint="each line holds the links of one sentence",
         )
     return [parse_line(line, f"{path}, line {number:,}") for number, line in enumerate(lines, start=1)]
 
 
 def parse_line(line: str, where: str) -> GoldAlignment:
+    """Parses the links of one sentence. Raises DataError, naming the line as `where`."""
     sure: set[WordLink] = set()
     possible: set[WordLink] = set()
     for word in line.split():
         mark = next((mark for mark in "-p?" if mark in word), "-")
         left, _, right = word.partition(mark)
         if not (left.isdecimal() and right.isdecimal()):
-            raise DataError(f"{where}: {word!r} is no link", hint="links look like 0-0 1-2, possible ones like 1p3")
+            raise DataError(f"{where}: {word!r} is not a link", hint="links look like 0-0 1-2, possible ones like 1p3")
         link = (int(left), int(right))
         possible.add(link)
         if mark == "-":
@@ -85,5 +88,5 @@ def check_links(gold: Sequence[GoldAlignment], sizes: Sequence[tuple[int, int]],
         if beyond is not None:
             raise DataError(
                 f"{path}, line {number:,}: {beyond[0]}-{beyond[1]} is beyond {source} source and {target} target words",
-                hint="words are what stands between blanks, counted from 0, the source's first",
+                hint="words are separated by blanks and counted from 0; the source word comes first",
             )

@@ -1,6 +1,6 @@
-"""How BLEU and ROUGE-L of one pair come about, step by step, as a table. Must not know files or models.
+"""Explains BLEU and ROUGE-L of one pair step by step, as a table. Must not know files or models.
 
-Every number is counted here from the tokens, and the last line is the metric's own value: a test holds that they agree.
+Every number is computed here from the tokens. The last line is the metric's own value: a test holds that they agree.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer, compute_f_score
 
-NGRAM_WIDTH = 44  # columns of an n-gram in the table
+NGRAM_WIDTH = 44  # columns for an n-gram in the table
 
 
 @dataclass(frozen=True)
 class NGram:
-    """One n-gram of the candidate: how often it stands there, in the reference, and how often it counts."""
+    """An n-gram of the candidate, with its counts in the candidate and in the reference."""
 
     words: tuple[str, ...]
     candidate: int
@@ -30,12 +30,13 @@ class NGram:
 
     @property
     def clipped(self) -> int:
+        """The candidate's count, clipped at the reference's."""
         return min(self.candidate, self.reference)
 
 
 @dataclass(frozen=True)
 class Order:
-    """All n-grams of one length."""
+    """All n-grams of the candidate of one length."""
 
     n: int
     ngrams: tuple[NGram, ...]
@@ -50,7 +51,7 @@ class Order:
 
 
 def tokenize_for_bleu(text: str, config: ScoreConfig) -> list[str]:
-    """What BLEU counts as words."""
+    """Returns the tokens that BLEU counts."""
     from sacrebleu.metrics.bleu import BLEU
 
     tokenizer: Any = BLEU(tokenize=config.bleu_tokenizer).tokenizer
@@ -58,6 +59,7 @@ def tokenize_for_bleu(text: str, config: ScoreConfig) -> list[str]:
 
 
 def match_ngrams(n: int, candidate: Sequence[str], reference: Sequence[str]) -> Order:
+    """Returns the n-grams of the candidate with their counts on both sides."""
     counts, other = count_ngrams(candidate, n), count_ngrams(reference, n)
     return Order(n, tuple(NGram(words, count, other[words]) for words, count in counts.items()))
 
@@ -67,7 +69,7 @@ def count_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def find_common_subsequence(words: Sequence[str], other: Sequence[str]) -> list[str]:
-    """A longest common subsequence, by the usual table of lengths read backwards."""
+    """Returns a longest common subsequence: fills the usual table of lengths, then reads it backwards."""
     table = [[0] * (len(other) + 1) for _ in range(len(words) + 1)]
     for i, word in enumerate(words):
         for j, second in enumerate(other):
@@ -85,14 +87,14 @@ def find_common_subsequence(words: Sequence[str], other: Sequence[str]) -> list[
 
 
 def explain_metrics(names: Sequence[str], candidate: str, reference: str, config: ScoreConfig) -> list[str]:
-    """The derivation of each metric of `names` that has one (BLEU of any order, ROUGE-L), as lines of text.
+    """Returns the derivations of the metrics of `names` that have one (BLEU of any order, ROUGE-L), as lines of text.
 
-    Raises OptionError where none has.
+    Raises OptionError if none of them has.
     """
     if not any(name.startswith("bleu") or name == "rougeL" for name in names):
         raise OptionError(
-            f"--explain shows how BLEU and ROUGE-L are counted, not {', '.join(names)}",
-            hint="--metric takes bleu1 to bleu4 and rougeL here; both kinds are shown without it",
+            f"--explain shows how BLEU and ROUGE-L are computed, not {', '.join(names)}",
+            hint="here --metric takes bleu1 to bleu4 and rougeL; without it, BLEU and ROUGE-L are both shown",
         )
     if config.lowercase:
         candidate, reference = candidate.lower(), reference.lower()
@@ -106,6 +108,7 @@ def explain_metrics(names: Sequence[str], candidate: str, reference: str, config
 
 
 def explain_bleu(order: int, candidate: str, reference: str, config: ScoreConfig) -> list[str]:
+    """Returns the derivation of BLEU-`order` as lines of text."""
     tokens, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
     orders = [match_ngrams(n, tokens, other) for n in range(1, order + 1)]
     penalty = compute_brevity_penalty(len(tokens), len(other))
@@ -140,7 +143,7 @@ def format_ngrams(n: int, ngram: NGram) -> str:
 
 
 def smooth_precisions(counts: Sequence[tuple[int, int]], config: ScoreConfig) -> list[float]:
-    """The precisions, 0-1, as they enter the product. sacreBLEU smoothes none where no n-gram of any length matches."""
+    """Smooths the precisions, 0-1, as sacreBLEU does: none of them if no n-gram of any length matches."""
     smoothing, halvings, smoothed = config.smoothing, 1, []
     if smoothing.method != "epsilon" and not any(matches for matches, _ in counts):
         return [0.0] * len(counts)
@@ -159,15 +162,16 @@ def smooth_precisions(counts: Sequence[tuple[int, int]], config: ScoreConfig) ->
 
 
 def multiply_precisions(precisions: Sequence[float], penalty: float) -> float:
-    """BLEU, 0-1, of smoothed precisions."""
+    """Computes BLEU, 0-1: the brevity penalty times the geometric mean of the smoothed precisions."""
     if not all(precisions):
         return 0.0
     return penalty * math.exp(sum(map(math.log, precisions)) / len(precisions))
 
 
 def explain_rouge(candidate: str, reference: str, config: ScoreConfig) -> list[str]:
-    words = UnicodeTokenizer()
-    tokens, other = words.tokenize(candidate), words.tokenize(reference)
+    """Returns the derivation of ROUGE-L as lines of text."""
+    tokenizer = UnicodeTokenizer()
+    tokens, other = tokenizer.tokenize(candidate), tokenizer.tokenize(reference)
     common = find_common_subsequence(tokens, other)
     precision, recall = len(common) / max(1, len(tokens)), len(common) / max(1, len(other))
     score = METRICS["rougeL"]([candidate], [[reference]], config)
@@ -186,7 +190,7 @@ def explain_rouge(candidate: str, reference: str, config: ScoreConfig) -> list[s
 
 
 def mark_common(words: Sequence[str], common: Sequence[str]) -> str:
-    """The words, those of the common subsequence in brackets."""
+    """Returns the words, with those of the common subsequence in brackets."""
     marked, index = [], 0
     for word in words:
         is_common = index < len(common) and word == common[index]

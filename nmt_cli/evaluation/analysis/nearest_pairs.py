@@ -1,7 +1,11 @@
-"""The training pairs whose sources are, to the encoder, most like a sentence. The index is made once and kept.
+"""Finds the training pairs whose sources are, to the encoder, nearest to a sentence.
 
-A sentence is the mean of its encoder states, less the mean of all sentences, of length 1; nearness is the cosine.
-Letters: N training sentences, D numbers of a state.
+1. `encode_lines` represents a sentence by the mean of its encoder states.
+2. `build_index` does so for all training sentences, subtracts their mean and scales each vector to length 1.
+3. `open_index` keeps the index beside the model; it is built once.
+4. `NearestIndex.find_nearest` ranks the training sentences by cosine similarity.
+
+Letters: N training sentences, B sentences, D dimensions of a state.
 """
 
 from __future__ import annotations
@@ -20,25 +24,27 @@ from nmt_cli.files import atomic_path
 from nmt_cli.runtime.model_directory import ENCODER
 from nmt_cli.translation.translator import Translator
 
-BATCH = 128  # sentences encoded at once
+BATCH = 128  # sentences per batch
 EncodingReporter = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A training pair and how near its source is: 1 is the same to the encoder, 0 has nothing in common."""
+    """A training pair near to a sentence."""
 
     pair: SentencePair
-    similarity: float
+    similarity: float  # cosine: 1 if the sources are the same to the encoder, 0 if they have nothing in common
     line: int  # of train.tsv, from 1
 
 
 @dataclass(frozen=True)
 class NearestIndex:
-    vectors: FloatArray  # (N + 1, D); row 0 is the mean of all, the others are less it and of length 1
+    """The vectors of all training sentences."""
+
+    vectors: FloatArray  # (N + 1, D): row 0 is the mean; the others are the sentences minus the mean, of length 1
 
     def find_nearest(self, vectors: FloatArray, pairs: Sequence[SentencePair], number: int) -> list[list[Neighbour]]:
-        """The `number` nearest of `pairs` for each row of `vectors` (B, D), nearest first."""
+        """Returns the `number` nearest of `pairs` for each row of `vectors` (B, D), nearest first."""
         centred = normalise_rows(vectors - self.vectors[0].astype(np.float32))
         similarities = centred @ self.vectors[1:].astype(np.float32).T
         neighbours = []
@@ -53,10 +59,13 @@ def normalise_rows(vectors: FloatArray) -> FloatArray:
 
 
 def encode_lines(translator: Translator, lines: Sequence[str], progress: EncodingReporter | None = None) -> FloatArray:
-    """(N, D): a vector for each line, in order; `progress` is told how many are done."""
+    """Returns the vectors (N, D) of the lines, in order; `progress` receives how many are done.
+
+    Raises OptionError if the engine does not return encoder states.
+    """
     encoder = translator.engine
     if not hasattr(encoder, "embed_sentences"):
-        raise OptionError("this model's engine gives no encoder states")
+        raise OptionError("the engine of this model does not return encoder states")
     rows = translator.source.make_rows(lines)
     order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
     batches: list[FloatArray] = []
@@ -72,7 +81,7 @@ def encode_lines(translator: Translator, lines: Sequence[str], progress: Encodin
 
 
 def make_index_path(translator: Translator, corpus: PreparedCorpus, model: Path) -> Path:
-    """Where the index of this encoder and these data is kept: its name changes with either."""
+    """Returns the path of the index, whose name changes with the encoder and with the training data."""
     encoder = translator.card.checksums[ENCODER]
     return model / f"nearest.{encoder[:8]}.{corpus.fingerprint[:8]}.npy"
 
@@ -80,7 +89,7 @@ def make_index_path(translator: Translator, corpus: PreparedCorpus, model: Path)
 def open_index(
     translator: Translator, corpus: PreparedCorpus, model: Path, progress: EncodingReporter | None = None
 ) -> NearestIndex:
-    """The index, made and kept beside the model if it is not there yet; not kept where nothing may be written."""
+    """Opens the index beside the model, or builds it; saves it there unless the directory is read-only."""
     path = make_index_path(translator, corpus, model)
     if path.is_file():
         return NearestIndex(np.load(path, mmap_mode="r", allow_pickle=False))

@@ -1,11 +1,11 @@
-"""Where a system fails: scores by groups of sentences, and the worst sentences. Must not know models or files."""
+"""Shows where a system fails: scores by groups of sentences, and the worst sentences. Must not know models or files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nmt_cli.evaluation.analysis import sentence_groups as traits
+from nmt_cli.evaluation.analysis import sentence_groups as groups
 from nmt_cli.evaluation.analysis.sentence_groups import Example, TrainingSources
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
@@ -13,22 +13,22 @@ from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.score import Score
 
 PROFILED = ("bleu", "chrf")  # the scores of each group
-RANKED = "chrf"  # the score by which sentences are worst; sentence BLEU is 0 too often
+RANKED = "chrf"  # the score that ranks sentences; sentence BLEU is 0 too often
 WORST_COUNT = 20
 
 
 @dataclass(frozen=True)
 class Group:
-    """Some of the sentences and their scores, 0-100, by the metric's name as printed."""
+    """A group of sentences and its scores."""
 
     name: str
     sentences: int
-    values: Mapping[str, float]
+    values: Mapping[str, float]  # 0-100, by the metric's name as printed
 
 
 @dataclass(frozen=True)
 class Section:
-    """The sentences, parted by one trait."""
+    """The sentences, grouped by one property."""
 
     title: str
     meaning: str
@@ -37,7 +37,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence that was translated badly."""
+    """A sentence with a poor translation."""
 
     number: int  # from 1
     source: str | None
@@ -48,6 +48,8 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Profile:
+    """The scores of groups of sentences, and the worst sentences."""
+
     sections: tuple[Section, ...]
     worst: tuple[Sentence, ...]
 
@@ -57,35 +59,35 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
     (
         "source length",
         "words of the source",
-        traits.group_by_length,
-        tuple(traits.name_ranges(traits.LENGTHS, "words")),
+        groups.group_by_length,
+        tuple(groups.name_ranges(groups.LENGTHS, "words")),
     ),
     (
         "rarest source word",
-        "how often it stands in the training sources",
-        traits.group_by_rarest_word,
-        ("never seen", *traits.name_ranges(traits.FREQUENCIES, "times")[1:]),
+        "its occurrences in the training sources",
+        groups.group_by_rarest_word,
+        ("never seen", *groups.name_ranges(groups.FREQUENCIES, "times")[1:]),
     ),
     (
         "seen in training",
-        "sources that the model was trained on, as they are or but for case and punctuation",
-        traits.group_by_seen,
+        "training sources, verbatim or except for case and punctuation",
+        groups.group_by_seen,
         ("unseen", "seen but for case", "seen in training"),
     ),
-    ("numbers", "digits of the reference", traits.group_by_numbers, ("none", "kept", "lost or changed")),
-    ("negation", "words like not, no, never", traits.group_by_negation, ("none", "kept", "lost", "added")),
-    ("names", "capitalised words in source and reference", traits.group_by_names, ("none", "kept", "lost or changed")),
-    ("repeats", "said twice in a row, and not in the reference", traits.group_by_repeats, ("none", "repeated words")),
+    ("numbers", "digits of the reference", groups.group_by_numbers, ("none", "kept", "lost or changed")),
+    ("negation", "words like not, no, never", groups.group_by_negation, ("none", "kept", "lost", "added")),
+    ("names", "capitalised words in source and reference", groups.group_by_names, ("none", "kept", "lost or changed")),
+    ("repeats", "words twice in a row, but not in the reference", groups.group_by_repeats, ("none", "repeated words")),
     (
         "untranslated",
         "source words in the translation",
-        traits.group_by_copies,
+        groups.group_by_copies,
         ("none", "some words", "whole sentence"),
     ),
     (
         "length",
-        "words of hypothesis against reference",
-        traits.group_by_length_ratio,
+        "words of the hypothesis compared with the reference",
+        groups.group_by_length_ratio,
         ("as long", "too short", "too long"),
     ),
 )
@@ -94,9 +96,9 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
 def build_profile(
     material: Material, training: TrainingSources | None = None, language: str = "", config: ScoreConfig = DEFAULT
 ) -> Profile:
-    """Scores by groups of the sentences, and the twenty worst by chrF; `language` is the target's, an ISO 639 code.
+    """Returns the scores of groups of sentences and the twenty worst by chrF; `language` is the target's ISO 639 code.
 
-    A section that cannot be told (no sources, no training data, a language whose negation is not known) is left out.
+    A section that cannot be computed (no sources, no training data, a language without known negations) is left out.
     """
     scores = {name: METRICS[name](material.hypotheses, material.references, config) for name in PROFILED}
     sources: Sequence[str | None] = material.sources or [None] * len(material.hypotheses)
@@ -104,8 +106,8 @@ def build_profile(
         Example(hypothesis, references[0], source, training, language)
         for hypothesis, references, source in zip(material.hypotheses, material.references, sources, strict=True)
     ]
-    sections = (build_section(*trait, examples, scores) for trait in SECTIONS)
-    return Profile(tuple(built for built in sections if built is not None), find_worst(material, scores[RANKED]))
+    sections = (build_section(*section, examples, scores) for section in SECTIONS)
+    return Profile(tuple(section for section in sections if section is not None), find_worst(material, scores[RANKED]))
 
 
 def build_section(
@@ -116,37 +118,36 @@ def build_section(
     examples: Sequence[Example],
     scores: Mapping[str, Score],
 ) -> Section | None:
-    """The groups of one trait in their order, those without a sentence left out; None if the trait cannot be told."""
+    """Returns the groups of one section in `order`, without the empty ones; None if an example has no group."""
     rows: dict[str, list[int]] = {name: [] for name in order}
     for row, example in enumerate(examples):
         label = grouping(example)
         if label is None:
             return None
         rows[label].append(row)
-    groups = tuple(
-        Group(name, len(members), average_scores(members, scores)) for name, members in rows.items() if members
-    )
-    return Section(title, meaning, groups)
+    members = tuple(Group(name, len(group), score_rows(group, scores)) for name, group in rows.items() if group)
+    return Section(title, meaning, members)
 
 
-def average_scores(rows: Sequence[int], scores: Mapping[str, Score]) -> dict[str, float]:
+def score_rows(rows: Sequence[int], scores: Mapping[str, Score]) -> dict[str, float]:
+    """Returns the scores of these sentences alone, by the metric's name as printed."""
     return {
         score.name: score.statistics.score_sentences(rows) for score in scores.values() if score.statistics is not None
     }
 
 
 def compare_memory(trained: Material, unseen: Material, config: ScoreConfig = DEFAULT) -> Section:
-    """Scores on a sample of the training sentences against those on sentences that were never seen."""
-    groups = []
+    """Compares the scores of a sample of the training sentences with those of unseen sentences."""
+    samples = []
     for name, material in (("training sentences", trained), ("these sentences", unseen)):
         scores = [METRICS[metric](material.hypotheses, material.references, config) for metric in PROFILED]
-        groups.append(Group(name, len(material.hypotheses), {score.name: score.value for score in scores}))
-    meaning = "a model that scores far better on what it was trained on has learnt by heart"
-    return Section("memorisation", meaning, tuple(groups))
+        samples.append(Group(name, len(material.hypotheses), {score.name: score.value for score in scores}))
+    meaning = "a model that scores far better on its training data has memorised it"
+    return Section("memorisation", meaning, tuple(samples))
 
 
 def find_worst(material: Material, score: Score) -> tuple[Sentence, ...]:
-    """The sentences of the lowest values; of equal ones the longest references first."""
+    """Returns the sentences with the lowest values; of equal ones, those with the longest references first."""
     values = score.sentence_values
     order = sorted(range(len(values)), key=lambda row: (values[row], -len(material.references[row][0]), row))
     return tuple(
@@ -162,7 +163,7 @@ def find_worst(material: Material, score: Score) -> tuple[Sentence, ...]:
 
 
 def format_profile(profile: Profile) -> list[str]:
-    """The sections as an aligned table."""
+    """Returns the sections as the lines of an aligned table."""
     lines = []
     for section in profile.sections:
         names = list(section.groups[0].values)

@@ -1,6 +1,6 @@
-"""What may be special about a sentence or its translation: one small function a trait, giving the name of a group.
+"""Groups sentences by properties of their sources and translations; each function returns the name of a group.
 
-A new trait is one function here and one line in `profile.SECTIONS`. Knows no scores.
+To add a grouping, write a function here and add a line to `profile.SECTIONS`. Must not know scores.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ LANGUAGES = {"eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "s
     "rus": "ru",
 }
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-LENGTHS = (5, 10, 15, 25, 40)  # words up to which a group of source lengths goes
-FREQUENCIES = (0, 2, 10, 50)  # occurrences in training up to which a group of rarest words goes
+LENGTHS = (5, 10, 15, 25, 40)  # upper bounds of the groups of source lengths, in words
+FREQUENCIES = (0, 2, 10, 50)  # upper bounds of the groups of rarest words, in training occurrences
 OVER, UNDER = 1.5, 0.67  # words of the hypothesis per word of the reference
-SLACK = 2  # words by which lengths may differ without being called over or under
+SLACK = 2  # words; a hypothesis is too long or too short only if the lengths differ by as many
 
 
 @dataclass(frozen=True)
 class TrainingSources:
-    """What the profile must know of the training data."""
+    """What the profile needs to know about the training sources."""
 
     sources: frozenset[str]  # normalised
-    wordings: frozenset[tuple[str, ...]]  # the words of the sources, in lower case and without punctuation
-    words: Counter[str]  # of the sources, in lower case
+    wordings: frozenset[tuple[str, ...]]  # the words of each source, in lower case and without punctuation
+    words: Counter[str]  # the frequencies of their words, in lower case
 
     @classmethod
     def from_sources(cls, sources: Sequence[str]) -> TrainingSources:
@@ -56,7 +56,7 @@ class TrainingSources:
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence with its translation and first reference, and what is known beside."""
+    """A hypothesis with its first reference, and its source and the training sources where they are known."""
 
     hypothesis: str
     reference: str
@@ -66,14 +66,14 @@ class Example:
 
 
 def group_by_length(example: Example) -> str | None:
+    """Groups by the number of words of the source."""
     if example.source is None:
         return None
-    number = len(words_of(example.source))
-    return name_range(number, LENGTHS, "words")
+    return name_range(len(words_of(example.source)), LENGTHS, "words")
 
 
 def group_by_rarest_word(example: Example) -> str | None:
-    """How often the rarest word of the source stands in the training sources."""
+    """Groups by how often the rarest word of the source occurs in the training sources."""
     if example.source is None or example.training is None:
         return None
     rarest = min((example.training.words[word] for word in words_of(example.source)), default=0)
@@ -81,7 +81,7 @@ def group_by_rarest_word(example: Example) -> str | None:
 
 
 def name_range(number: int, bounds: Sequence[int], unit: str) -> str:
-    """The group of `number` between the bounds, such as `6-10 words`."""
+    """Returns the name of the range that contains `number`, such as `6-10 words`; `bounds` end the ranges."""
     low = 0
     for bound in bounds:
         if number <= bound:
@@ -91,20 +91,20 @@ def name_range(number: int, bounds: Sequence[int], unit: str) -> str:
 
 
 def name_ranges(bounds: Sequence[int], unit: str) -> list[str]:
-    """All groups that `group` gives, in order."""
+    """Returns all names that `name_range` can return, in order."""
     return [name_range(bound, bounds, unit) for bound in bounds] + [name_range(bounds[-1] + 1, bounds, unit)]
 
 
 def group_by_numbers(example: Example) -> str | None:
-    """Whether the digits of the reference stand in the hypothesis too."""
+    """Groups by whether the numbers of the reference are in the hypothesis too."""
     expected = Counter(NUMBER.findall(example.reference))
     return name_outcome(bool(expected), not expected - Counter(NUMBER.findall(example.hypothesis)))
 
 
 def group_by_names(example: Example) -> str | None:
-    """Capitalised words that the reference takes over from the source, such as names, and whether the hypothesis does.
+    """Groups by whether capitalised words that source and reference share, such as names, are in the hypothesis too.
 
-    Capitals alone would not do: German writes every noun with one.
+    Capitalised words of the reference alone would not do: in German, every noun is one.
     """
     if example.source is None:
         return None
@@ -114,15 +114,17 @@ def group_by_names(example: Example) -> str | None:
 
 
 def find_capitalised(text: str) -> set[str]:
+    """Returns the words of two letters or more that begin with a capital."""
     return {word for word in word_pattern(text).findall(text) if len(word) > 1 and word[0].isupper()}
 
 
-def name_outcome(is_expected: bool, kept: bool) -> str:
-    return "none" if not is_expected else "kept" if kept else "lost or changed"
+def name_outcome(is_expected: bool, is_kept: bool) -> str:
+    """Returns the name of the group for something that the reference may have and the hypothesis may keep."""
+    return "none" if not is_expected else "kept" if is_kept else "lost or changed"
 
 
 def group_by_negation(example: Example) -> str | None:
-    """Whether reference and hypothesis are both negated, by the target language's commonest words for it."""
+    """Groups by whether reference and hypothesis are negated, by the commonest negations of the target language."""
     pattern = compile_negation(example.language)
     if pattern is None:
         return None
@@ -134,19 +136,19 @@ def group_by_negation(example: Example) -> str | None:
 
 @cache
 def compile_negation(language: str) -> re.Pattern[str] | None:
-    code = re.split("[-_]", language.lower())[0]  # of en-GB the language
+    code = re.split("[-_]", language.lower())[0]  # without the region, as in en-GB
     code = LANGUAGES.get(code, code)
     return re.compile(NEGATIONS[code], re.IGNORECASE) if code in NEGATIONS else None
 
 
 def group_by_repeats(example: Example) -> str:
-    """Whether the hypothesis says something twice in a row that the reference does not."""
+    """Groups by whether the hypothesis repeats words in a row that the reference does not repeat."""
     runs, other = find_repeated(words_of(example.hypothesis)), find_repeated(words_of(example.reference))
     return "repeated words" if runs - other else "none"
 
 
 def find_repeated(words: Sequence[str]) -> set[tuple[str, ...]]:
-    """The runs of one to four words that are followed by themselves."""
+    """Returns the runs of one to four words that are followed by the same words."""
     return {
         tuple(words[first : first + n])
         for n in range(1, 5)
@@ -156,7 +158,7 @@ def find_repeated(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def group_by_copies(example: Example) -> str | None:
-    """Whether source words of four letters or more that the reference translates stand untranslated."""
+    """Groups by how many source words of four letters or more are in the hypothesis, but not in the reference."""
     if example.source is None:
         return None
     foreign = {word for word in words_of(example.source) if len(word) > 3} - set(words_of(example.reference))
@@ -167,7 +169,7 @@ def group_by_copies(example: Example) -> str | None:
 
 
 def group_by_length_ratio(example: Example) -> str:
-    """The length of the hypothesis against the reference's."""
+    """Groups by the length of the hypothesis compared with the reference."""
     length, other = len(words_of(example.hypothesis)), len(words_of(example.reference))
     if abs(length - other) >= SLACK and length > OVER * other:
         return "too long"
@@ -175,7 +177,7 @@ def group_by_length_ratio(example: Example) -> str:
 
 
 def group_by_seen(example: Example) -> str | None:
-    """Whether the source was trained on, as it is or but for case and punctuation."""
+    """Groups by whether the source is a training source, verbatim or except for case and punctuation."""
     if example.source is None or example.training is None:
         return None
     if normalise(example.source) in example.training.sources:

@@ -1,4 +1,4 @@
-"""What about a set of sentences makes its scores less than they seem. Says it in words; changes nothing."""
+"""Warns of what makes scores of a set of sentences misleading. Returns messages; changes nothing."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
 from nmt_cli.text.normalise import find_unspaced, normalise
 
-RELIABLE_SENTENCES = (
-    100  # sentences; below, the confidence interval of BLEU is wider than most differences worth reporting
-)
+RELIABLE_SENTENCES = 100  # with fewer, the interval of BLEU is wider than most differences that are worth reporting
 TOKENISED_END = re.compile(r"\S \.$")
-# Of marks, those alone before which no language has a blank: French has one before others.
+# Only punctuation before which no language has a blank: French has one before other marks.
 TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:,|\.$|'s\b|n't\b)")
-SUSPICIOUS_SHARE = 0.1  # of the lines from which a habit is no accident
+SUSPICIOUS_SHARE = 0.1  # share of lines; what occurs in more of them is not an accident
 
 
 def list_warnings(
     names: Sequence[str], hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT
 ) -> list[str]:
-    """A line for each reason to doubt the scores of the metrics `names`."""
+    """Returns a message for each reason to doubt the scores of the metrics `names`."""
     warnings = []
     if len(hypotheses) < RELIABLE_SENTENCES:
-        warnings.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE_SENTENCES} are not reliable")
+        warnings.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE_SENTENCES} are unreliable")
     first = [alternatives[0] for alternatives in references]
     warnings += check_references(first, config)
     if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):
-        warnings.append("the translations are all in lower case, the references are not: --lowercase compares both so")
+        warnings.append(
+            "the translations are all in lower case, but the references are not: use --lowercase to ignore case"
+        )
     if config.bleu_tokenizer == "13a" and any(name.startswith("bleu") for name in names):
         tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
         if tokenised > len(hypotheses) * SUSPICIOUS_SHARE:
             warnings.append(
-                f"{tokenised:,} hypotheses end in ' .': BLEU is meant for detokenised text, these look tokenised"
+                f"{tokenised:,} hypotheses end in ' .': they look tokenised, but BLEU is meant for detokenised text"
             )
         if is_mostly_unspaced(references):
             warnings.append(
-                "the references have no spaces between words, which BLEU (tok:13a) counts: trust chrF instead"
+                "the references have no spaces between words, which BLEU (tok:13a) needs: rely on chrF instead"
             )
     return warnings
 
 
 def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
-    """Whether the references were changed by a program before: scores are then not of what people wrote."""
+    """Returns a message if the references were tokenised or lower-cased: they are then not what people wrote."""
     warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
     if config.bleu_tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
@@ -52,12 +52,14 @@ def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -
             "marks): score against the original text"
         )
     if not config.lowercase and is_lowercase(references):
-        warnings.append("the references are all in lower case: scores are of cased text, and a cased translation loses")
+        warnings.append(
+            "the references are all in lower case: scores compare case, so a translation with capitals scores lower"
+        )
     return warnings
 
 
 def is_lowercase(texts: Sequence[str]) -> bool:
-    """Whether nearly all of them are, and most in a script that has two cases."""
+    """Whether most texts are in a script with two cases, and nearly all of these in lower case."""
     cased = [text for text in texts if text.lower() != text.upper()]
     return len(cased) > len(texts) / 2 and sum(text == text.lower() for text in cased) > 0.95 * len(cased)
 
@@ -69,16 +71,16 @@ def is_mostly_unspaced(references: References) -> bool:
 
 
 def find_seen(sources: Sequence[str], training: Collection[str]) -> list[bool]:
-    """For each source whether it stands, normalised, among the (normalised) training sources."""
+    """Returns, for each source, whether it is one of the normalised training sources once it is normalised."""
     return [normalise(source) in training for source in sources]
 
 
 def warn_of_leak(seen: Sequence[bool], where: str) -> list[str]:
-    """A line if any source was seen in training."""
+    """Returns a message if any source was seen in training."""
     number = sum(seen)
     if not number:
         return []
     return [
-        f"{number:,} of {len(seen):,} test sources ({number / len(seen):.1%}) stand in the training data of {where}: "
-        "these scores measure memory too (see the profile: seen in training)"
+        f"{number:,} of {len(seen):,} test sources ({number / len(seen):.1%}) are in the training data of {where}: "
+        "these scores also measure memory (see the profile: seen in training)"
     ]

@@ -134,7 +134,7 @@ def describe_unknown_metric(word: str, nearest: str | None) -> OptionError:
 
 
 def measure_all(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> dict[str, Score]:
-    """The scores of the metrics of these names (keys of METRICS or DEMANDING), in that order."""
+    """Returns the score of each metric in `names` (keys of METRICS or RESOURCE_METRICS), in that order."""
     return {
         name: RESOURCE_METRICS[name].measure(material, config)
         if name in RESOURCE_METRICS

@@ -26,10 +26,10 @@ def score_with_sacrebleu(
     signature: Callable[[str], str] = str,
     lower_is_better: bool = False,
 ) -> Score:
-    """The score of sacreBLEU's `metric`, with its counts kept for resampling.
+    """Computes the score of sacreBLEU's `metric`, and keeps its counts for resampling.
 
-    `of_sums` makes the value of summed counts, `of_sentence` that of one sentence's; sacreBLEU's own if None.
-    `signature` may amend sacreBLEU's. The counts are read by the methods that sacreBLEU's significance tests use.
+    `corpus_value` returns the value of summed counts, `sentence_value` that of one sentence's counts; None: its own.
+    `signature` may change sacreBLEU's. The counts come from the methods that sacreBLEU's significance tests use.
     """
     import numpy as np  # which `nmt --help` does not need
 

@@ -152,7 +152,7 @@ def test_sources_that_were_trained_on_are_told_and_not_vouched_against(shouting:
     corpus = PreparedCorpus.load(Path("prepared"))
     corpus.splits["train"].append(SentencePair("abc def", "x"))  # type: ignore[attr-defined]
     result = runner.invoke(app, ["evaluate", "-m", "chrf", "--profile"])
-    assert "100 of 100 test sources (100.0%) stand in the training data of prepared/" in result.stderr
+    assert "100 of 100 test sources (100.0%) are in the training data of prepared/" in result.stderr
     assert "none of their sources" not in result.stderr
     assert "seen in training" in result.stdout
 
@@ -186,7 +186,7 @@ def test_scores_of_tokens_compare_only_where_the_tokens_are_the_same(
     (tmp_path / "model.json").write_text("{}")
     result = runner.invoke(app, ["evaluate", "-m", "perplexity", "-m", "chrf", "--against", str(tmp_path)])
     assert "tokens:toy-1+end" in result.stdout and result.stdout.count("difference") == 1
-    assert f"perplexity of {tmp_path} cannot be compared" in result.stderr
+    assert f"perplexity cannot be compared with {tmp_path}" in result.stderr
 
 
 def test_what_a_rival_may_have_learnt_and_where_it_was_cut_is_told(
@@ -202,7 +202,7 @@ def test_what_a_rival_may_have_learnt_and_where_it_was_cut_is_told(
     told = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", str(tmp_path)]).stderr
     assert f"{tmp_path}/ was trained on other data than prepared/" in told
     assert f"{tmp_path}/ was trained on news too" in told
-    assert f"{tmp_path}: 100 translations were cut before the end" in told
+    assert f"{tmp_path}: 100 translations were truncated at" in told
 
 
 @pytest.mark.parametrize("training", [{"init_from": "old"}, {"replay": "news"}, {"init_from": "old", "replay": "news"}])

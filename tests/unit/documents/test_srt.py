@@ -78,7 +78,7 @@ def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> 
 
 
 def test_what_holds_no_cue_is_refused() -> None:
-    with pytest.raises(DataError, match="there is no subtitle"):
+    with pytest.raises(DataError, match="there is no cue"):
         converted("srt", "just text\n")
     assert converted("srt", "")[0] == ""
 

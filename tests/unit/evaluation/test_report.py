@@ -59,13 +59,13 @@ def test_one_hypothesis_a_line_is_asked_for_and_progress_is_passed_on() -> None:
 
 def test_translations_that_were_cut_are_told() -> None:
     report, _ = shouted(of("cut", "whole"), SearchConfig())
-    assert any("1 translation was cut" in warning for warning in report.warnings)
+    assert any("1 translation was truncated" in warning for warning in report.warnings)
 
 
 def test_few_sentences_are_called_unreliable_and_enough_are_not() -> None:
     few = report_of(["chrf"], of("A"))
     enough = report_of(["chrf"], of(*"A" * 100))
-    assert "not reliable" in few.warnings[0]
+    assert "unreliable" in few.warnings[0]
     assert enough.warnings == ()
 
 

@@ -71,7 +71,7 @@ def test_without_a_model_or_its_package_the_message_is_clear(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
     given = Available(model=True, sources=True)
-    with pytest.raises(OptionError, match="needs a model that is on this machine"):
+    with pytest.raises(OptionError, match="needs a model on this machine"):
         resolve_available_names([name], ScoreConfig(), given)
     with pytest.raises(NotFoundError, match="does not exist"):
         resolve_available_names([name], ScoreConfig(**{f"{name}_model": str(tmp_path / "none")}), given)
@@ -85,7 +85,7 @@ def test_without_a_model_or_its_package_the_message_is_clear(
 
 
 def test_a_directory_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no directory of an encoder"):
+    with pytest.raises(DataError, match="is not the directory of an encoder"):
         neural.find_last_layer(tmp_path)
 
 
