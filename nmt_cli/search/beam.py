@@ -71,7 +71,7 @@ def search(
     return BeamSearch(model, source, config, observer or Observer(), guide or Guide.from_config(config)).run()
 
 
-def limit_lengths(source: SourceArray, config: SearchConfig, forced: int = 0) -> NDArray[np.int64]:
+def limit_lengths(source: SourceArray, config: SearchConfig, prefix_length: int = 0) -> NDArray[np.int64]:
     """(B,): how many tokens each sentence may have, `forced` of them given.
 
     Follows from its own length, never from its neighbours'.
@@ -79,16 +79,16 @@ def limit_lengths(source: SourceArray, config: SearchConfig, forced: int = 0) ->
     if config.length_factor is None:
         return np.full(len(source), config.max_length, dtype=np.int64)
     lengths = np.count_nonzero(source, axis=1)
-    most = np.ceil(config.length_factor * lengths) + LENGTH_MARGIN + forced
+    most = np.ceil(config.length_factor * lengths) + LENGTH_MARGIN + prefix_length
     return np.asarray(np.minimum(config.max_length, most), dtype=np.int64)
 
 
-def find_true_positions(source: SourceArray) -> NDArray[np.bool_]:
+def find_real_positions(source: SourceArray) -> NDArray[np.bool_]:
     """(B, S): what is no padding, which is 0 among ids and NaN among features."""
     return np.asarray(source != 0 if source.ndim == 2 else ~np.isnan(source[:, :, 0]))
 
 
-def order_compactly(is_open: NDArray[np.bool_]) -> IntArray:
+def compute_compacting_order(is_open: NDArray[np.bool_]) -> IntArray:
     """The places of what is open, in such an order that the last ones fill the holes, and nothing else moves."""
     count = int(np.count_nonzero(is_open))
     places = np.arange(count)
@@ -179,13 +179,15 @@ class BeamSearch(Generic[StateT]):
         self.guide = guide
         self.source = source
         self.beam = config.rows
-        self.candidates = 1 if guide.draws or self.beam == 1 else self.beam + 1  # one may be END, and K must go on
-        self.scored = config.scored or self.beam > 1 or guide.draws
-        self.unknown = 0.0 if self.scored else math.nan  # added to every score that is returned
+        self.candidates = (
+            1 if guide.is_sampling or self.beam == 1 else self.beam + 1
+        )  # one may be END, and K must go on
+        self.scored = config.scored or self.beam > 1 or guide.is_sampling
+        self.score_offset = 0.0 if self.scored else math.nan  # added to every score that is returned
         self.ranking = Ranking.from_config(config)
         self.sentences = np.arange(len(source))  # (A,)
-        self.limits = limit_lengths(source, config, guide.forced)  # (A,)
-        first = self.beam if guide.draws else 1  # one row until hypotheses part; samples part at once
+        self.limits = limit_lengths(source, config, guide.prefix_length)  # (A,)
+        first = self.beam if guide.is_sampling else 1  # one row until hypotheses part; samples part at once
         self.scores = np.zeros((len(source), first))  # (A, K) log-probabilities of the open rows
         self.finished = np.zeros(
             (len(source), min(config.n_best, self.beam)), dtype=FINISHED
@@ -224,7 +226,7 @@ class BeamSearch(Generic[StateT]):
         return Rows(
             history=self.backpointers.read_history(self.scores.size),
             sentences=np.repeat(self.sentences, self.scores.shape[1]),
-            places=np.tile(np.arange(self.scores.shape[1]), len(self.sentences)),
+            ranks=np.tile(np.arange(self.scores.shape[1]), len(self.sentences)),
         )
 
     @property
@@ -253,7 +255,7 @@ class BeamSearch(Generic[StateT]):
         """Returns (R, K): the coverage penalty of the rows of R sentences if they ended here; 0 without one."""
         if not self.ranking.coverage.beta:
             return 0.0
-        true = np.repeat(find_true_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
+        true = np.repeat(find_real_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
         penalties = self.ranking.coverage(self.backpointers.sum_attention(step.attention), true)
         return penalties.reshape(self.scores.shape)[sentences]
 
@@ -281,9 +283,9 @@ class BeamSearch(Generic[StateT]):
         closing: IntArray = np.flatnonzero(over)
         self.closed.append((self.sentences[closing], self.finished[closing]))
         has_none = ~np.isfinite(self.finished["score"][closing, 0])
-        for index in closing[has_none | self.guide.draws].tolist():  # every sample is returned, finished or not
-            self.results[self.sentences[index]] = self.cut(index)
-        keep = order_compactly(~over)
+        for index in closing[has_none | self.guide.is_sampling].tolist():  # every sample is returned, finished or not
+            self.results[self.sentences[index]] = self.read_open(index)
+        keep = compute_compacting_order(~over)
         beam = self.scores.shape[1]
         rows = (keep[:, None] * beam + np.arange(beam)).ravel()
         self.backpointers.prune(rows)
@@ -302,8 +304,8 @@ class BeamSearch(Generic[StateT]):
         tokens, log_probabilities, parents = self.backpointers.backtrace(rows, lengths - 1)
         attention = self.backpointers.gather_attention(parents, lengths)
         log_probabilities[np.arange(len(order)), lengths - 1] = ended["end_log_probability"][order]
-        log_probabilities += self.unknown
-        totals, scores = ((ended[name] + self.unknown).tolist() for name in ("log_probability", "score"))
+        log_probabilities += self.score_offset
+        totals, scores = ((ended[name] + self.score_offset).tolist() for name in ("log_probability", "score"))
         results: dict[int, SearchResult] = {}
         for row, (index, length) in enumerate(zip(order.tolist(), lengths.tolist(), strict=True)):
             results[index] = SearchResult(
@@ -316,27 +318,27 @@ class BeamSearch(Generic[StateT]):
             )
         for index, sentence in enumerate(sentences[indices].tolist()):
             self.results[sentence].append(results[index])
-        if self.guide.draws:
+        if self.guide.is_sampling:
             for samples in self.results:
                 samples.sort(key=lambda result: -result.score)
 
-    def cut(self, index: int) -> list[SearchResult]:
+    def read_open(self, index: int) -> list[SearchResult]:
         """Returns the open hypotheses of a sentence at its limit, best first."""
         places = np.flatnonzero(np.isfinite(self.scores[index]))
         lengths = np.full(len(places), self.length)
         tokens, log_probabilities, parents = self.backpointers.backtrace(index * self.scores.shape[1] + places, lengths)
         attention = self.backpointers.gather_attention(parents[:, :-1], lengths)
         coverage = self.ranking.coverage(
-            attention.sum(axis=1), find_true_positions(self.source[self.sentences[index], None])
+            attention.sum(axis=1), find_real_positions(self.source[self.sentences[index], None])
         )
         totals = self.scores[index, places]
         scores = self.ranking.score(totals, self.length, coverage)
         return [
             SearchResult(
                 tokens=tuple(tokens[row, :-1].tolist()),
-                log_probability=float(totals[row] + self.unknown),
-                score=float(scores[row] + self.unknown),
-                token_log_probabilities=tuple((log_probabilities[row, :-1] + self.unknown).tolist()),
+                log_probability=float(totals[row] + self.score_offset),
+                score=float(scores[row] + self.score_offset),
+                token_log_probabilities=tuple((log_probabilities[row, :-1] + self.score_offset).tolist()),
                 attention=attention[row],
                 finished=False,
             )

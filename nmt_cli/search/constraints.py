@@ -22,7 +22,7 @@ class Rows(NamedTuple):
 
     history: IntArray  # (N, T) tokens so far
     sentences: IntArray  # (N,) the sentence of each, by its place in the batch
-    places: IntArray  # (N,) the place of each among the rows of its sentence
+    ranks: IntArray  # (N,) the place of each among the rows of its sentence
 
 
 class Constraint(Protocol):

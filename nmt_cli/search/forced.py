@@ -17,7 +17,7 @@ from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.search.step_model import StateT, StepModel
 
 
-class Forced(NamedTuple):
+class ForcedTarget(NamedTuple):
     """A given target under a model: how likely each of its tokens is, and what attention it got."""
 
     tokens: tuple[int, ...]  # T, END included
@@ -30,7 +30,9 @@ class Forced(NamedTuple):
         return sum(self.log_probabilities)
 
 
-def force(model: StepModel[StateT], source: SourceArray, targets: Sequence[Sequence[int]], size: int) -> list[Forced]:
+def force(
+    model: StepModel[StateT], source: SourceArray, targets: Sequence[Sequence[int]], size: int
+) -> list[ForcedTarget]:
     """Scores `targets` (ids ending with END), one of each row of `source` (B, S, ...); `size` is V."""
     rows = np.arange(len(targets))
     target_ids = pad_rows(targets)  # (B, longest T)
@@ -57,6 +59,6 @@ def force(model: StepModel[StateT], source: SourceArray, targets: Sequence[Seque
             attention[row].append(step.attention[index])
         state = step.state
     return [
-        Forced(tuple(target), tuple(values), tuple(hits), np.stack(matrix))
+        ForcedTarget(tuple(target), tuple(values), tuple(hits), np.stack(matrix))
         for target, values, hits, matrix in zip(targets, log_probabilities, is_likeliest, attention, strict=True)
     ]

@@ -17,9 +17,9 @@ class Guide(NamedTuple):
     """All that bars candidates in one search."""
 
     constraints: tuple[Constraint, ...] = ()
-    forced: int = 0  # tokens that are given; the limit of a length counts from there
+    prefix_length: int = 0  # tokens that are given; the limit of a length counts from there
     vocabulary: int = ALL  # candidates that a step can give at most
-    draws: bool = False  # whether the constraints leave each row one candidate
+    is_sampling: bool = False  # whether the constraints leave each row one candidate
 
     @classmethod
     def from_config(
@@ -27,7 +27,7 @@ class Guide(NamedTuple):
         config: SearchConfig,
         *,
         prefix: Sequence[int] = (),
-        places: Sequence[TextId] = (),
+        text_ids: Sequence[TextId] = (),
         steps: int = 0,
         vocabulary: int = ALL,
     ) -> Self:
@@ -42,9 +42,9 @@ class Guide(NamedTuple):
         if config.no_repeat_ngram:
             constraints.append(NgramBan(config.no_repeat_ngram, after=len(prefix)))
         if config.sampling.sample:
-            if not places:
+            if not text_ids:
                 raise ValueError("sentences are sampled by their places, and none are given")
-            constraints.append(Sampler.from_config(config.sampling, places, rows=config.rows, steps=steps))
+            constraints.append(Sampler.from_config(config.sampling, text_ids, rows=config.rows, steps=steps))
         return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample)
 
     def count_candidates(self, needed: int, length: int) -> int:

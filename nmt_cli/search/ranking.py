@@ -14,7 +14,7 @@ from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.config import SearchConfig
 
 # Attention is a softmax and can be 0 in 32 bits, whose logarithm would make every score of the sentence -inf.
-LEAST_LOOKED_AT = 1e-6
+MIN_ATTENTION = 1e-6
 
 
 class LengthDivisor(Protocol):
@@ -46,15 +46,15 @@ class CoveragePenalty(NamedTuple):
 
     beta: float
 
-    def __call__(self, looked: FloatArray, true: NDArray[np.bool_]) -> FloatArray:
+    def __call__(self, attention_sum: FloatArray, is_real: NDArray[np.bool_]) -> FloatArray:
         """(N,), at most 0; `looked` (N, S) is the attention summed over the target, `true` (N, S) is no padding.
 
         0 where nothing was looked at, as by a network without attention.
         """
-        true = true & looked.any(axis=1, keepdims=True)
-        share = np.log(np.clip(looked, LEAST_LOOKED_AT, 1.0))
+        is_real = is_real & attention_sum.any(axis=1, keepdims=True)
+        share = np.log(np.clip(attention_sum, MIN_ATTENTION, 1.0))
         # A running sum adds from left to right, so that the padding of a batch changes no digit; `sum` goes by blocks.
-        return np.asarray(self.beta * np.cumsum(np.where(true, share, 0.0), axis=1)[:, -1])
+        return np.asarray(self.beta * np.cumsum(np.where(is_real, share, 0.0), axis=1)[:, -1])
 
 
 class Ranking(NamedTuple):

@@ -33,16 +33,16 @@ class Sampler(NamedTuple):
     draws: FloatArray  # (B, T, K), 0 to 1: one for every token of every sample
 
     @classmethod
-    def from_config(cls, config: SamplingConfig, places: Sequence[TextId], *, rows: int, steps: int) -> Self:
+    def from_config(cls, config: SamplingConfig, text_ids: Sequence[TextId], *, rows: int, steps: int) -> Self:
         """`places` are those of the sentences of the batch: the same place draws the same."""
-        draws = [np.random.default_rng([config.seed, *text_id]).random((steps, rows)) for text_id in places]
+        draws = [np.random.default_rng([config.seed, *text_id]).random((steps, rows)) for text_id in text_ids]
         return cls(config, np.stack(draws))
 
     def count_candidates(self, needed: int, length: int) -> int:
         return self.config.top_k or ALL
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
-        draws = self.draws[rows.sentences, rows.history.shape[1], rows.places]
+        draws = self.draws[rows.sentences, rows.history.shape[1], rows.ranks]
         chosen = draw_columns(log_probabilities, draws, self.config)
         return np.asarray(np.arange(tokens.shape[1]) == chosen[:, None])
 

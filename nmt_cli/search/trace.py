@@ -46,12 +46,12 @@ class BeamTrace(Observer):
                 index = row * width + candidate
                 ended = int(extension.tokens[row, candidate]) == END
                 kept = index in chosen and not ended
-                self.add(extension, row, candidate, "ended" if ended else "kept" if kept else "pruned")
+                self.add_node(extension, row, candidate, "ended" if ended else "kept" if kept else "pruned")
                 if kept:
                     after[chosen[index]] = len(self.nodes) - 1
         self.rows = after
 
-    def add(self, extension: Extension, row: int, candidate: int, fate: Fate) -> None:
+    def add_node(self, extension: Extension, row: int, candidate: int, fate: Fate) -> None:
         parent = self.rows[row]
         log_probability = float(extension.log_probabilities[row, candidate])
         self.nodes.append(

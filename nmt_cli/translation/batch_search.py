@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.arrays.types import SourceArray
@@ -15,14 +15,16 @@ from nmt_cli.errors import OptionError
 from nmt_cli.search.beam import SearchResult, limit_lengths, search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ensemble import Ensemble
-from nmt_cli.search.forced import Forced, force
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
-from nmt_cli.search.trace import BeamNode, BeamTrace
 from nmt_cli.sources.source import Source, SourceRow
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from nmt_cli.search.forced import ForcedTarget
+    from nmt_cli.search.trace import BeamNode
 
 CountReporter = Callable[[int], None]  # receives how many texts are done
 Result = TypeVar("Result")
@@ -75,16 +77,18 @@ class BatchSearch(NamedTuple):
         rows: Sequence[SourceRow],
         targets: Sequence[Sequence[int]],
         progress: CountReporter | None = None,
-    ) -> list[Forced]:
+    ) -> list[ForcedTarget]:
         """Scores one target (ids that end with END) per row; attention is cut to the length of each source."""
+        from nmt_cli.search.forced import force  # which few translations need
+
         lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
         batches = batch_by_length(lengths, SearchConfig(beam_size=1), self.rows_of_whole_vocabulary)
 
-        def force_batch(batch: list[int]) -> list[Forced]:
+        def force_batch(batch: list[int]) -> list[ForcedTarget]:
             sources = self.source.make_batch([rows[index] for index in batch])
             return force(self.engine, sources, [targets[index] for index in batch], self.target.vocabulary_size)
 
-        scored: dict[int, Forced] = {}
+        scored: dict[int, ForcedTarget] = {}
         for batch, results in self.run_batches(batches, force_batch, progress):
             for index, forced in zip(batch, results, strict=True):
                 scored[index] = forced._replace(attention=forced.attention[:, : len(rows[index])])
@@ -92,6 +96,8 @@ class BatchSearch(NamedTuple):
 
     def trace(self, row: SourceRow, config: SearchConfig) -> tuple[SearchResult, list[BeamNode]]:
         """Searches one row; returns the best result and the tree of the beam."""
+        from nmt_cli.search.trace import BeamTrace  # which few translations need
+
         trace = BeamTrace()
         config = replace(config, n_best=1, length_factor=self.source.length_factor)
         guide = Guide.from_config(config, vocabulary=self.target.vocabulary_size)
@@ -133,7 +139,7 @@ class BatchSearch(NamedTuple):
         """Returns the constraints for the search of one batch."""
         steps = int(limit_lengths(sources, config, len(prefix)).max())
         vocabulary = self.target.vocabulary_size
-        return Guide.from_config(config, prefix=prefix, places=text_ids, steps=steps, vocabulary=vocabulary)
+        return Guide.from_config(config, prefix=prefix, text_ids=text_ids, steps=steps, vocabulary=vocabulary)
 
     def encode_prefix(self, config: SearchConfig) -> list[int]:
         """Returns the forced beginning in ids. Raises OptionError if the model cannot write it or has no room left."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.search.beam import SearchResult
-from nmt_cli.search.forced import Forced
+from nmt_cli.search.forced import ForcedTarget
 from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.masking import MaskedSide, leave_unmasked, mask_sides
 from nmt_cli.text.normalise import normalise
@@ -30,7 +30,7 @@ def force_lines(
     progress: Callable[[int], None] | None = None,
     *,
     limit: int | None = None,
-) -> list[Forced]:
+) -> list[ForcedTarget]:
     """Scores each of `targets` as the translation of its line of `sources`; `progress` receives how many are done.
 
     Attention is cut to the length of each source. An unknown token counts as the model's unknown token. At most `limit`
@@ -113,7 +113,7 @@ def unmask_translation(translation: Translation, pair: MaskedPair, sides: Sides)
     )
 
 
-def make_result(forced: Forced) -> SearchResult:
+def make_result(forced: ForcedTarget) -> SearchResult:
     """Returns a scored target in the form of a search result."""
     return SearchResult(
         tokens=forced.tokens,

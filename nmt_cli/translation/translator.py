@@ -26,7 +26,6 @@ from nmt_cli.translation.pieces import LineReader, Piece, keep_verbatim
 from nmt_cli.translation.repair import Repairer
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.span_placement import Sides
-from nmt_cli.translation.unknown_words import replace_unknown
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -210,6 +209,8 @@ class Translator:
         if repair is not None and repair.heal and not config.sampling.sample:  # a sample is wanted as it was drawn
             translations = self.repairer.repair(translations, config)
         if repair is not None and repair.replace_unknown:
+            from nmt_cli.translation.unknown_words import replace_unknown  # which few translations need
+
             translations = [replace_unknown(translation, self.source, self.target) for translation in translations]
         return translations
 

@@ -50,7 +50,7 @@ def test_links_beyond_the_words_are_refused(model: Path, tmp_path: Path) -> None
 
 def test_the_beam_is_drawn_on_the_terminal_and_as_a_picture(model: Path, tmp_path: Path) -> None:
     result = visualize(model, "bade giko.", "--beam", "--beam-size", "3", "-o", "-", "-o", str(tmp_path / "b.svg"))
-    assert "x pruned" in result.stdout
+    assert "x the closest pruned" in result.stdout
     assert "bade giko." in (tmp_path / "b.svg").read_text(encoding="utf-8")
 
 
@@ -71,4 +71,4 @@ def test_the_sentences_of_a_line_are_drawn_as_they_are_translated(model: Path, t
     written = runner.invoke(app, ["translate", str(tmp_path / "line.txt"), "--no-heal", "--model", str(model)]).stdout
     assert visualize(model, line, "-o", "-").stdout.splitlines()[:2] == [line, written.strip()]
     assert visualize(model, line, "-o", "-").stdout.count("</s>") >= 2  # one behind each sentence
-    assert "the first of 2 is drawn" in visualize(model, line, "--beam").stderr
+    assert "translated in 2 parts; the first is drawn" in visualize(model, line, "--beam").stderr

@@ -62,7 +62,7 @@ def test_several_inputs_standard_input_and_given_test_data_in_one_command(corpus
     assert lines[0].startswith("toy.en-de.tsv, standard input, new.en and 2 more: 517 pairs en -> de")
     assert "15 held-out" in lines[1]
     assert "! 15 dropped: a sentence of the given dev or test data; toy.en-de.tsv, line 396: " in done.stderr
-    assert "of train are repetitions, by weight" in done.stderr
+    assert "of the training pairs are repetitions, by weight" in done.stderr
     assert "dev 48   test 15" in done.stderr
     assert "<h2>held-out: 15 dropped</h2>" in (corpus.parent / "r.html").read_text()
 
@@ -75,7 +75,7 @@ def test_findings_are_told_with_file_line_and_pair_and_can_be_kept(corpus: Path)
     assert f"  ! 1 mended: HTML entities or tags; {line}   [markup]" in told
     assert "1 script" in told and 'line 404: "He said: Привет, мой друг"' in told
     kept = nmt(corpus.parent, "prepare", corpus.name, "--force", "--keep", "script", "--keep", "empty").stderr
-    assert "dropped 1: 1 duplicate " in kept and "! 1 kept: a side in a script" in kept
+    assert "dropped 1: 1 duplicate " in kept and "! 1 kept: one side is in a script" in kept
 
 
 def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
         (["--encoding", "klingon"], 2, "there is no encoding 'klingon'"),
         (["--dev", "100%"], 2, "a share is more than 0 and less than 1"),
         (["--test", "missing.tsv"], 66, "missing.tsv does not exist"),
-        (["--source-file", "toy.en-de.tsv"], 2, "--source-file and --target-file belong together"),
+        (["--source-file", "toy.en-de.tsv"], 2, "--source-file and --target-file need each other"),
         (["--strict"], 65, "--strict: 1 empty, 1 duplicate (first: toy.en-de.tsv, line 402)"),
         (["--report", "r.doc"], 2, "ends in .html or .json"),
         (["--data", "toy.en-de.tsv"], 73, "toy.en-de.tsv is a file"),

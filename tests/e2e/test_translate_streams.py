@@ -214,7 +214,7 @@ def on_a_terminal(place: Path, *arguments: str, typing: Sequence[bytes], prompt:
 def test_what_is_typed_in_bytes_that_are_no_utf8_is_told_or_replaced(place: Path) -> None:
     code, shown = on_a_terminal(place, typing=[b"\xff\n"], prompt="› ")
     assert code == 65
-    assert "error: line 1 as it was typed: byte 0xff is not valid UTF-8" in "".join(shown)
+    assert "error: typed line 1 is invalid UTF-8: byte 0xff" in "".join(shown)
     code, shown = on_a_terminal(place, "--errors", "replace", typing=[b"\xff\n", b"\x04"], prompt="› ")
     assert code == 0 and any(line.startswith("  ") for line in shown)
 

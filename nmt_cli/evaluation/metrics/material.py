@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
 
 if TYPE_CHECKING:
-    from nmt_cli.search.forced import Forced
+    from nmt_cli.search.forced import ForcedTarget
 
 
 @dataclass(frozen=True)
@@ -19,5 +19,5 @@ class Material:
     hypotheses: Hypotheses
     references: References
     sources: Sequence[str] | None = None
-    forced: Sequence[Forced] | None = None  # the first references, scored by the model
+    forced: Sequence[ForcedTarget] | None = None  # the first references, scored by the model
     subwords: str = ""  # fingerprint of the target subwords in which `forced` is scored

@@ -12,7 +12,7 @@ from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.score import Score, Statistics, make_ratio_statistics
 
 if TYPE_CHECKING:
-    from nmt_cli.search.forced import Forced
+    from nmt_cli.search.forced import ForcedTarget
 
 
 def format_signature(material: Material) -> str:
@@ -60,7 +60,7 @@ def compute_token_accuracy(material: Material, config: ScoreConfig) -> Score:
     )
 
 
-def require_forced(material: Material) -> Sequence[Forced]:
+def require_forced(material: Material) -> Sequence[ForcedTarget]:
     """Returns the references as scored by the model. Raises OptionError if they were not scored."""
     if not material.forced:
         raise OptionError("perplexity and accuracy need a model and the sources", hint="leave --hypothesis out")

@@ -21,7 +21,9 @@ from nmt_cli.translation import forced
 from nmt_cli.translation.translator import Translator
 
 runner = CliRunner()
-SURE = forced.Forced(tokens=(5, 3), log_probabilities=(0.0, 0.0), likeliest=(True, True), attention=np.ones((2, 1)))
+SURE = forced.ForcedTarget(
+    tokens=(5, 3), log_probabilities=(0.0, 0.0), likeliest=(True, True), attention=np.ones((2, 1))
+)
 
 
 @dataclass

@@ -80,9 +80,11 @@ def test_each_plural_form_of_the_language_is_filled_and_more_than_two_are_fuzzy(
 
 def test_all_is_translated_anew_where_asked_and_is_then_not_fuzzy() -> None:
     entries = polib.pofile(converted("po", CATALOGUE, retranslate=True)[0])
-    found = {entry.msgid: (entry.msgstr, entry.fuzzy, entry.previous_msgid) for entry in entries if not entry.obsolete}
-    assert found["open"] == ("OPEN", False, None)
-    assert found["new day"] == ("NEW DAY", False, None)
+    messages = {
+        entry.msgid: (entry.msgstr, entry.fuzzy, entry.previous_msgid) for entry in entries if not entry.obsolete
+    }
+    assert messages["open"] == ("OPEN", False, None)
+    assert messages["new day"] == ("NEW DAY", False, None)
     assert [entry.msgstr for entry in entries if entry.obsolete] == ["weg"]
 
 
@@ -96,8 +98,8 @@ def test_an_indented_entry_is_one() -> None:
         HEADER.format(2)
         + 'msgid "a b"\nmsgstr ""\n\n  #, fuzzy\n  msgid "c d"\n  msgstr ""\n\nmsgid "e f"\nmsgstr ""\n'
     )
-    found = {entry.msgid: entry.msgstr for entry in polib.pofile(converted("po", text)[0])}
-    assert found == {"a b": "A B", "c d": "C D", "e f": "E F"}
+    messages = {entry.msgid: entry.msgstr for entry in polib.pofile(converted("po", text)[0])}
+    assert messages == {"a b": "A B", "c d": "C D", "e f": "E F"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from support.translations import backwards, converted
 
 
 def parts(text: str, *marks: Mark) -> list[str]:
-    return [one.text for one in split_marked(MarkedText(text, marks), by_sentence=True)]
+    return [sentence.text for sentence in split_marked(MarkedText(text, marks), by_sentence=True)]
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_sentences_are_cut_apart_but_not_inside_a_mark() -> None:
     ],
 )
 def test_sentences_stay_together_where_asked(name: str, text: str) -> None:
-    given = text.format("" if name == "po" else "one two. Three")
-    assert converted(name, given, backwards)[0] == text.format("TWO. ONE THREE")
-    assert converted(name, given, backwards, split_sentences=False)[0] == text.format("THREE TWO. ONE")
+    source = text.format("" if name == "po" else "one two. Three")
+    assert converted(name, source, backwards)[0] == text.format("TWO. ONE THREE")
+    assert converted(name, source, backwards, split_sentences=False)[0] == text.format("THREE TWO. ONE")

@@ -51,10 +51,10 @@ def test_the_translation_is_scored_not_the_source() -> None:
 
 
 def test_one_hypothesis_a_line_is_asked_for_and_progress_is_passed_on() -> None:
-    told: list[int] = []
-    report, translator = shouted(of("a", "b"), SearchConfig(beam_size=7, n_best=3), progress=told.append)
+    counts: list[int] = []
+    report, translator = shouted(of("a", "b"), SearchConfig(beam_size=7, n_best=3), progress=counts.append)
     assert (translator.config.n_best, translator.config.beam_size, report.search.beam_size) == (1, 7, 7)
-    assert told == [2]
+    assert counts == [2]
 
 
 def test_translations_that_were_cut_are_told() -> None:
@@ -82,11 +82,11 @@ def test_bleu_of_a_language_without_spaces_is_warned_of() -> None:
 
 def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
     report, _ = shouted(of("a"), SearchConfig(beam_size=3))
-    told = json.loads(json.dumps(make_report_json(report, {"split": "test"})))
-    assert told["scored"] == {"split": "test"}
-    assert (told["sentences"], told["references_per_sentence"], told["beam_size"]) == (1, 1, 3)
-    assert told["scores"]["bleu1"]["value"] == 0
-    assert told["scores"]["bleu1"]["signature"].startswith("nrefs:1|")
+    mapping = json.loads(json.dumps(make_report_json(report, {"split": "test"})))
+    assert mapping["scored"] == {"split": "test"}
+    assert (mapping["sentences"], mapping["references_per_sentence"], mapping["beam_size"]) == (1, 1, 3)
+    assert mapping["scores"]["bleu1"]["value"] == 0
+    assert mapping["scores"]["bleu1"]["signature"].startswith("nrefs:1|")
     assert make_report_json(report_of(["chrf"], of("a")), {})["beam_size"] is None
 
 

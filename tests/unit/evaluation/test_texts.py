@@ -35,18 +35,18 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_references_of_several_files_come_sentence_by_sentence(tmp_path: Path) -> None:
-    one, two, own = (
+    first, second, hypotheses = (
         write(tmp_path / name, text) for name, text in (("1", b"a\nb\n"), ("2", b"c\nd"), ("h", b"e\nf\n"))
     )
-    text = read_files(own, [one, two])
+    text = read_files(hypotheses, [first, second])
     assert text.lines == ("e", "f")
     assert text.references == (("a", "c"), ("b", "d"))
 
 
 def test_files_of_different_lengths_are_refused_with_both_counts(tmp_path: Path) -> None:
-    own, reference = write(tmp_path / "h", b"a\nb\n"), write(tmp_path / "r", b"a\n")
+    hypotheses, reference = write(tmp_path / "h", b"a\nb\n"), write(tmp_path / "r", b"a\n")
     with pytest.raises(DataError, match=r"h: 2 lines, .*r: 1"):
-        read_files(own, [reference])
+        read_files(hypotheses, [reference])
 
 
 def test_empty_files_are_refused(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
 
 def test_a_forced_beginning_does_not_count_against_the_limit_of_a_short_source() -> None:
     config = SearchConfig(max_length=100)
-    assert limit_lengths(sources(3), config, forced=30).tolist() == [3 * 3 + 5 + 30]
-    assert limit_lengths(sources(3), config, forced=95).tolist() == [100]
+    assert limit_lengths(sources(3), config, prefix_length=30).tolist() == [3 * 3 + 5 + 30]
+    assert limit_lengths(sources(3), config, prefix_length=95).tolist() == [100]
 
 
 def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:

@@ -11,7 +11,7 @@ from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import measure_all
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.forced import Forced, force
+from nmt_cli.search.forced import ForcedTarget, force
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
@@ -53,8 +53,8 @@ def test_what_greedy_search_finds_is_likeliest_at_every_place_with_the_same_atte
 
 def test_perplexity_is_per_token_of_all_sentences_and_accuracy_the_share_of_first_choices() -> None:
     looks = np.ones((1, 1))
-    half = Forced((5, 6, 3), (math.log(0.5),) * 3, (True, False, True), looks)
-    eighth = Forced((3,), (math.log(0.125),), (False,), looks)
+    half = ForcedTarget((5, 6, 3), (math.log(0.5),) * 3, (True, False, True), looks)
+    eighth = ForcedTarget((3,), (math.log(0.125),), (False,), looks)
     material = Material(["", ""], [["a"], ["b"]], ["", ""], [half, eighth])
     scores = measure_all(["perplexity", "accuracy"], material)
     assert scores["perplexity"].value == pytest.approx(2 ** (6 / 4))

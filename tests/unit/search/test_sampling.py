@@ -52,7 +52,7 @@ def test_top_p_draws_from_the_fewest_that_reach_it(top_p: float, kept: int) -> N
 
 
 def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[list[SearchResult]]:
-    guide = Guide.from_config(config, places=[TextId(line, 0) for line in lines], steps=config.max_length)
+    guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in lines], steps=config.max_length)
     return search(TableModel(vocabulary=6), sources(*seeds), config, guide=guide)
 
 
@@ -72,7 +72,7 @@ def test_samples_are_as_likely_as_the_model_says() -> None:
     # 4,000 samples of one sentence: the share of every first token within four standard deviations.
     model, count = TableModel(vocabulary=4), 4_000
     config = SearchConfig(max_length=1, n_best=1, sampling=SamplingConfig(sample=True))
-    guide = Guide.from_config(config, places=[TextId(line, 0) for line in range(count)], steps=1)
+    guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in range(count)], steps=1)
     found = search(model, sources(*[3] * count), config, guide=guide)
     shares = Counter(one[0].tokens[0] for one in found)
     for token, probability in zip(model.tokens.tolist(), np.exp(model.distribution(13, 2)), strict=True):

@@ -17,7 +17,7 @@ from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.training import run as running
+from nmt_cli.training import publish as publishing
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.int8_check import Int8Check, quantise_and_check
 from nmt_cli.training.run import TrainReport, train
@@ -147,7 +147,7 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
         seen.append(validate.translator.carries)
         return quantise_and_check(corpus, directory, validate)
 
-    monkeypatch.setattr(running, "quantise_and_prove", prove)
+    monkeypatch.setattr(publishing, "quantise_and_check", prove)
     train(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0))
     assert seen == [Translator.load(ModelRequest(tmp_path / "model")).carries] == [False]
 

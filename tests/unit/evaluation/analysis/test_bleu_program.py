@@ -38,10 +38,10 @@ def sacrebleu(tmp_path: Path, *options: str) -> dict[str, object]:
 
 
 def test_the_default_bleu_is_that_of_the_command_to_the_last_digit(tmp_path: Path) -> None:
-    told = sacrebleu(tmp_path)
+    reported = sacrebleu(tmp_path)
     ours = METRICS["bleu"](HYPOTHESES, PAIRED)
-    assert round(ours.value, 13) == told["score"]
-    assert ours.signature == told["signature"]
+    assert round(ours.value, 13) == reported["score"]
+    assert ours.signature == reported["signature"]
     assert METRICS["bleu4"](HYPOTHESES, PAIRED).value == ours.value
 
 
@@ -49,8 +49,10 @@ def test_the_default_bleu_is_that_of_the_command_to_the_last_digit(tmp_path: Pat
     ("ours", "theirs"), [("floor:0.2", ["floor", "-sv", "0.2"]), ("add-k:1", ["add-k", "-sv", "1"])]
 )
 def test_smoothing_is_that_of_the_command(tmp_path: Path, ours: str, theirs: list[str]) -> None:
-    told = sacrebleu(tmp_path, "-s", *theirs)
-    assert METRICS["bleu"](HYPOTHESES, PAIRED, ScoreConfig(smooth=ours)).value == pytest.approx(told["score"], abs=1e-9)
+    reported = sacrebleu(tmp_path, "-s", *theirs)
+    assert METRICS["bleu"](HYPOTHESES, PAIRED, ScoreConfig(smooth=ours)).value == pytest.approx(
+        reported["score"], abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,17 +94,17 @@ def test_trials_are_sacrebleu_s_also_where_memory_makes_parts_of_them(monkeypatc
 
 
 def test_a_single_sentence_has_no_interval_and_no_bootstrap() -> None:
-    found = compare(METRICS["bleu"](["a"], [["a"]]), METRICS["bleu"](["b"], [["a"]]), resamples=1000)
-    assert found is not None and (found.interval, found.bootstrap_p) == (None, None)
-    assert found.randomisation_p == 1
+    comparison = compare(METRICS["bleu"](["a"], [["a"]]), METRICS["bleu"](["b"], [["a"]]), resamples=1000)
+    assert comparison is not None and (comparison.interval, comparison.bootstrap_p) == (None, None)
+    assert comparison.randomisation_p == 1
 
 
 def test_systems_that_differ_in_one_sentence_are_not_told_apart() -> None:
     """However it is swapped, the difference is as great; of two swapped alike, half of the ways are."""
     references = [[f"sentence {number}"] for number in range(20)]
-    right = [one for (one,) in references]
+    right = [sentence for (sentence,) in references]
     metric = METRICS["exact"]
     for wrong, expected in ((1, 1.0), (2, 0.5), (3, 0.25)):
         other = ["something else"] * wrong + right[wrong:]
-        found = compare(metric(right, references), metric(other, references), resamples=0)
-        assert found is not None and found.randomisation_p == pytest.approx(expected, abs=0.02)
+        comparison = compare(metric(right, references), metric(other, references), resamples=0)
+        assert comparison is not None and comparison.randomisation_p == pytest.approx(expected, abs=0.02)

@@ -25,10 +25,10 @@ SMOOTHING = st.sampled_from(["exp", "none", "floor:0.1", "add-k:1", "add-k:0.5",
 @given(SENTENCE, SENTENCE, st.integers(1, 4), SMOOTHING)
 def test_the_derivation_ends_at_the_score_itself(candidate: str, reference: str, order: int, smooth: str) -> None:
     config = ScoreConfig(smooth=smooth)
-    own, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
-    orders = [match_ngrams(n, own, other) for n in range(1, order + 1)]
-    precisions = smooth_precisions([(one.matches, one.total) for one in orders], config)
-    derived = multiply_precisions(precisions, compute_brevity_penalty(len(own), len(other)))
+    tokens, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
+    orders = [match_ngrams(n, tokens, other) for n in range(1, order + 1)]
+    precisions = smooth_precisions([(matched.matches, matched.total) for matched in orders], config)
+    derived = multiply_precisions(precisions, compute_brevity_penalty(len(tokens), len(other)))
     assert 100 * derived == pytest.approx(make_bleu(order)([candidate], [[reference]], config).value, abs=1e-9)
 
 

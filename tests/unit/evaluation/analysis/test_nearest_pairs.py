@@ -25,13 +25,15 @@ def model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> P
 def test_a_training_sentence_is_nearest_to_itself_and_the_index_is_made_once(
     corpus: PreparedCorpus, model: Path
 ) -> None:
-    translator, pairs, told = Translator.load(ModelRequest(model)), corpus.read_pairs("train"), []
-    index = open_index(translator, corpus, model, told.append)
-    found = index.find_nearest(encode_lines(translator, [pairs[7].source, pairs[3].source]), pairs, 3)
-    assert [own[0].line for own in found] == [8, 4]
-    assert found[0][0].pair == pairs[7] and found[0][0].similarity == pytest.approx(1, abs=0.01)
-    assert [one.similarity for one in found[0]] == sorted((one.similarity for one in found[0]), reverse=True)
-    assert told[-1] == len(pairs) and make_index_path(translator, corpus, model).is_file()
+    translator, pairs, progress = Translator.load(ModelRequest(model)), corpus.read_pairs("train"), []
+    index = open_index(translator, corpus, model, progress.append)
+    neighbours = index.find_nearest(encode_lines(translator, [pairs[7].source, pairs[3].source]), pairs, 3)
+    assert [ranking[0].line for ranking in neighbours] == [8, 4]
+    assert neighbours[0][0].pair == pairs[7] and neighbours[0][0].similarity == pytest.approx(1, abs=0.01)
+    assert [neighbour.similarity for neighbour in neighbours[0]] == sorted(
+        (neighbour.similarity for neighbour in neighbours[0]), reverse=True
+    )
+    assert progress[-1] == len(pairs) and make_index_path(translator, corpus, model).is_file()
     again: list[int] = []
     assert open_index(translator, corpus, model, again.append).vectors.shape == index.vectors.shape
     assert again == []

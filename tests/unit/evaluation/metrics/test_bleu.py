@@ -35,34 +35,34 @@ def program(folder: Path, references: int, *options: str) -> dict[str, Any]:
     """What the sacrebleu program says of these sentences, by the metric's name, with twelve digits."""
     (folder / "hypotheses").write_text("\n".join(HYPOTHESES) + "\n", encoding="utf-8")
     for number in range(references):
-        lines = "".join(own[number] + "\n" for own in REFERENCES)
+        lines = "".join(alternatives[number] + "\n" for alternatives in REFERENCES)
         (folder / f"reference{number}").write_text(lines, encoding="utf-8")
     files = [str(folder / f"reference{number}") for number in range(references)]
     command = [sys.executable, "-m", "sacrebleu", *files, "-i", str(folder / "hypotheses"), "-w", "12", *options]
     done = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
     said = json.loads(done.stdout)
-    return {one["name"]: one for one in (said if isinstance(said, list) else [said])}
+    return {entry["name"]: entry for entry in (said if isinstance(said, list) else [said])}
 
 
 @pytest.mark.parametrize("references", [1, 2])
 def test_bleu_and_chrf_are_those_of_the_sacrebleu_program_to_the_last_digit(tmp_path: Path, references: int) -> None:
-    told = program(tmp_path, references, "-m", "bleu", "chrf")
-    own_references = [own[:references] for own in REFERENCES]
+    reported = program(tmp_path, references, "-m", "bleu", "chrf")
+    first_references = [alternatives[:references] for alternatives in REFERENCES]
     for metric, name in (("bleu", "BLEU"), ("bleu4", "BLEU"), ("chrf", "chrF2")):
-        score = METRICS[metric](HYPOTHESES, own_references)
-        assert round(score.value, 12) == told[name]["score"]
-        assert score.signature == told[name]["signature"]
+        score = METRICS[metric](HYPOTHESES, first_references)
+        assert round(score.value, 12) == reported[name]["score"]
+        assert score.signature == reported[name]["signature"]
 
 
 @pytest.mark.parametrize("tokenizer", ["none", "intl", "zh", "char"])
 def test_in_lower_case_and_with_other_words_they_are_too(tmp_path: Path, tokenizer: str) -> None:
     options = ["-m", "bleu", "chrf", "--tokenize", tokenizer, "--lowercase", "--chrf-lowercase"]
-    told = program(tmp_path, 1, *options)
+    reported = program(tmp_path, 1, *options)
     config = ScoreConfig(lowercase=True, bleu_tokenizer=tokenizer)
     for metric, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
-        score = METRICS[metric](HYPOTHESES, [own[:1] for own in REFERENCES], config)
-        assert round(score.value, 12) == told[name]["score"]
-        assert score.signature == told[name]["signature"]
+        score = METRICS[metric](HYPOTHESES, [alternatives[:1] for alternatives in REFERENCES], config)
+        assert round(score.value, 12) == reported[name]["score"]
+        assert score.signature == reported[name]["signature"]
 
 
 def test_bleu_of_lower_orders_is_the_geometric_mean_of_fewer_precisions() -> None:
