@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.runtime.onnx_engine import OnnxState, move_rows
-from nmt_cli.search.beam import order_compactly
+from nmt_cli.search.beam import compute_compacting_order
 
 
 def make_state(sentences: int, *, shared: bool) -> OnnxState:
@@ -43,7 +43,7 @@ def test_every_row_keeps_the_entries_of_its_sentence(data: st.DataObject, senten
 @given(st.lists(st.booleans(), min_size=1))
 def test_holes_are_filled_from_behind_in_the_memory_that_is_there(is_open: list[bool]) -> None:
     array = np.arange(len(is_open), dtype=np.float32)
-    kept = order_compactly(np.array(is_open))
+    kept = compute_compacting_order(np.array(is_open))
     assert sorted(kept.tolist()) == [index for index, is_kept in enumerate(is_open) if is_kept]
     assert all(kept[index] == index for index, is_kept in enumerate(is_open[: len(kept)]) if is_kept)
     moved = move_rows({"hidden": array}, kept)["hidden"]
