@@ -35,9 +35,9 @@ class Impatient(Watcher):
 def main(corpus: Path, directory: Path, resume: bool, steps: int) -> None:
     from nmt_cli.training.run import assist, train
 
-    place = ProcessRole.parse(os.environ.get("TF_CONFIG"))
-    work = train if place.is_chief else assist
-    work(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, place=place, resume=resume, watcher=Impatient(steps))
+    role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
+    work = train if role.is_chief else assist
+    work(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, role=role, resume=resume, watcher=Impatient(steps))
 
 
 if __name__ == "__main__":

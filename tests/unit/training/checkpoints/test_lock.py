@@ -19,8 +19,8 @@ from nmt_cli.training.checkpoints.lock import claim_model
 HOLDER = """
 import sys, time
 from pathlib import Path
-from nmt_cli.training.claim import claimed
-with claimed(Path(sys.argv[1]), replace=False):
+from nmt_cli.training.checkpoints.lock import claim_model
+with claim_model(Path(sys.argv[1]), replace=False):
     print("held", flush=True)
     time.sleep(600)
 """

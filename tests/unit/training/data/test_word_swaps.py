@@ -115,7 +115,7 @@ def test_about_as_many_pairs_are_swapped_as_asked(corpus: PreparedCorpus) -> Non
 def test_pictures_have_no_words_to_swap() -> None:
     split = SimpleNamespace(source=[0])
     pictures = SimpleNamespace(
-        encoded=lambda split_name: split, has_pictures=True, tokenizer_settings=SimpleNamespace(kind="unigram")
+        load_encoded=lambda split_name: split, has_pictures=True, tokenizer_settings=SimpleNamespace(kind="unigram")
     )
     with pytest.raises(OptionError, match="the sources of this corpus are pictures"):
         check_corpus(pictures, TrainConfig(swap_words=0.5))  # type: ignore[arg-type]

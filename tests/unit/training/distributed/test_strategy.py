@@ -48,7 +48,7 @@ def test_without_a_gpu_there_is_nothing_to_share() -> None:
 def test_each_core_has_a_part_of_the_batch_if_it_is_large_enough(
     options: dict[str, int], replicas: int, parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices, "cores", lambda: 8)
+    monkeypatch.setattr(devices, "count_cores", lambda: 8)
     assert parts_of_batch(TrainConfig(**options), replicas) == parts
 
 
@@ -62,7 +62,7 @@ def test_products_are_shared_among_the_cores_that_are_left(
     parts: int, threads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[int] = []
-    monkeypatch.setattr(devices, "cores", lambda: 8)
+    monkeypatch.setattr(devices, "count_cores", lambda: 8)
     monkeypatch.setattr(tf.config.threading, "set_intra_op_parallelism_threads", told.append)
     give_threads(parts)
     assert told == threads
