@@ -51,6 +51,7 @@ class Enough(Exception):
 def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) -> StepWatcher:
     """Who watched the first updates."""
     with silent_tensorflow():
+        from nmt_cli.training.request import TrainingRequest
         from nmt_cli.training.run import train
 
     class Ending(StepWatcher):
@@ -60,7 +61,7 @@ def measure_training(corpus: PreparedCorpus, config: TrainConfig, steps: int) ->
     watcher = Ending(steps)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            train(corpus, Path(folder, "model"), ModelConfig.from_options(), config, watcher=watcher)
+            train(TrainingRequest(corpus, Path(folder, "model"), ModelConfig.from_options(), config, watcher))
         except Enough:
             pass
     return watcher

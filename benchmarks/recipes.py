@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from nmt_cli.evaluation.analysis.sentence_groups import words_of
+from nmt_cli.evaluation.analysis.sentence_groups import split_words
 from nmt_cli.evaluation.analysis.significance import bootstrap_interval
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.score import Score
@@ -64,7 +64,7 @@ class Translations:
 
     def only(self, *, short: bool) -> Translations:
         """Those of sources of up to SHORT words, or those of longer ones."""
-        rows = [row for row, source in enumerate(self.sources) if (len(words_of(source)) <= SHORT) == short]
+        rows = [row for row, source in enumerate(self.sources) if (len(split_words(source)) <= SHORT) == short]
         texts = (self.sources, self.references, self.hypotheses)
         return Translations(*([column[row] for row in rows] for column in texts))
 

@@ -34,10 +34,10 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import Batch, TrainingBatches
-from nmt_cli.training.distributed.process import ALONE
-from nmt_cli.training.distributed.strategy import make_strategy, parts_of_batch
-from nmt_cli.training.precision import dtype_policy, policy_name
-from nmt_cli.training.run import vocabularies_of
+from nmt_cli.training.distributed.process import SINGLE_PROCESS
+from nmt_cli.training.distributed.strategy import count_parts, make_strategy
+from nmt_cli.training.precision import choose_policy, dtype_policy
+from nmt_cli.training.run import read_vocabularies
 from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 
@@ -51,9 +51,9 @@ class Seconds:
 
 
 def trainer(config: TrainConfig, corpus: PreparedCorpus) -> Trainer:
-    with dtype_policy(policy_name(None)):
-        network = Seq2Seq(ModelConfig.from_options(), vocabularies_of(corpus))
-    return Trainer(network, Schedule(config, 1_000), config, parts_of_batch(config, 1))
+    with dtype_policy(choose_policy(None)):
+        network = Seq2Seq(ModelConfig.from_options(), read_vocabularies(corpus))
+    return Trainer(network, Schedule(config, 1_000), config, count_parts(config, 1))
 
 
 def ours(one: Trainer, batches: list[Batch]) -> Seconds:
@@ -103,7 +103,7 @@ def main() -> None:
     given = parser.parse_args()
     python = install(given.peers)
     corpus, config = PreparedCorpus.load(given.data), TrainConfig()
-    make_strategy(config, ALONE)  # as `nmt train` sets up TensorFlow's threads
+    make_strategy(config, SINGLE_PROCESS)  # as `nmt train` sets up TensorFlow's threads
     batches = list(islice(TrainingBatches(corpus, config).make_epoch(1), given.batches))
     vocabulary = corpus.source_tokenizer.vocabulary_size  # the joint one, as it would have it
     arrays = given.peers / "batches.npz"

@@ -1,4 +1,4 @@
-"""How much of this machine the process may use. Standard library only."""
+"""The share of the machine that this process may use. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def count_cores() -> int:
-    """How many processor cores this process may use."""
+    """Returns the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

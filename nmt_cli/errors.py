@@ -1,16 +1,16 @@
-"""Everything that can go wrong by the user's doing or the machine's, as one tree.
+"""Everything that can go wrong because of the user or the machine, as one tree.
 
     NmtError
-    ├── OptionError         an option or a configuration file asks for what cannot be      exit 2
-    ├── DataError           a file was read, and what stands in it will not do             exit 65
-    │   └── DamagedError    a directory that nmt wrote is incomplete or was changed        exit 65
-    ├── NotFoundError       a file or directory that was named is not there                exit 66
-    ├── MissingExtraError   a package that this command needs is not installed             exit 69
-    ├── OutputError         something could not be written                                 exit 73
-    ├── TrainingError       training ran and cannot go on                                  exit 70
-    └── WorkerError         processes that were to help died again and again               exit 70
+    ├── OptionError         an option or a configuration file has an invalid value         exit 2
+    ├── DataError           the content of a file cannot be used                           exit 65
+    │   └── DamagedError    a directory that nmt wrote is incomplete or has been changed   exit 65
+    ├── NotFoundError       a file or directory does not exist                             exit 66
+    ├── MissingExtraError   a package that the command needs is not installed              exit 69
+    ├── OutputError         something cannot be written                                    exit 73
+    ├── TrainingError       training has begun and cannot continue                         exit 70
+    └── WorkerError         worker processes died again and again                          exit 70
 
-An error says what is wrong with what was given (`message`) and what to type next (`hint`).
+An error says what is wrong with the input (`message`) and what to type next (`hint`).
 Nothing here prints or exits: `cli/app.py` does, once.
 """
 
@@ -23,7 +23,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes of `nmt`; from 64 on they are those of BSD's sysexits.h."""
+    """The exit codes of `nmt`; those from 64 on follow BSD's sysexits.h."""
 
     OK = 0
     FAILURE = 1
@@ -38,7 +38,7 @@ class ExitCode(IntEnum):
 
 
 class NmtError(Exception):
-    """What the user is told: one line of `message`, one line of `hint` (may be empty)."""
+    """The base of all errors that the user sees: a `message` of one line and a `hint` of one line, perhaps empty."""
 
     exit_code = ExitCode.FAILURE
 
@@ -57,7 +57,7 @@ class DataError(NmtError):
 
 
 class DamagedError(DataError):
-    """A prepared directory or a model directory that does not hold what its manifest says."""
+    """The files of a prepared directory or a model directory are not those that its manifest lists."""
 
 
 class NotFoundError(NmtError):
@@ -81,24 +81,24 @@ class WorkerError(NmtError):
 
 
 def find_nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like `name`, or None when none is alike enough to be worth naming."""
+    """Returns the candidate most similar to `name`; None if no candidate is similar enough."""
     matches = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
     return matches[0] if matches else None
 
 
-def from_os_error(error: OSError) -> NmtError:
-    """The `NmtError` that says in plain words what the operating system refused."""
+def convert_os_error(error: OSError) -> NmtError:
+    """Returns the `NmtError` that says in plain words what the operating system refused."""
     path = str(error.filename) if error.filename is not None else "a file"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        full = "disk" if error.errno == errno.ENOSPC else "quota of disk space"
+        resource = "disk" if error.errno == errno.ENOSPC else "disk quota"
         return OutputError(
-            f"the {full} is full: {path} could not be written",
-            hint="free some space, or write elsewhere; files that were complete are untouched",
+            f"the {resource} is full: {path} could not be written",
+            hint="free some space, or write elsewhere; complete files are unchanged",
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return OutputError(
             f"{path}: {(error.strerror or 'permission denied').lower()}",
-            hint="check the permissions of the file and its directory, or name another place",
+            hint="check the permissions of the file and its directory, or choose another path",
         )
     if error.errno == errno.ENOENT:
         return NotFoundError(f"{path} does not exist")

@@ -1,6 +1,6 @@
-"""Files that are either the old ones or the new ones, never half of one; and their checksums.
+"""Files and directories that are replaced as a whole, never by half; and checksums.
 
-Knows nothing of what the files mean.
+Does not know what the files mean.
 """
 
 from __future__ import annotations
@@ -24,35 +24,36 @@ DAY = 24 * 60 * 60  # seconds
 
 
 def hash_file(path: Path) -> str:
-    """Hexadecimal SHA-256 of the file's bytes, read in pieces."""
+    """Returns the SHA-256 of a file in hexadecimal digits, without reading the whole file into memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def require_file(path: Path) -> Path:
-    """`path` itself if it is a file that may be read.
+    """Returns `path` if it is a file that can be read.
 
-    Raises NotFoundError that names the nearest file of the same folder, or says that it is a directory or closed to us.
+    Raises NotFoundError for a path that does not exist (the hint names the nearest file in the same folder), for a
+    directory, and for a file that may not be read.
     """
     if path.is_dir():
         raise NotFoundError(f"{path} is a directory; a file is needed here")
     if not path.exists():
         folder = path.parent
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-        like = find_nearest(path.name, names)
-        raise NotFoundError(f"{path} does not exist", hint=f"did you mean {folder / like}?" if like else "")
+        nearest = find_nearest(path.name, names)
+        raise NotFoundError(f"{path} does not exist", hint=f"did you mean {folder / nearest}?" if nearest else "")
     if not os.access(path, os.R_OK):
-        raise NotFoundError(f"{path} may not be read", hint="check the permissions of the file, or name another")
+        raise NotFoundError(f"{path} cannot be read", hint="check the permissions of the file, or choose another")
     return path
 
 
 @contextmanager
-def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
-    """A temporary path beside `path` to write to; it takes the name `path` when the block ends well.
+def stage_file(path: Path, *, suffix: str = "") -> Iterator[Path]:
+    """Yields a temporary path beside `path` to write to, and renames it to `path` if the block ends without an error.
 
-    A file that is replaced leaves its permissions to the new one, which only its owner can read until then. Of a link,
-    the target is replaced; a device or a pipe is yielded itself, to be written to. `suffix` ends the temporary name,
-    for writers that look at the suffix. What the system refuses is told of `path`.
+    The new file takes over the permissions of the old one; until then, only its owner can read it. Of a link, the
+    target is replaced; a device or a pipe is yielded itself. `suffix` ends the temporary name, for writers that look at
+    it. An OSError names `path`, not the temporary path.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -61,7 +62,7 @@ def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial{suffix}")
     try:
-        temporary.unlink(missing_ok=True)  # of a process that was killed, whose number this one has
+        temporary.unlink(missing_ok=True)  # left by a killed process with the same number
         if target.exists():
             temporary.touch(mode=0o600)
         yield temporary
@@ -77,9 +78,9 @@ def atomic_path(path: Path, *, suffix: str = "") -> Iterator[Path]:
 
 
 def keep_permissions(old: Path, new: Path) -> None:
-    """Gives `new` the group and the mode of `old`; without the group's rights, where its group may not be given.
+    """Gives `new` the group and the mode of `old`, but no rights of the group if the group cannot be set.
 
-    Where there are no modes to give, `new` keeps what it has.
+    On a system without modes, `new` keeps its own.
     """
     status = old.stat()
     mode = stat.S_IMODE(status.st_mode)
@@ -92,22 +93,22 @@ def keep_permissions(old: Path, new: Path) -> None:
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """`value` as indented UTF-8 JSON in the key order given, atomically."""
-    with atomic_path(path) as temporary:
+    """Writes `value` as indented JSON in UTF-8, with its keys in order; replaces the file as a whole."""
+    with stage_file(path) as temporary:
         temporary.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 @contextmanager
 def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
-    """An empty directory beside `path` to fill; it takes the name `path` when the block ends well.
+    """Yields an empty directory beside `path` to fill, and renames it to `path` if the block ends without an error.
 
-    A directory that is replaced leaves its permissions to the new one. Of a link, the target is replaced. On any
-    exception the staged directory is removed and `path` is as it was.
-    Raises OutputError if `path` holds anything and `replace` is false.
+    The new directory takes over the permissions of the old one. Of a link, the target is replaced. After an exception
+    the staged directory is removed and `path` unchanged.
+    Raises OutputError if `path` is a file, or a directory that is not empty and `replace` is false.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    clear_left_over(target)
+    clear_leftovers(target)
     refuse_to_overwrite(path, replace=replace)
     staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
     try:
@@ -115,14 +116,14 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
         if target.exists():
             keep_permissions(target, staged)
         else:
-            staged.chmod(0o777 & ~current_umask())
-        exchange(staged, target)
+            staged.chmod(0o777 & ~read_umask())
+        exchange_directories(staged, target)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def clear_left_over(target: Path) -> None:
-    """Restores what a killed process had moved away, and removes its remains that are older than a day."""
+def clear_leftovers(target: Path) -> None:
+    """Restores a directory that a killed process had moved away, and removes staged ones older than a day."""
     leftover = re.compile(rf"\.{re.escape(target.name)}\.[^.]+\.(?:partial|old)")
     for path in target.parent.iterdir():
         if not leftover.fullmatch(path.name):
@@ -134,15 +135,15 @@ def clear_left_over(target: Path) -> None:
 
 
 def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
-    """Raises OutputError if `path` is a file, or a directory with anything in it that `replace` does not cover."""
+    """Raises OutputError if `path` is a file, or a directory that is not empty and `replace` is false."""
     if path.exists() and not path.is_dir():
-        raise OutputError(f"{path} is a file; a directory is to be written there")
+        raise OutputError(f"{path} is a file, but a directory is to be written there")
     if path.is_dir() and any(path.iterdir()) and not replace:
         raise OutputError(f"{path}/ already exists", hint="replace it with --force, or name another directory")
 
 
-def exchange(staged: Path, path: Path) -> None:
-    """Gives `staged` the name `path`; what was at `path` is then gone."""
+def exchange_directories(staged: Path, path: Path) -> None:
+    """Renames `staged` to `path`, and deletes the directory that was there."""
     if not path.exists():
         os.replace(staged, path)
         return
@@ -152,7 +153,8 @@ def exchange(staged: Path, path: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def current_umask() -> int:
+def read_umask() -> int:
+    """Returns the mask of permissions of new files, which can only be read by setting it."""
     umask = os.umask(0)
     os.umask(umask)
     return umask

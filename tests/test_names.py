@@ -19,7 +19,8 @@ BANNED = frozenset(
 # What a function of one word may be called. To add a verb, be sure that it says what goes in or comes out.
 VERBS = frozenset(
     """
-    accept add advance align analyse append apply ask assemble assign assist attend average backtrace backward
+    accept accumulate add advance align analyse
+    append apply ask assemble assign assist attend average backtrace backward
     barrier begin borrow bound broadcast build calibrate call check choose chunk claim clean close collect combine
     compare compile complete compose compute convert copy count create cut decode decompress describe detach detect
     diagnose divide download draw drop embed encode end evaluate examine exchange exclude execute explain export

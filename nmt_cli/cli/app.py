@@ -21,7 +21,7 @@ from typer.exceptions import TyperException
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
 from nmt_cli.cli.fast_start import LightParameters, leave_process
-from nmt_cli.errors import ExitCode, NmtError, OutputError, from_os_error
+from nmt_cli.errors import ExitCode, NmtError, OutputError, convert_os_error
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -134,7 +134,7 @@ def show_error(problem: NmtError | TyperException | OSError) -> int:
         message = problem.format_message().replace("Value error, ", "")  # pydantic adds it
         render.print_error(message, f"see `{path} --help`")
         return problem.exit_code
-    known = from_os_error(problem) if isinstance(problem, OSError) else problem
+    known = convert_os_error(problem) if isinstance(problem, OSError) else problem
     render.print_error(known.message, known.hint)
     return known.exit_code
 

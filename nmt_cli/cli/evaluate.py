@@ -15,7 +15,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES, resolve_available_names, resolve_names
-from nmt_cli.files import atomic_path
+from nmt_cli.files import stage_file
 from nmt_cli.search.config import SearchConfig
 
 METRIC_HELP = (
@@ -164,6 +164,6 @@ def print_scores(outcome: Outcome, inputs: EvaluationInputs, *, json_wanted: boo
 
 def write_sentences(evaluation: report.Report, path: Path) -> None:
     """Writes one row per sentence, with its scores."""
-    with atomic_path(path) as temporary:
+    with stage_file(path) as temporary:
         rows = ("\t".join(row) + "\n" for row in report.make_sentence_rows(evaluation))
         temporary.write_text("".join(rows), encoding="utf-8", newline="\n")

@@ -17,7 +17,7 @@ import typer
 
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
-from nmt_cli.settings import Setting, Settings, is_of, option_name, reject_unknown
+from nmt_cli.settings import Setting, Settings, has_type, name_option, reject_unknown
 
 # What the types of options are called in errors about a file of `--config`.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
@@ -133,7 +133,7 @@ def is_settings(annotation: Any) -> bool:
 def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
     """Returns the fields that are options; a field without a `Setting` is for programs alone."""
     fields: dict[str, dataclasses.Field[Any]] = {}
-    for kind in settings.option_classes():
+    for kind in settings.list_option_classes():
         for field in dataclasses.fields(kind):
             if "setting" in field.metadata:
                 fields.setdefault(field.name, field)
@@ -142,16 +142,16 @@ def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
 
 def make_options(settings: type[Settings]) -> list[inspect.Parameter]:
     """Returns the Typer options of all fields that are options."""
-    kinds = {name: kind for part in settings.option_classes() for name, kind in part.field_types().items()}
+    kinds = {name: kind for part in settings.list_option_classes() for name, kind in part.resolve_field_types().items()}
     return [make_option(field, kinds[field.name]) for field in option_fields(settings)]
 
 
 def make_option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
     """Returns the Typer option of one field of type `kind`, with its help, default and heading."""
     setting: Setting = field.metadata["setting"]
-    flag = f"--{option_name(field)}"
+    flag = f"--{name_option(field)}"
     if kind in (bool, bool | None):
-        flag = f"{flag}/--no-{option_name(field)}"
+        flag = f"{flag}/--no-{name_option(field)}"
     default = field.default
     if typing.get_origin(kind) is tuple:
         kind, default = list[typing.get_args(kind)[0]], list(field.default)  # type: ignore[misc, arg-type]
@@ -169,7 +169,7 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
         commands = list_sibling_commands(context)
         tables, shared = split_tables(load_toml(path), commands)
         other_tables = [key for key, value in shared.items() if isinstance(value, dict)]
-        reject_unknown(other_tables, commands, where=str(path), thing="command")
+        reject_unknown(other_tables, commands, where=str(path), noun="command")
         table = tables.get(str(context.info_name), {})
         parameters = map_options(context)
         defaults: dict[str, Any] = {}
@@ -190,13 +190,13 @@ def convert_file_value(kind: Any, option: str, value: Any, where: str) -> Any:
 
     Raises OptionError with `where` for a value of another type.
     """
-    if kind is str and is_of(float, value):
+    if kind is str and has_type(float, value):
         return str(value)
     if typing.get_origin(kind) is list:
         value = [value] if isinstance(value, str) else value
         fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
     else:
-        fits = kind not in IN_FILES or is_of(str if kind is Path else kind, value)
+        fits = kind not in IN_FILES or has_type(str if kind is Path else kind, value)
     if not fits:
         expected = IN_FILES.get(kind, "a list of texts")
         raise OptionError(f"{where}: --{option} cannot be {value!r}", hint=f"it takes {expected}")

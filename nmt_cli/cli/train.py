@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -36,7 +36,7 @@ from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.watcher import Watcher, Watchers
 
 if TYPE_CHECKING:
-    from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.training.request import TrainingRequest
 
 Resume = Annotated[
     bool,
@@ -72,7 +72,8 @@ def train(
     with --resume continues where it stopped.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.training.checkpoints.lock import claim_model
+    from nmt_cli.training.checkpoints.lock import lock_model
+    from nmt_cli.training.request import TrainingRequest
 
     deadline = Deadline.from_option(training.time)  # the time before training counts too
     require_tensorflow()
@@ -82,11 +83,14 @@ def train(
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # errors in the request come before TensorFlow starts
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
-    asked = explicit.select_fields(ModelConfig)
+    options = explicit.select_fields(ModelConfig)
+    request = TrainingRequest(
+        corpus, model, network, training, role=role, resume=resume, deadline=deadline, explicit=options
+    )
     if not role.is_chief:
-        assist_chief(corpus, model, network, training, role, screen, resume=resume, asked=asked)
+        assist_chief(request, screen)
         return
-    with claim_model(model, replace=force, resume=resume):
+    with lock_model(model, replace=force, resume=resume):
         screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
         if corpus.manifest.truncation is not None:
             screen.warn(format_cut(corpus.manifest.truncation))
@@ -94,9 +98,7 @@ def train(
             with screen.show_status("starting TensorFlow"), silent_tensorflow():
                 from nmt_cli.training.run import train as run
             with TrainingScreen(screen, stop) as shown:
-                watcher = combine_watchers(shown, tensorboard)
-                together = partial(run, role=role, deadline=deadline, resume=resume, asked=asked)
-                report = together(corpus, model, network, training, watcher=watcher)
+                report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
     shown.show_summary(report, model, pictures=corpus.has_pictures)
     if deadline is not None and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
@@ -127,30 +129,19 @@ def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: Tra
         explicit.refuse(["max_positions"], why, beside="positions", hint=hint)
 
 
-def assist_chief(
-    corpus: PreparedCorpus,
-    model: Path,
-    network: ModelConfig,
-    training: TrainConfig,
-    role: ProcessRole,
-    screen: Screen,
-    *,
-    resume: bool,
-    asked: Collection[str],
-) -> None:
+def assist_chief(request: TrainingRequest, screen: Screen) -> None:
     """Trains as a process that is not the chief: it computes its share of each update and writes nothing."""
-    from nmt_cli.training.checkpoints.checkpoint import state_path
+    from nmt_cli.training.checkpoints.checkpoint import locate_state
 
-    screen.say(f"{role}: assists the chief, which shows progress and writes the model")
+    screen.say(f"{request.role}: assists the chief, which shows progress and writes the model")
     with TemporaryDirectory(prefix="nmt.") as scratch, catch_stop_signals() as stop:
-        if resume and state_path(model).is_file():
-            state_path(Path(scratch)).parent.mkdir(parents=True)
-            copyfile(state_path(model), state_path(Path(scratch)))
+        if request.resume and locate_state(request.directory).is_file():
+            locate_state(Path(scratch)).parent.mkdir(parents=True)
+            copyfile(locate_state(request.directory), locate_state(Path(scratch)))
         with screen.show_status("starting TensorFlow"), silent_tensorflow():
             from nmt_cli.training.run import assist
-        watcher = StopWatcher(screen, stop)
-        assist(corpus, Path(scratch), network, training, role=role, watcher=watcher, resume=resume, asked=asked)
-    screen.say(f"{role}: done")
+        assist(replace(request, directory=Path(scratch), watcher=StopWatcher(screen, stop)))
+    screen.say(f"{request.role}: done")
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
 

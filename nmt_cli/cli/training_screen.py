@@ -102,7 +102,7 @@ class TrainingScreen(Watcher):
         score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
-        self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.proof)}")
+        self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.int8_check)}")
         self.screen.say_detail(f"  {validation.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
         if pictures:
@@ -116,10 +116,10 @@ def quote_for_shell(text: str) -> str:
     return quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
-def describe_int8(proof: Int8Check) -> str:
+def describe_int8(check: Int8Check) -> str:
     """Returns what weights in 8 bits cost in BLEU, and whether they are used."""
-    used = "used by default" if proof.default == "int8" else "so float is the default"
-    return f"int8 costs {max(proof.cost, 0.0):.1f} BLEU: {proof.int8_bytes / 1e6:.0f} MB, {used}."
+    used = "used by default" if check.default == "int8" else "so float is the default"
+    return f"int8 costs {max(check.cost, 0.0):.1f} BLEU: {check.int8_bytes / 1e6:.0f} MB, {used}."
 
 
 def format_time(seconds: float) -> str:

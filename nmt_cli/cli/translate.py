@@ -24,7 +24,7 @@ from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
-from nmt_cli.files import atomic_path, require_file
+from nmt_cli.files import require_file, stage_file
 from nmt_cli.jobs.executor import ExecutorConfig, open_executor
 from nmt_cli.jobs.job import Job, split_pair
 from nmt_cli.jobs.pipeline import translate_units
@@ -295,5 +295,5 @@ def open_output(path: Path | None) -> Iterator[IO[bytes]]:
         return
     if path.is_dir():
         raise OptionError(f"{path} is a directory; --output needs the name of a file")
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
+    with stage_file(path) as temporary, temporary.open("wb") as file:
         yield file

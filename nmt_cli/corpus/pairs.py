@@ -59,7 +59,7 @@ class PairFacts:
     """What is known about each of N pairs without the others."""
 
     flags: NDArray[np.uint32]  # (N,) one bit per check that found something in the pair
-    source_keys: NDArray[np.uint64]  # (N,) equal for sentences with equal `sentence_key`
+    source_keys: NDArray[np.uint64]  # (N,) equal for sentences with equal `make_sentence_key`
     target_keys: NDArray[np.uint64]
     checksums: NDArray[np.uint32]  # (N,) of the exact text of the pair
     source_lengths: NDArray[np.int32]  # (N,) characters

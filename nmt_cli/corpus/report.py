@@ -28,7 +28,7 @@ def check_report_name(path: Path | None) -> None:
 def write_report(path: Path, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
     """Writes the report, atomically. The manifest is None where no corpus was prepared."""
     text = format_json(findings, manifest) if path.suffix.lower() == ".json" else format_html(findings, manifest)
-    with files.atomic_path(path) as temporary:
+    with files.stage_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
-from nmt_cli.text.words import words_of
+from nmt_cli.text.words import split_words
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ def measure_language(
     counts: Counter[str] = Counter()
     lengths = []
     for sentence in train:
-        words = words_of(sentence)
+        words = split_words(sentence)
         counts.update(words)
         lengths.append(len(words))
-    test_words = [word for sentence in test for word in words_of(sentence)]
+    test_words = [word for sentence in test for word in split_words(sentence)]
     unseen = sum(word not in counts for word in test_words)
     return LanguageStatistics(
         language=language,

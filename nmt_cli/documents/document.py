@@ -52,7 +52,7 @@ class DocumentSource(NamedTuple):
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
         way_on = ", or go on with --errors replace"
-        return decode_lines(self.lines, self.name, errors=self.config.errors, ends=ends, way_on=way_on)
+        return decode_lines(self.lines, self.name, errors=self.config.errors, keep_ends=ends, alternative=way_on)
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError, naming the line, counted from 1."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import WorkerError
 from nmt_cli.jobs.job import Block, Job
-from nmt_cli.text.stream import End
+from nmt_cli.text.stream import StreamEnd
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -59,21 +59,21 @@ class WorkerPool:
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[Translations]:
         """Translates as `Executor` says; at most two blocks per worker are in progress or wait to be yielded."""
-        pending: queue.Queue[Future[Translations] | End] = queue.Queue(maxsize=2 * self.count)
+        pending: queue.Queue[Future[Translations] | StreamEnd] = queue.Queue(maxsize=2 * self.count)
         threading.Thread(target=self.feed_workers, args=(blocks, pending), daemon=True).start()
-        while not isinstance(item := pending.get(), End):
+        while not isinstance(item := pending.get(), StreamEnd):
             yield item.result()
         if item.error is not None:
             raise item.error
 
-    def feed_workers(self, blocks: Iterable[Block], pending: queue.Queue[Future[Translations] | End]) -> None:
+    def feed_workers(self, blocks: Iterable[Block], pending: queue.Queue[Future[Translations] | StreamEnd]) -> None:
         """Submits the blocks, in a thread of its own: waiting for the next block must not delay the answers."""
         try:
             for block in blocks:
                 pending.put(self.executor.submit(self.translate, block))
-            pending.put(End())
+            pending.put(StreamEnd())
         except BaseException as error:  # raised again where the translations are read
-            pending.put(End(error))
+            pending.put(StreamEnd(error))
 
     def translate(self, block: Block) -> Translations:
         """Has the next idle worker translate the block. Raises WorkerError if it kills too many workers."""

@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from nmt_cli.errors import OptionError
-from nmt_cli.settings import Settings, check, option_name, setting
+from nmt_cli.settings import Settings, check_value, name_option, setting
 
 Architecture = Literal["rnn", "transformer"]
 Positions = Literal["sinusoidal", "learned"]
@@ -84,7 +84,7 @@ class ModelConfig(Settings, ABC):
         self.check_widths()
 
     @classmethod
-    def option_classes(cls) -> tuple[type[Settings], ...]:
+    def list_option_classes(cls) -> tuple[type[Settings], ...]:
         return (ModelConfig, *CONFIGS.values()) if cls is ModelConfig else (cls,)
 
     @classmethod
@@ -95,12 +95,12 @@ class ModelConfig(Settings, ABC):
         """
         architecture = options.pop("architecture", "rnn")
         if architecture not in CONFIGS:
-            check(ModelConfig.__dataclass_fields__["architecture"], Architecture, architecture)
+            check_value(ModelConfig.__dataclass_fields__["architecture"], Architecture, architecture)
         for other, config_class in CONFIGS.items():
             for foreign in config_class.list_own_fields() if other != architecture else ():
                 value = options.pop(foreign.name, foreign.default)
                 if value != foreign.default:
-                    name = option_name(foreign)
+                    name = name_option(foreign)
                     flag = f"--no-{name}" if value is False else f"--{name}"
                     raise OptionError(
                         f"{flag} cannot be combined with --architecture {architecture}",

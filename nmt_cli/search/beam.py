@@ -1,8 +1,8 @@
 """Greedy and beam search over any step model. Knows no network, no text and no files.
 
-Letters: B sentences, A sentences still searched, K beam size (1 at the first step), C candidates a row, N = A * K rows,
-S source positions, T produced tokens. Log-probabilities are natural; a hypothesis of length T counts its
-end-of-sentence token.
+Letters: B sentences, A sentences still searched, K beam size (1 at the first step), C candidates per row, N = A * K
+rows, S source positions, T target tokens. Log-probabilities are natural logarithms; the length T of a hypothesis
+includes its end-of-sentence token.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from nmt_cli.sources.source import LENGTH_MARGIN
 
 
 class SearchResult(NamedTuple):
-    """A hypothesis in ids; its last token is END where the network ended it (`finished`)."""
+    """A hypothesis in ids; its last token is END if the network ended it (`finished`)."""
 
     tokens: tuple[int, ...]  # T
     log_probability: float
-    score: float  # what hypotheses are ranked by (`penalties.Ranking`)
+    score: float  # by which hypotheses are ranked (`ranking.Ranking`)
     token_log_probabilities: tuple[float, ...]  # T
     attention: FloatArray  # (T, S)
     finished: bool
 
 
 class Extension(NamedTuple):
-    """What one step offered to the open rows, and what was taken of it."""
+    """The candidates that one step offered to the open rows, and those that were chosen."""
 
-    scores: FloatArray  # (A, K) log-probabilities of the rows before; NEVER for a row that is none yet
-    tokens: IntArray  # (N, C) offered to each row
+    scores: FloatArray  # (A, K) log-probabilities of the rows so far; NEVER for a row without a hypothesis
+    tokens: IntArray  # (N, C) the candidates of each row
     log_probabilities: FloatArray  # (N, C)
-    chosen: IntArray  # (A * K,) places in (N * C) of what became the next rows
+    chosen: IntArray  # (A * K,) indices into (N * C) of the candidates that became the next rows
 
 
 class Observer:
-    """Is told what search does and cannot change it. This one pays no heed; `beam_trace.BeamTrace` draws a tree."""
+    """Watches a search and cannot change it. This one does nothing; `trace.BeamTrace` collects a tree."""
 
     def watch_step(self, extension: Extension) -> None:
-        """After each step."""
+        """Is called after each step."""
 
 
 def search(
@@ -58,23 +58,23 @@ def search(
     observer: Observer | None = None,
     guide: Guide | None = None,
 ) -> list[list[SearchResult]]:
-    """At most `n_best` hypotheses of each sentence, best first; `source` (B, S, ...) is what `corpus.source` batches.
+    """Returns at most `n_best` hypotheses of each sentence, best first.
 
-    `guide` is what constrains them; without one it is what `config` asks for, less what needs text. Samples need one:
-    raises ValueError.
+    `source` (B, S, ...) is a batch of a source side (`sources.source`). `guide` holds the constraints; by default it
+    is made from `config`, without those that need text. Raises ValueError for sampling without a guide.
 
-    With a beam of 1 this is greedy search: the likeliest token at every step, until it is END; its scores are NaN where
-    none are wanted (`config.scored`). With a wider beam no hypothesis that the beam could still reach is lost: a
-    sentence is searched until the best that its open rows can become is worse than what it has
-    (`penalties.Ranking.reachable`). A sentence's result does not depend on the others of its batch.
+    A beam of 1 is greedy search: it takes the likeliest token at every step, until that is END; its scores are NaN if
+    `config.scored` is false. A wider beam loses no hypothesis that it could still reach: a sentence is searched until
+    the best possible score of its open rows is worse than those of its finished hypotheses (`Ranking.bound_score`).
+    The result of a sentence does not depend on the other sentences of its batch.
     """
     return BeamSearch(model, source, config, observer or Observer(), guide or Guide.from_config(config)).run()
 
 
 def limit_lengths(source: SourceArray, config: SearchConfig, prefix_length: int = 0) -> NDArray[np.int64]:
-    """(B,): how many tokens each sentence may have, `forced` of them given.
+    """Returns (B,): the maximum number of target tokens of each sentence; a forced prefix adds `prefix_length`.
 
-    Follows from its own length, never from its neighbours'.
+    A limit depends on the length of its own sentence, never on that of its neighbours.
     """
     if config.length_factor is None:
         return np.full(len(source), config.max_length, dtype=np.int64)
@@ -84,20 +84,20 @@ def limit_lengths(source: SourceArray, config: SearchConfig, prefix_length: int 
 
 
 def find_real_positions(source: SourceArray) -> NDArray[np.bool_]:
-    """(B, S): what is no padding, which is 0 among ids and NaN among features."""
+    """Returns (B, S): False for padding, which is 0 among ids and NaN among features."""
     return np.asarray(source != 0 if source.ndim == 2 else ~np.isnan(source[:, :, 0]))
 
 
 def compute_compacting_order(is_open: NDArray[np.bool_]) -> IntArray:
-    """The places of what is open, in such an order that the last ones fill the holes, and nothing else moves."""
+    """Returns the indices of the open entries, in an order in which the last ones fill the holes and no other moves."""
     count = int(np.count_nonzero(is_open))
-    places = np.arange(count)
-    places[~is_open[:count]] = count + np.flatnonzero(is_open[count:])
-    return places
+    order = np.arange(count)
+    order[~is_open[:count]] = count + np.flatnonzero(is_open[count:])
+    return order
 
 
-# A finished hypothesis: the score it is ranked by, its log-probability and that of END alone, its length (END counted),
-# and the row of the step before, which END followed.
+# A finished hypothesis: the score by which it is ranked, its log-probability and that of END alone, its length (with
+# END), and the row of the previous step, which END follows.
 FINISHED = np.dtype(
     [
         ("score", np.float64),
@@ -110,16 +110,16 @@ FINISHED = np.dtype(
 
 
 class Steps(NamedTuple):
-    """The T steps that led to each of R rows; after the last one END, 0 and the row itself."""
+    """The T steps that led to each of R rows; after its last step a row has END, 0 and its own number."""
 
     tokens: IntArray  # (R, T)
     log_probabilities: FloatArray  # (R, T), of each token alone
-    parents: IntArray  # (R, T), the rows that they continued
+    parents: IntArray  # (R, T), the rows that they continue
 
 
 @dataclass
 class Backpointers:
-    """What every row chose at every step, so that hypotheses can be traced back from their last rows."""
+    """The token and the parent of every row at every step, from which hypotheses are traced back."""
 
     tokens: list[IntArray]  # one array per step: (N,)
     log_probabilities: list[FloatArray]  # one array per step: (N,), of the token alone
@@ -127,13 +127,13 @@ class Backpointers:
     attention: list[FloatArray]  # one array per step: (rows of the step before, S)
 
     def backtrace(self, rows: IntArray, lengths: IntArray) -> Steps:
-        """Returns the first `lengths` steps that led to `rows`; the longest must come first."""
+        """Returns the first `lengths` steps that led to `rows`; the longest hypothesis must come first."""
         shape = len(rows), int(lengths.max(initial=0)) + 1
         tokens, log_probabilities = np.full(shape, END, dtype=np.int64), np.zeros(shape)
         parents = np.repeat(rows[:, np.newaxis], shape[1], axis=1)
         here = rows.copy()
         for step in reversed(range(shape[1] - 1)):
-            reaching = np.searchsorted(-lengths, -step)  # how many rows have this step
+            reaching = np.searchsorted(-lengths, -step)  # the number of rows that have this step
             reached = here[:reaching]
             tokens[:reaching, step] = self.tokens[step][reached]
             log_probabilities[:reaching, step] = self.log_probabilities[step][reached]
@@ -141,7 +141,7 @@ class Backpointers:
         return Steps(tokens, log_probabilities, parents)
 
     def gather_attention(self, parents: IntArray, lengths: IntArray) -> FloatArray:
-        """Returns (R, T, S): the attention of the rows `parents` (R, T), in the first `lengths` steps of each."""
+        """Returns (R, T, S): the attention of the rows `parents` (R, T) in the first `lengths` steps of each."""
         attention = np.zeros((*parents.shape, self.attention[0].shape[1]), dtype=self.attention[0].dtype)
         for step in range(parents.shape[1]):
             reaching = np.searchsorted(-lengths, -step)
@@ -153,7 +153,7 @@ class Backpointers:
         return self.backtrace(np.arange(rows), np.full(rows, len(self.tokens)))[0][:, :-1]
 
     def sum_attention(self, latest: FloatArray) -> FloatArray:
-        """Returns (N, S): the attention of each row, summed over its steps and the current one, which has `latest`."""
+        """Returns (N, S): the attention of each row, summed over its steps and the current one, whose is `latest`."""
         total = latest.astype(np.float64)
         here: IntArray = np.arange(len(latest))
         for step in reversed(range(len(self.tokens))):
@@ -162,7 +162,7 @@ class Backpointers:
         return total
 
     def prune(self, rows: IntArray) -> None:
-        """Keeps these rows of the last step alone."""
+        """Drops all rows of the last step but `rows`."""
         self.tokens[-1] = self.tokens[-1][rows]
         self.log_probabilities[-1] = self.log_probabilities[-1][rows]
         self.parents[-1] = self.parents[-1][rows]
@@ -179,21 +179,22 @@ class BeamSearch(Generic[StateT]):
         self.guide = guide
         self.source = source
         self.beam = config.rows
-        self.candidates = (
-            1 if guide.is_sampling or self.beam == 1 else self.beam + 1
-        )  # one may be END, and K must go on
+        self.candidates = 1 if guide.is_sampling or self.beam == 1 else self.beam + 1  # one may be END, and K stay open
         self.scored = config.scored or self.beam > 1 or guide.is_sampling
         self.score_offset = 0.0 if self.scored else math.nan  # added to every score that is returned
         self.ranking = Ranking.from_config(config)
         self.sentences = np.arange(len(source))  # (A,)
         self.limits = limit_lengths(source, config, guide.prefix_length)  # (A,)
-        first = self.beam if guide.is_sampling else 1  # one row until hypotheses part; samples part at once
+        first = (
+            self.beam if guide.is_sampling else 1
+        )  # hypotheses differ from the first token on; samples are drawn apart
         self.scores = np.zeros((len(source), first))  # (A, K) log-probabilities of the open rows
-        self.finished = np.zeros(
-            (len(source), min(config.n_best, self.beam)), dtype=FINISHED
-        )  # (A, n_best), best first
+        pool = len(source), min(config.n_best, self.beam)
+        self.finished = np.zeros(pool, dtype=FINISHED)  # (A, n_best), best first
         self.finished["score"] = NEVER  # where there is none yet
-        self.closed: list[tuple[IntArray, NDArray[np.void]]] = []  # per step: sentences (B,), finished (B, n_best)
+        self.closed: list[
+            tuple[IntArray, NDArray[np.void]]
+        ] = []  # per step: the sentences and their finished hypotheses
         self.backpointers = Backpointers([], [], [], [])
         self.results: list[list[SearchResult]] = [[] for _ in source]
 
@@ -202,18 +203,18 @@ class BeamSearch(Generic[StateT]):
         state = self.model.encode(self.source).select(np.repeat(self.sentences, self.scores.shape[1]))
         previous: IntArray = np.full(self.scores.size, START)
         while self.sentences.size:
-            # 1. Ask the model for the best next tokens of every open hypothesis; bar those that are not allowed.
+            # 1. Ask the model for the best next tokens of every open hypothesis; drop those that are not allowed.
             candidates = self.guide.count_candidates(self.candidates, self.length)
             step = self.model.step(previous, state, candidates, scored=self.scored)
             if self.guide.constraints:
                 step = self.guide.narrow_step(step, self.describe_open_rows(), self.candidates)
-            # 2. Hypotheses that END may follow compete for the places among the finished ones.
+            # 2. Offer every hypothesis that END may follow as a finished one; keep the best n.
             is_end = step.tokens == END
             if is_end.any():
                 self.end_rows(step, is_end)
-            # 3. Rank all other extensions of a sentence together; the best K stay open.
+            # 3. Rank all other extensions of a sentence together; keep the best K open.
             self.extend_rows(step, is_end)
-            # 4. Close the sentences whose best open hypothesis cannot beat their worst finished one any more.
+            # 4. Close the sentences whose best open hypothesis can no longer beat their worst finished one.
             self.close_sentences()
             previous = self.backpointers.tokens[-1]
             state = step.state.select(self.backpointers.parents[-1])
@@ -222,7 +223,7 @@ class BeamSearch(Generic[StateT]):
         return self.results
 
     def describe_open_rows(self) -> Rows:
-        """Returns the open rows as constraints see them."""
+        """Returns the open rows in the form that constraints read."""
         return Rows(
             history=self.backpointers.read_history(self.scores.size),
             sentences=np.repeat(self.sentences, self.scores.shape[1]),
@@ -235,7 +236,7 @@ class BeamSearch(Generic[StateT]):
         return len(self.backpointers.tokens)
 
     def end_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
-        """Offers every row with END among its candidates (N, C) as a finished hypothesis."""
+        """Offers each row with END among its candidates, `is_end` (N, C), as a finished hypothesis; keeps the best."""
         by_sentence = (*self.scores.shape, -1)  # (A, K, C)
         sentences = np.flatnonzero(is_end.reshape(len(self.scores), -1).any(axis=1))
         log_probabilities = step.log_probabilities.reshape(by_sentence)[sentences]
@@ -247,7 +248,7 @@ class BeamSearch(Generic[StateT]):
         offered["end_log_probability"] = end
         offered["length"] = self.length + 1
         offered["row"] = np.arange(self.scores.size).reshape(self.scores.shape)[sentences]
-        rivals = np.concatenate([self.finished[sentences], offered], axis=1)  # among equals the earlier stay in front
+        rivals = np.concatenate([self.finished[sentences], offered], axis=1)  # the earlier one wins a tie
         order = np.argsort(-rivals["score"], axis=1, kind="stable")[:, : self.finished.shape[1]]
         self.finished[sentences] = np.take_along_axis(rivals, order, axis=1)
 
@@ -255,18 +256,18 @@ class BeamSearch(Generic[StateT]):
         """Returns (R, K): the coverage penalty of the rows of R sentences if they ended here; 0 without one."""
         if not self.ranking.coverage.beta:
             return 0.0
-        true = np.repeat(find_real_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
-        penalties = self.ranking.coverage(self.backpointers.sum_attention(step.attention), true)
+        is_real = np.repeat(find_real_positions(self.source[self.sentences]), self.scores.shape[1], axis=0)
+        penalties = self.ranking.coverage(self.backpointers.sum_attention(step.attention), is_real)
         return penalties.reshape(self.scores.shape)[sentences]
 
     def extend_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:
-        """Makes the K best continuations of each sentence its new rows."""
+        """Makes the K best extensions of each sentence its new rows."""
         sentences = len(self.scores)
         totals = self.scores.reshape(-1, 1) + np.where(is_end, NEVER, step.log_probabilities)  # (N, C)
         by_sentence = totals.reshape(sentences, -1)  # (A, K * C)
         best = np.argsort(-by_sentence, axis=1, kind="stable")[:, : self.beam]  # (A, K)
         best += np.arange(sentences)[:, np.newaxis] * by_sentence.shape[1]
-        flat = best.ravel()  # into (N * C)
+        flat = best.ravel()  # indices into (N * C)
         self.observer.watch_step(Extension(self.scores, step.tokens, step.log_probabilities, flat))
         self.scores = totals.ravel()[best]
         self.backpointers.tokens.append(step.tokens.ravel()[flat])
@@ -275,15 +276,15 @@ class BeamSearch(Generic[StateT]):
         self.backpointers.attention.append(step.attention)
 
     def close_sentences(self) -> None:
-        """Removes the sentences that no open row can improve."""
-        reachable = self.ranking.bound_score(self.scores[:, 0], self.limits)
-        over = (self.finished["score"][:, -1] >= reachable) | (self.limits <= self.length)
+        """Closes the sentences that no open row can improve, and those at their limit."""
+        bound = self.ranking.bound_score(self.scores[:, 0], self.limits)
+        over = (self.finished["score"][:, -1] >= bound) | (self.limits <= self.length)
         if not over.any():
             return
         closing: IntArray = np.flatnonzero(over)
         self.closed.append((self.sentences[closing], self.finished[closing]))
         has_none = ~np.isfinite(self.finished["score"][closing, 0])
-        for index in closing[has_none | self.guide.is_sampling].tolist():  # every sample is returned, finished or not
+        for index in closing[has_none | self.guide.is_sampling].tolist():  # each sample is returned, finished or not
             self.results[self.sentences[index]] = self.read_open(index)
         keep = compute_compacting_order(~over)
         beam = self.scores.shape[1]
@@ -293,19 +294,19 @@ class BeamSearch(Generic[StateT]):
         self.finished = self.finished[keep]
 
     def read_finished(self) -> None:
-        """Traces back the finished hypotheses of all sentences at once, in as many steps as the longest has."""
+        """Traces back the finished hypotheses of all sentences at once: as many steps as the longest of them has."""
         if not self.closed:
             return
-        sentences, pools = map(np.concatenate, zip(*self.closed, strict=True))
-        indices, ranks = np.nonzero(np.isfinite(pools["score"]))
-        ended = pools[indices, ranks]
-        order = np.argsort(-ended["length"], kind="stable")
-        lengths, rows = ended["length"][order], ended["row"][order]
+        sentences, finished = map(np.concatenate, zip(*self.closed, strict=True))
+        indices, ranks = np.nonzero(np.isfinite(finished["score"]))
+        hypotheses = finished[indices, ranks]
+        order = np.argsort(-hypotheses["length"], kind="stable")  # backtracing starts with the longest
+        lengths, rows = hypotheses["length"][order], hypotheses["row"][order]
         tokens, log_probabilities, parents = self.backpointers.backtrace(rows, lengths - 1)
         attention = self.backpointers.gather_attention(parents, lengths)
-        log_probabilities[np.arange(len(order)), lengths - 1] = ended["end_log_probability"][order]
+        log_probabilities[np.arange(len(order)), lengths - 1] = hypotheses["end_log_probability"][order]
         log_probabilities += self.score_offset
-        totals, scores = ((ended[name] + self.score_offset).tolist() for name in ("log_probability", "score"))
+        totals, scores = ((hypotheses[name] + self.score_offset).tolist() for name in ("log_probability", "score"))
         results: dict[int, SearchResult] = {}
         for row, (index, length) in enumerate(zip(order.tolist(), lengths.tolist(), strict=True)):
             results[index] = SearchResult(
@@ -323,15 +324,15 @@ class BeamSearch(Generic[StateT]):
                 samples.sort(key=lambda result: -result.score)
 
     def read_open(self, index: int) -> list[SearchResult]:
-        """Returns the open hypotheses of a sentence at its limit, best first."""
-        places = np.flatnonzero(np.isfinite(self.scores[index]))
-        lengths = np.full(len(places), self.length)
-        tokens, log_probabilities, parents = self.backpointers.backtrace(index * self.scores.shape[1] + places, lengths)
+        """Returns the open hypotheses of a sentence that has reached its limit, best first."""
+        ranks = np.flatnonzero(np.isfinite(self.scores[index]))
+        lengths = np.full(len(ranks), self.length)
+        tokens, log_probabilities, parents = self.backpointers.backtrace(index * self.scores.shape[1] + ranks, lengths)
         attention = self.backpointers.gather_attention(parents[:, :-1], lengths)
         coverage = self.ranking.coverage(
             attention.sum(axis=1), find_real_positions(self.source[self.sentences[index], None])
         )
-        totals = self.scores[index, places]
+        totals = self.scores[index, ranks]
         scores = self.ranking.score(totals, self.length, coverage)
         return [
             SearchResult(

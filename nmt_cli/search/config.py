@@ -1,6 +1,6 @@
-"""Settings of the search and of the lines that it is given.
+"""Settings of search and of sampling.
 
-Standard library only: the command line reads its options from here.
+Uses the standard library alone: the command line reads its options from here.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nmt_cli.errors import OptionError
-from nmt_cli.settings import Settings, option_name, setting
+from nmt_cli.settings import Settings, name_option, setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingConfig(Settings):
-    """How tokens are drawn instead of searched for. Raises OptionError where that is asked for without `sample`."""
+    """How translations are sampled. Raises OptionError for an option of sampling without `sample`."""
 
     sample: bool = setting(False, "Sample translations at random instead of searching for the best.", panel="Sampling")
     temperature: float = setting(
@@ -35,12 +35,12 @@ class SamplingConfig(Settings):
         super().__post_init__()
         changed = [field for field in dataclasses.fields(self) if getattr(self, field.name) != field.default]
         if changed and not self.sample:
-            raise OptionError(f"--{option_name(changed[0])} needs --sample", hint="add --sample, or leave it out")
+            raise OptionError(f"--{name_option(changed[0])} needs --sample", hint="add --sample, or leave it out")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig(Settings):
-    """How hypotheses are looked for, and how many are returned."""
+    """How hypotheses are searched, and how many are returned."""
 
     beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", panel="Decoding", low=1, high=1000)
     length_penalty: float = setting(
@@ -80,22 +80,21 @@ class SearchConfig(Settings):
         panel="Decoding",
         low=1,
     )
-    length_factor: float | None = (
-        3.0  # most target tokens a source token, beside `source.LENGTH_MARGIN`; None: any number
-    )
+    # Maximum number of target tokens per source token, besides `source.LENGTH_MARGIN`; None: no such limit.
+    length_factor: float | None = 3.0
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
-    prefix: str = ""  # text that every translation begins with
-    scored: bool = True  # whether scores are wanted; without, greedy search is faster and has NaN for them
+    prefix: str = ""  # text with which every translation begins
+    scored: bool = True  # whether scores are needed; without them greedy search is faster, and its scores are NaN
     sampling: SamplingConfig = dataclasses.field(default_factory=SamplingConfig)
 
     @property
     def rows(self) -> int:
-        """Hypotheses under way for one sentence: those of the beam, or the samples that are asked for."""
+        """The number of open hypotheses of one sentence: the beam size, or the number of samples."""
         return self.n_best if self.sampling.sample else self.beam_size
 
     @property
     def summary(self) -> str:
-        """What is not at its default, and the beam and length penalty, in words for reports."""
+        """The beam size, the length penalty and what differs from its default, in words for reports."""
         average = "average " if self.length_normalisation == "average" else ""
         parts = [f"beam {self.beam_size}", f"{average}length penalty {self.length_penalty:g}"]
         if self.coverage_penalty:

@@ -1,7 +1,7 @@
-"""What a hypothesis may go on with: a forced beginning, a ban on repetition. Knows no network and no text.
+"""Restricts the tokens that may follow a hypothesis: a forced prefix, a ban on repeated n-grams.
 
-A constraint bars candidates; search asks for so many more that enough are left. A sampler (`sampling.py`) is the
-constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
+Knows no network and no text. A constraint bars candidates; search asks for more of them, so that enough are left. A
+sampler (`sampling.py`) is the constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ NEVER = -np.inf
 
 
 class Rows(NamedTuple):
-    """The open hypotheses that a step continues."""
+    """The open hypotheses that a step extends."""
 
     history: IntArray  # (N, T) tokens so far
-    sentences: IntArray  # (N,) the sentence of each, by its place in the batch
-    ranks: IntArray  # (N,) the place of each among the rows of its sentence
+    sentences: IntArray  # (N,) the sentence of each row, by its index in the batch
+    ranks: IntArray  # (N,) the rank of each row among those of its sentence
 
 
 class Constraint(Protocol):
-    """Stateless: all it may look at is handed to it."""
+    """Bars candidates. Stateless: all that it may look at is passed to it."""
 
     def count_candidates(self, needed: int, length: int) -> int:
-        """How many a step must give after `length` tokens, so that `wanted` are left, or all that are allowed."""
+        """Returns how many candidates a step needs after `length` tokens, so that `needed` are left, or all allowed."""
         ...
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
-        """(N, C): which candidates may be taken; those that are barred already have a probability of NEVER."""
+        """Returns (N, C): which candidates are allowed; those barred before have a log-probability of NEVER."""
         ...
 
 
 class Prefix(NamedTuple):
-    """The target begins with these tokens."""
+    """Forces the target to begin with these tokens."""
 
     tokens: tuple[int, ...]
 
@@ -53,21 +53,21 @@ class Prefix(NamedTuple):
 
 
 class NgramBan(NamedTuple):
-    """No run of `size` tokens occurs twice; tokens before `after` are forced and free of the ban."""
+    """Forbids every n-gram of `size` tokens to occur twice; the first `after` tokens are forced and exempt."""
 
     size: int
     after: int = 0
 
     def count_candidates(self, needed: int, length: int) -> int:
-        return needed + max(0, length - self.size + 1)  # a run that ended earlier bars one token at most
+        return needed + max(0, length - self.size + 1)  # each earlier n-gram bars at most one token
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         history, before = rows.history, self.size - 1
-        starts = history.shape[1] - before  # places at which an earlier run of this size may begin
+        starts = history.shape[1] - before  # positions at which an earlier n-gram may begin
         if starts <= 0 or history.shape[1] < self.after:
             return np.ones(tokens.shape, dtype=bool)
-        again = np.ones((len(history), starts), dtype=bool)
+        is_repeated = np.ones((len(history), starts), dtype=bool)  # whether its first tokens are the latest ones
         for offset in range(before):
-            again &= history[:, offset : offset + starts] == history[:, starts + offset, None]
-        barred = np.where(again, history[:, before:], -1)  # (N, starts)
+            is_repeated &= history[:, offset : offset + starts] == history[:, starts + offset, None]
+        barred = np.where(is_repeated, history[:, before:], -1)  # (N, starts)
         return np.asarray(~(tokens[:, :, None] == barred[:, None, :]).any(axis=2))

@@ -1,4 +1,4 @@
-"""Several models as one step model: the mean of their probabilities. Knows no files and no text.
+"""Makes one step model of several: averages their probabilities. Knows no files and no text.
 
 Letters: N rows, S source positions, C candidates, V tokens of the vocabulary.
 """
@@ -24,7 +24,7 @@ class EnsembleState(NamedTuple):
 
 
 class Ensemble:
-    """Implements `protocol.StepModel`. The models read and write the same ids, `vocabulary` target ones."""
+    """Implements `StepModel`. All models read and write the same ids; `vocabulary` is the number of target ids."""
 
     def __init__(self, models: Sequence[StepModel[Any]], vocabulary: int) -> None:
         self.models = tuple(models)
@@ -36,7 +36,7 @@ class Ensemble:
     def step(
         self, tokens: IntArray, state: EnsembleState, candidates: int, *, scored: bool = True
     ) -> Step[EnsembleState]:
-        """Exact: every model is asked for all V tokens, whatever is wanted, since a mean needs them all."""
+        """Extends each row exactly: asks every model for all V tokens, since the mean needs them all."""
         steps = [
             model.step(tokens, member, self.vocabulary)
             for model, member in zip(self.models, state.members, strict=True)
@@ -58,11 +58,11 @@ class Ensemble:
 
 
 def order_by_token(tokens: IntArray) -> IntArray:
-    """(N, V): where each token stands in the rows of `tokens`, which hold every token once."""
+    """Returns (N, V): the column of each token in the rows of `tokens`, which hold every token once."""
     return np.argsort(tokens, axis=1)
 
 
 def average_attention(attentions: Sequence[FloatArray]) -> FloatArray:
-    """(N, S), over the models that have attention: that of one without is 0 everywhere."""
-    looking = [attention for attention in attentions if attention.any()]
-    return np.asarray(np.mean(looking or attentions, axis=0))
+    """Returns (N, S): the mean over the models with attention; that of a model without any is 0 everywhere."""
+    with_attention = [attention for attention in attentions if attention.any()]
+    return np.asarray(np.mean(with_attention or attentions, axis=0))

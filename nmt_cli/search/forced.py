@@ -1,7 +1,7 @@
-"""Forced decoding: the probability of a given translation under a model. Knows no network and no files.
+"""Forced decoding: computes the probability of a given translation under a model. Knows no network and no files.
 
-Works through the step-model protocol alone: a step is asked for as many candidates as there are tokens, which gives
-the probability of every one. Letters: B sentences, S source positions, T target tokens (the last is END), V tokens.
+Uses the step-model protocol alone: a step that is asked for as many candidates as there are tokens returns the
+probability of every token. Letters: B sentences, S source positions, T target tokens (the last is END), V tokens.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from nmt_cli.search.step_model import StateT, StepModel
 
 
 class ForcedTarget(NamedTuple):
-    """A given target under a model: how likely each of its tokens is, and what attention it got."""
+    """A given target under a model: the probability and the attention of each of its tokens."""
 
     tokens: tuple[int, ...]  # T, END included
     log_probabilities: tuple[float, ...]  # T, natural
-    likeliest: tuple[bool, ...]  # T: whether no other token was more likely there
+    likeliest: tuple[bool, ...]  # T: whether no other token was more likely at its position
     attention: FloatArray  # (T, S)
 
     @property
@@ -33,7 +33,7 @@ class ForcedTarget(NamedTuple):
 def force(
     model: StepModel[StateT], source: SourceArray, targets: Sequence[Sequence[int]], size: int
 ) -> list[ForcedTarget]:
-    """Scores `targets` (ids ending with END), one of each row of `source` (B, S, ...); `size` is V."""
+    """Scores `targets` (ids that end with END), one for each row of `source` (B, S, ...); `size` is V."""
     rows = np.arange(len(targets))
     target_ids = pad_rows(targets)  # (B, longest T)
     lengths = np.array([len(target) for target in targets])
@@ -43,16 +43,17 @@ def force(
     is_likeliest: list[list[bool]] = [[] for _ in targets]
     attention: list[list[FloatArray]] = [[] for _ in targets]
     for position in range(target_ids.shape[1]):
-        # 1. Go on with the targets that have a token at this position.
+        # 1. Keep the targets that have a token at this position.
         open_rows = np.flatnonzero(lengths[rows] > position)
         if len(open_rows) < len(rows):
             rows, state, previous = rows[open_rows], state.select(open_rows), previous[open_rows]
-        # 2. Ask for the probability of every token, and take that of the given one.
+        # 2. Ask for the probability of every token, and select that of the target token.
         step = model.step(previous, state, size)
         previous = target_ids[rows, position]
         column = (step.tokens == previous[:, None]).argmax(axis=1)
         chosen = step.log_probabilities[np.arange(len(rows)), column]
         hits = chosen >= step.log_probabilities[:, 0]
+        # 3. Record it, whether it is the highest, and the attention.
         for index, row in enumerate(rows.tolist()):
             log_probabilities[row].append(float(chosen[index]))
             is_likeliest[row].append(bool(hits[index]))

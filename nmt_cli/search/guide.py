@@ -1,4 +1,4 @@
-"""All constraints of one search, as one. Knows no network and no text. Letters: N rows, C candidates."""
+"""Combines the constraints of one search. Knows no network and no text. Letters: N rows, C candidates."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nmt_cli.search.step_model import ALL, StateT, Step
 
 
 class Guide(NamedTuple):
-    """All that bars candidates in one search."""
+    """All constraints of one search, in the order in which they apply."""
 
     constraints: tuple[Constraint, ...] = ()
-    prefix_length: int = 0  # tokens that are given; the limit of a length counts from there
-    vocabulary: int = ALL  # candidates that a step can give at most
-    is_sampling: bool = False  # whether the constraints leave each row one candidate
+    prefix_length: int = 0  # forced tokens, which do not count towards the length limit
+    vocabulary: int = ALL  # maximum number of candidates of a step
+    is_sampling: bool = False  # whether a sampler leaves each row one candidate
 
     @classmethod
     def from_config(
@@ -31,10 +31,10 @@ class Guide(NamedTuple):
         steps: int = 0,
         vocabulary: int = ALL,
     ) -> Self:
-        """What `config` asks for; `prefix` in ids.
+        """Returns the constraints that `config` asks for; `prefix` is in ids.
 
-        For sampling, `places` are those of the sentences, by which they draw, and `steps` the most they take; raises
-        ValueError without.
+        Sampling needs the ids of the texts, from which the random numbers of each follow, and `steps`, the maximum
+        number of steps. Raises ValueError for sampling without text ids.
         """
         constraints: list[Constraint] = []
         if prefix:
@@ -43,17 +43,18 @@ class Guide(NamedTuple):
             constraints.append(NgramBan(config.no_repeat_ngram, after=len(prefix)))
         if config.sampling.sample:
             if not text_ids:
-                raise ValueError("sentences are sampled by their places, and none are given")
+                raise ValueError("sampling needs the ids of the texts")
             constraints.append(Sampler.from_config(config.sampling, text_ids, rows=config.rows, steps=steps))
         return cls(tuple(constraints), len(prefix), vocabulary, config.sampling.sample)
 
     def count_candidates(self, needed: int, length: int) -> int:
+        """Returns how many candidates a step needs after `length` tokens, so that `needed` of them are left."""
         for constraint in reversed(self.constraints):
             needed = min(ALL, constraint.count_candidates(needed, length))
         return min(needed, self.vocabulary)
 
     def narrow_step(self, step: Step[StateT], rows: Rows, needed: int) -> Step[StateT]:
-        """`step` with the `wanted` best of the allowed candidates of each row."""
+        """Returns `step` with the `needed` best allowed candidates of each row."""
         values = step.log_probabilities
         for constraint in self.constraints:
             values = np.where(constraint.find_allowed(step.tokens, values, rows), values, NEVER)

@@ -1,4 +1,4 @@
-"""How hypotheses of different lengths are compared: s(Y, X) = log P(Y | X) / lp(Y) + cp(X; Y). Knows no search.
+"""Ranks hypotheses of different lengths by s(Y, X) = log P(Y | X) / lp(Y) + cp(X; Y). Knows no search.
 
 Source: Wu et al. (2016), equation 14. Letters: N rows, S source positions.
 """
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.config import SearchConfig
 
-# Attention is a softmax and can be 0 in 32 bits, whose logarithm would make every score of the sentence -inf.
+# Attention can underflow to 0 in 32 bits; the logarithm of 0 would make every score of the sentence -inf.
 MIN_ATTENTION = 1e-6
 
 
 class LengthDivisor(Protocol):
-    """lp: positive, and never smaller for more tokens, on which the bound in `Ranking.reachable` rests."""
+    """lp: positive, and never smaller for more tokens; `Ranking.bound_score` relies on that."""
 
     def __call__(self, length: int | IntArray) -> FloatArray: ...
 
 
 class LengthPenalty(NamedTuple):
-    """((5 + length) / 6)^alpha, that of Wu et al."""
+    """((5 + length) / 6)^alpha, the length penalty of Wu et al."""
 
     alpha: float
 
@@ -33,7 +33,7 @@ class LengthPenalty(NamedTuple):
 
 
 class AverageLength(NamedTuple):
-    """length^alpha: with alpha 1 a score is the mean log-probability of a token."""
+    """length^alpha; with alpha 1 a score is the mean log-probability per token."""
 
     alpha: float
 
@@ -42,23 +42,23 @@ class AverageLength(NamedTuple):
 
 
 class CoveragePenalty(NamedTuple):
-    """beta * sum over the source of log(min(attention that a position got in all, 1)): 0 where all got their share."""
+    """beta * sum over the source of log(min(a, 1)), where a is the attention of a position, summed over the target."""
 
     beta: float
 
     def __call__(self, attention_sum: FloatArray, is_real: NDArray[np.bool_]) -> FloatArray:
-        """(N,), at most 0; `looked` (N, S) is the attention summed over the target, `true` (N, S) is no padding.
+        """Returns (N,), at most 0. `attention_sum` (N, S) is summed over the target; `is_real` (N, S) excludes padding.
 
-        0 where nothing was looked at, as by a network without attention.
+        The penalty is 0 where no position has attention, as in a network without it.
         """
         is_real = is_real & attention_sum.any(axis=1, keepdims=True)
         share = np.log(np.clip(attention_sum, MIN_ATTENTION, 1.0))
-        # A running sum adds from left to right, so that the padding of a batch changes no digit; `sum` goes by blocks.
+        # A running sum adds from left to right, so padding changes no digit; `sum` adds in blocks.
         return np.asarray(self.beta * np.cumsum(np.where(is_real, share, 0.0), axis=1)[:, -1])
 
 
 class Ranking(NamedTuple):
-    """The score by which finished hypotheses are ranked."""
+    """Computes the score by which finished hypotheses are ranked."""
 
     length: LengthDivisor
     coverage: CoveragePenalty
@@ -76,7 +76,7 @@ class Ranking(NamedTuple):
     def bound_score(self, log_probability: FloatArray, limit: IntArray) -> FloatArray:
         """Returns an upper bound of the scores of all continuations of open hypotheses.
 
-        More tokens only lower its log-probability, which is at most 0, so that the greatest divisor, that of `limit`
-        tokens, gives the best quotient; coverage adds at most 0.
+        Further tokens only lower a log-probability, which is at most 0; so the largest divisor, that of `limit` tokens,
+        gives the highest quotient. Coverage adds at most 0.
         """
         return np.asarray(log_probability / self.length(limit))

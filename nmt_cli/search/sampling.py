@@ -1,4 +1,4 @@
-"""Drawing the next token at random. Knows no search: as a constraint it leaves each row one candidate.
+"""Samples the next token of each row: a constraint that leaves one candidate. Knows no search.
 
 Letters: B sentences, K rows of a sentence, N rows of a step, C candidates, T tokens.
 """
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class TextId(NamedTuple):
-    """Where in the whole input a text stands that is translated on its own; both count from 0."""
+    """The position in the whole input of a text that is translated on its own; both numbers count from 0."""
 
     line: int
     piece: int
 
 
 class Sampler(NamedTuple):
-    """Draws one candidate of each row. A sentence has its own random numbers, whatever stands beside it."""
+    """Draws one candidate of each row. A sentence has random numbers of its own, whatever the rest of its batch."""
 
     config: SamplingConfig
-    draws: FloatArray  # (B, T, K), 0 to 1: one for every token of every sample
+    draws: FloatArray  # (B, T, K), 0 to 1: one for each token of each sample
 
     @classmethod
     def from_config(cls, config: SamplingConfig, text_ids: Sequence[TextId], *, rows: int, steps: int) -> Self:
-        """`places` are those of the sentences of the batch: the same place draws the same."""
+        """Returns the sampler of a batch; a text id always gives the same random numbers."""
         draws = [np.random.default_rng([config.seed, *text_id]).random((steps, rows)) for text_id in text_ids]
         return cls(config, np.stack(draws))
 
@@ -48,16 +48,16 @@ class Sampler(NamedTuple):
 
 
 def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: SamplingConfig) -> IntArray:
-    """(N,): the column that each of `draws` (N,), 0 to 1, falls on; columns of (N, C) come best first.
-
-    In this order: temperature, the `top_k` best that are allowed, of these the nucleus of `top_p`.
-    """
+    """Returns (N,): the column of `log_probabilities` (N, C), best first, that each of `draws` (N,) selects."""
+    # 1. Divide the log-probabilities by the temperature.
     scaled = log_probabilities.astype(np.float64) / config.temperature
     weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    # 2. Keep the `top_k` best of the allowed candidates.
     if config.top_k:
         weights[np.cumsum(weights > 0, axis=1) > config.top_k] = 0.0
-    reached = np.cumsum(weights, axis=1)
-    before = reached - weights
-    nucleus = before < config.top_p * reached[:, -1:]  # what is needed to reach top_p; the best always is
-    reached = np.cumsum(np.where(nucleus, weights, 0.0), axis=1)
-    return np.asarray((reached <= draws[:, None] * reached[:, -1:]).sum(axis=1))
+    # 3. Of these, keep the nucleus: the smallest set that reaches `top_p`, and at least the best.
+    cumulative = np.cumsum(weights, axis=1)
+    nucleus = cumulative - weights < config.top_p * cumulative[:, -1:]
+    # 4. Select the column in which the draw falls.
+    cumulative = np.cumsum(np.where(nucleus, weights, 0.0), axis=1)
+    return np.asarray((cumulative <= draws[:, None] * cumulative[:, -1:]).sum(axis=1))

@@ -1,8 +1,8 @@
-"""What search may know of a network: `encode`, `step`, and a state that can be reordered.
+"""Defines what search may know of a network: `encode`, `step`, and a state that can be reordered.
 
-Letters: B sentences, S source positions, N rows (hypotheses under way), C candidates of a row.
-Implementations: `onnx_engine.OnnxEngine` (from an exported model), `training.engine.KerasEngine`,
-`ensemble.Ensemble` (of several others), and a probability table in the tests.
+Letters: B sentences, S source positions, N rows (open hypotheses), C candidates per row.
+Implementations: `runtime.onnx_engine.OnnxEngine` (an exported model), `training.keras_engine.KerasEngine`,
+`ensemble.Ensemble` (several step models), and a table of probabilities in the tests.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 
-ALL = int(np.iinfo(np.int32).max)  # candidates: as many as there are tokens; search lowers it to the vocabulary
+ALL = int(np.iinfo(np.int32).max)  # a number of candidates: all tokens; search lowers it to the size of the vocabulary
 
 
 class State(Protocol):
-    """What a network remembers of N hypotheses. `step` returns another."""
+    """The state of a network for N hypotheses. `step` returns the next one."""
 
     def select(self, rows: IntArray) -> Self:
-        """The state whose row i is row `rows[i]` of this one: reorders, repeats and drops rows.
+        """Returns the state whose row i is row `rows[i]` of this one: reorders, repeats and drops rows.
 
-        It may take over this one's memory: only the state that is returned may be used from then on.
+        The new state may reuse the memory of this one, which must not be used any more.
         """
         ...
 
@@ -40,16 +40,16 @@ class Step(NamedTuple, Generic[StateT]):
 
 
 class StepModel(Protocol[StateT]):
-    """A translation model as search sees it. Batch is axis 0; nothing is remembered between calls."""
+    """A translation model as search sees it. Axis 0 is the batch; there is no hidden state between calls."""
 
     def encode(self, source: SourceArray) -> StateT:
-        """The state before the first target token, one row a sentence; `source` is what `corpus.source` batches."""
+        """Returns the state before the first target token, one row per sentence; `source` is a batch of `sources`."""
         ...
 
     def step(self, tokens: IntArray, state: StateT, candidates: int, *, scored: bool = True) -> Step[StateT]:
-        """Feeds the previous token of each row, (N,), and gives the `candidates` best next ones.
+        """Feeds the previous token of each row, (N,), and returns the `candidates` best next ones.
 
-        Who asks for them not `scored` wants their order alone: what they have of log-probabilities may then lack a
-        constant for each row, where leaving it out is faster.
+        If `scored` is false, only their order matters: the log-probabilities of a row may then lack a constant, where
+        leaving it out is faster.
         """
         ...

@@ -1,13 +1,12 @@
-"""The tree of a beam search over one sentence: what was kept, what ended, and the rivals that were pruned.
+"""Collects the tree of a beam search over one sentence: nodes that were kept, that ended, and that were pruned.
 
-Watches search through `search.Observer`. Letters: K beam size, C candidates a row.
+Watches search as a `beam.Observer`. Letters: K beam size, C candidates per row.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nmt_cli.arrays.special_ids import END, START
 from nmt_cli.search.beam import Extension, Observer, SearchResult
@@ -15,17 +14,16 @@ from nmt_cli.search.beam import Extension, Observer, SearchResult
 Fate = Literal["kept", "ended", "pruned"]
 
 
-@dataclass(frozen=True)
-class BeamNode:
+class BeamNode(NamedTuple):
     """A token at its position in one or more hypotheses; node 0 is the start of the sentence."""
 
-    parent: int
+    parent: int  # the index of the node before
     depth: int  # tokens up to here
     token: int
     probability: float  # of the token alone, 0-1
     log_probability: float  # of all tokens up to here, natural
     fate: Fate
-    best: bool = False  # whether the returned translation passes here
+    best: bool = False  # whether it belongs to the returned translation
 
 
 class BeamTrace(Observer):
@@ -37,10 +35,10 @@ class BeamTrace(Observer):
 
     def watch_step(self, extension: Extension) -> None:
         if len(extension.scores) != 1:
-            raise ValueError("a beam is traced for one sentence alone")
+            raise ValueError("a beam can be traced for one sentence only")
         width = extension.tokens.shape[1]
         chosen = {index: row for row, index in enumerate(extension.chosen.tolist())}
-        after = [0] * len(chosen)
+        next_rows = [0] * len(chosen)
         for row, score in enumerate(extension.scores[0].tolist()):
             for candidate in range(width) if math.isfinite(score) else ():
                 index = row * width + candidate
@@ -48,8 +46,8 @@ class BeamTrace(Observer):
                 kept = index in chosen and not ended
                 self.add_node(extension, row, candidate, "ended" if ended else "kept" if kept else "pruned")
                 if kept:
-                    after[chosen[index]] = len(self.nodes) - 1
-        self.rows = after
+                    next_rows[chosen[index]] = len(self.nodes) - 1
+        self.rows = next_rows
 
     def add_node(self, extension: Extension, row: int, candidate: int, fate: Fate) -> None:
         parent = self.rows[row]
@@ -67,12 +65,12 @@ class BeamTrace(Observer):
 
     def mark_best(self, result: SearchResult) -> list[BeamNode]:
         """Returns the nodes, with the path of the returned translation marked."""
-        nodes, here = list(self.nodes), 0
+        nodes, parent = list(self.nodes), 0
         for token in result.tokens:
-            here = next(
-                number
-                for number, node in enumerate(nodes)
-                if node.parent == here and node.token == token and node.fate != "pruned"
+            parent = next(
+                index
+                for index, node in enumerate(nodes)
+                if node.parent == parent and node.token == token and node.fate != "pruned"
             )
-            nodes[here] = replace(nodes[here], best=True)
+            nodes[parent] = nodes[parent]._replace(best=True)
         return nodes

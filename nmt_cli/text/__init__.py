@@ -1,1 +1,1 @@
-"""Strings: normalising, words, tokenizers, protected spans, streams of lines. Knows nothing of networks."""
+"""Strings: normal form, words, subwords, protected spans, streams of lines. Knows no corpora, batches or networks."""

@@ -1,4 +1,4 @@
-"""Columns of a table, named by the user by name or number. Knows no file format."""
+"""Columns of a table, which the user names by their heading or their number. Knows no file format."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from nmt_cli.errors import DataError, find_nearest
 
 
 def find_column(column: str | None, header: list[str] | None, default: int, where: str) -> int:
-    """The column, counted from 0, of a name in `header` or a number counted from 1; `default` when none is given.
+    """Returns the index of a column, from 0: that of a name in `header`, or of a number counted from 1.
 
-    Raises DataError for a name that the header has not, naming the nearest.
+    Without a `column`, returns `default`. Raises DataError for a name that is not in the header; the hint names the
+    nearest one. `where` says in the error what was read.
     """
     if column is None:
         return default
@@ -17,11 +18,11 @@ def find_column(column: str | None, header: list[str] | None, default: int, wher
         return names.index(column)
     if column.isascii() and column.isdigit() and 0 < int(column[:9]) < 10_000:
         return int(column) - 1
-    like = find_nearest(column, names)
+    nearest = find_nearest(column, names)
     known = f"the columns are {', '.join(names[:20])}" if names else "columns are counted from 1"
-    raise DataError(f"{where}: there is no column {column!r}", hint=f"did you mean {like!r}?" if like else known)
+    raise DataError(f"{where}: there is no column {column!r}", hint=f"did you mean {nearest!r}?" if nearest else known)
 
 
 def is_name(column: str | None) -> bool:
-    """Whether a column is given by name, so that the first line must be a header."""
+    """Whether a column is given by its name, so that the first line must be a header."""
     return column is not None and not (column.isascii() and column.isdigit())

@@ -1,4 +1,7 @@
-"""Text in which protected spans are masked by placeholders or taken out, and sentence pairs masked on both sides."""
+"""Texts whose protected spans are masked by placeholders or taken out, and sentence pairs masked on both sides.
+
+Where the spans are is found by `spans`; how they return into a translation is not known here.
+"""
 
 from __future__ import annotations
 
@@ -11,73 +14,84 @@ from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.spans import Span, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 
-MARK = "\ufdd0"  # stands for a lifted span while text is normalised; a code that is no character and never will be
+# Stands for an extracted span while a text is normalised: a code point that is no character and never will be.
+EXTRACTION_MARK = "\ufdd0"
+PLACEHOLDER_PATTERN = re.compile("⟦[0-9]⟧")
 
 
 class ExtractedSpan(NamedTuple):
     """A span that was taken out of a text."""
 
     span: Span
-    offset: int  # in the text without it
-    blank_before: bool  # in the text with it; so at its beginning and end
+    offset: int  # in the text without the span
+    blank_before: bool  # in the text with the span; the beginning and the end of a text count as blanks
     blank_after: bool
 
 
 class MaskedText(NamedTuple):
-    """A normalised text in which `⟦0⟧`, `⟦1⟧` ... stand for the carried spans, and which is without the lifted ones."""
+    """A normalised text in which `⟦0⟧`, `⟦1⟧` ... stand for the masked spans, without the extracted ones."""
 
     text: str
     masked: tuple[Span, ...]
     extracted: tuple[ExtractedSpan, ...]
-    numbers: tuple[int, ...] = ()  # of the placeholders of `carried`; without any, they count from 0
+    numbers: tuple[int, ...] = ()  # of the placeholders of `masked`; if empty, they count from 0
 
     @property
-    def names(self) -> list[str]:
-        """The placeholders of `carried`."""
+    def placeholders(self) -> list[str]:
+        """The placeholders of `masked`."""
         return [PLACEHOLDERS[number] for number in self.numbers or range(len(self.masked))]
 
     @property
-    def words(self) -> str:
-        """The text without the placeholders."""
-        return PLACEHOLDER.sub("", self.text) if self.masked else self.text
+    def text_without_placeholders(self) -> str:
+        return PLACEHOLDER_PATTERN.sub("", self.text) if self.masked else self.text
 
     @property
     def has_words(self) -> bool:
-        """Whether anything is left that could be translated."""
-        return any(map(str.isalnum, self.words))
+        """Whether there is anything left to translate."""
+        return any(map(str.isalnum, self.text_without_placeholders))
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        return (*self.masked, *(lifted.span for lifted in self.extracted))
+        """All spans, the masked ones first."""
+        return (*self.masked, *(extracted.span for extracted in self.extracted))
 
 
-PLACEHOLDER = re.compile("⟦[0-9]⟧")
+class MaskedSide(NamedTuple):
+    """One side of a sentence pair as a network learns it."""
+
+    text: str  # before masking
+    spans: tuple[Span, ...]  # of `text`, both masked and extracted
+    masked: MaskedText
 
 
 def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None) -> MaskedText:
-    """`text` with `spans` (in order, at most ten carried) masked.
+    """Returns `text` with its `spans` masked or taken out; they are in order, at most ten of them masked.
 
-    `numbers` are those of the carried ones; without them, they count from 0.
+    `numbers` are those of the placeholders; by default they count from 0.
     """
     if not spans:
-        return MaskedText(normalise(text.replace(MARK, "")), (), ())
+        return MaskedText(normalise(text.replace(EXTRACTION_MARK, "")), (), ())
     masked = [span for span in spans if not span.is_extracted]
+    extracted = [span for span in spans if span.is_extracted]
     numbers = tuple(range(len(masked)) if numbers is None else numbers)
-    names = iter([PLACEHOLDERS[number] for number in numbers])
+    # 1. Replace each span, by its placeholder or by the mark of an extracted span.
+    placeholders = iter([PLACEHOLDERS[number] for number in numbers])
     parts, position = [], 0
     for span in spans:
-        parts += [text[position : span.start].replace(MARK, ""), MARK if span.is_extracted else next(names)]
+        parts.append(text[position : span.start].replace(EXTRACTION_MARK, ""))
+        parts.append(EXTRACTION_MARK if span.is_extracted else next(placeholders))
         position = span.end
-    parts.append(text[position:].replace(MARK, ""))
-    extracted = [span for span in spans if span.is_extracted]
+    parts.append(text[position:].replace(EXTRACTION_MARK, ""))
+    # 2. Normalise the text, in which the marks still keep the places of the extracted spans.
+    # 3. Take the marks out.
     return extract_spans(normalise("".join(parts)), extracted, masked)._replace(numbers=numbers)
 
 
 def extract_spans(marked: str, spans: Sequence[Span], masked: Sequence[Span]) -> MaskedText:
-    """Returns a text without the `MARK` that stands for each of `spans`, and where these stood."""
-    first, *rest = marked.split(MARK)
+    """Returns a text without the `EXTRACTION_MARK` of each of `spans`, and the places where these stood."""
+    first, *following = marked.split(EXTRACTION_MARK)
     text, position, extracted = first, len(first), []
-    for span, part in zip(spans, rest, strict=True):
+    for span, part in zip(spans, following, strict=True):
         before = position == 0 or marked[position - 1] == " "
         position += 1
         after = position == len(marked) or marked[position] == " "
@@ -90,50 +104,45 @@ def extract_spans(marked: str, spans: Sequence[Span], masked: Sequence[Span]) ->
 
 
 def join_texts(left: str, right: str, *, apart: bool) -> str:
-    """Both with one blank where either had one, or where they are to be `apart` and two words would meet."""
+    """Joins two texts with one blank if either had one there, or if two words meet that are to be kept `apart`."""
     if not left or left.endswith(" "):
         return left + right.lstrip()
     blank = apart and left[-1].isalnum() and right[:1].isalnum() and not find_unspaced(left[-1])
     return f"{left} {right}" if blank else left + right
 
 
-class MaskedSide(NamedTuple):
-    """One side of a sentence pair as a network learns it."""
-
-    text: str  # as it was
-    spans: tuple[Span, ...]  # those of it that are masked
-    masked: MaskedText
-
-
 def mask_pair(source: str, target: str) -> tuple[str, str]:
-    """A sentence pair as a network learns it: what is protected and stands on both sides is masked on both.
+    """Returns a sentence pair as a network learns it: the spans that both sides share are masked on both.
 
-    What stands on one side alone stays as it is, but for `⟦0⟧` itself, which must not pass for a placeholder.
+    A span of one side alone stays as it is. Only text that looks like a placeholder is changed.
     """
     sides = mask_sides(source, target)
     return sides[0].masked.text, sides[1].masked.text
 
 
 def mask_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
-    """As `masked_pair`, with what is masked on each side."""
-    of_source, of_target = find_spans(source), find_spans(target)
-    if not of_source or not of_target:
+    """Masks a sentence pair as `mask_pair` does, and says what is masked on each side."""
+    source_spans, target_spans = find_spans(source), find_spans(target)
+    if not source_spans or not target_spans:
         return (
-            leave_unmasked(escape_placeholders(source) if of_source else source),
-            leave_unmasked(escape_placeholders(target) if of_target else target),
+            leave_unmasked(escape_placeholders(source) if source_spans else source),
+            leave_unmasked(escape_placeholders(target) if target_spans else target),
         )
-    shared = Counter(span.text for span in of_source) & Counter(span.text for span in of_target)
-    of_source = limit_spans(select_spans(of_source, shared))
-    left = Counter(span.text for span in of_source)
-    of_target = select_spans(of_target, left)
+    # 1. Keep the spans that both sides share, at most as many masked ones as there are placeholders.
+    shared = Counter(span.text for span in source_spans) & Counter(span.text for span in target_spans)
+    source_spans = limit_spans(select_spans(source_spans, shared))
+    target_spans = select_spans(target_spans, Counter(span.text for span in source_spans))
+    # 2. Give each masked span of the target the number that it has in the source.
     numbers: dict[str, list[int]] = {}
-    for number, span in enumerate(span for span in of_source if not span.is_extracted):
+    for number, span in enumerate(span for span in source_spans if not span.is_extracted):
         numbers.setdefault(span.text, []).append(number)
-    target_numbers = [numbers[span.text].pop(0) for span in of_target if not span.is_extracted]
-    masks = mask(escape_placeholders(source), of_source), mask(escape_placeholders(target), of_target, target_numbers)
-    if not all(side.text for side in masks):
+    target_numbers = [numbers[span.text].pop(0) for span in target_spans if not span.is_extracted]
+    # 3. Mask both sides, unless one would then be empty.
+    source_mask = mask(escape_placeholders(source), source_spans)
+    target_mask = mask(escape_placeholders(target), target_spans, target_numbers)
+    if not source_mask.text or not target_mask.text:
         return leave_unmasked(escape_placeholders(source)), leave_unmasked(escape_placeholders(target))
-    return MaskedSide(source, tuple(of_source), masks[0]), MaskedSide(target, tuple(of_target), masks[1])
+    return MaskedSide(source, tuple(source_spans), source_mask), MaskedSide(target, tuple(target_spans), target_mask)
 
 
 def leave_unmasked(text: str) -> MaskedSide:
@@ -141,25 +150,25 @@ def leave_unmasked(text: str) -> MaskedSide:
 
 
 def select_spans(spans: Iterable[Span], counts: Counter[str]) -> list[Span]:
-    """The first of `spans` with each text, as many as `wanted`."""
-    rest, selected = Counter(counts), []
+    """Returns, for each text in `counts`, that many of the `spans` with this text: the first ones."""
+    remaining, selected = Counter(counts), []
     for span in spans:
-        if rest[span.text] > 0:
-            rest[span.text] -= 1
+        if remaining[span.text] > 0:
+            remaining[span.text] -= 1
             selected.append(span)
     return selected
 
 
 def limit_spans(spans: Iterable[Span]) -> list[Span]:
-    """All lifted spans and as many carried ones as there are placeholders."""
-    carried, kept = 0, []
+    """Returns all extracted spans, and as many masked ones as there are placeholders."""
+    masked, selected = 0, []
     for span in spans:
-        carried += not span.is_extracted
-        if span.is_extracted or carried <= len(PLACEHOLDERS):
-            kept.append(span)
-    return kept
+        masked += not span.is_extracted
+        if span.is_extracted or masked <= len(PLACEHOLDERS):
+            selected.append(span)
+    return selected
 
 
 def escape_placeholders(text: str) -> str:
-    """`text` in which nothing reads like a placeholder."""
-    return PLACEHOLDER.sub(lambda match: f"[{match[0][1]}]", text)
+    """Returns `text` with brackets in place of what reads like a placeholder: `[0]` for `⟦0⟧`."""
+    return PLACEHOLDER_PATTERN.sub(lambda match: f"[{match[0][1]}]", text)

@@ -1,6 +1,6 @@
-"""Normal form of a sentence, its length, and the key under which sentences count as the same.
+"""The normal form of a sentence, its length, and the key under which sentences count as the same.
 
-Knows nothing of files, checks or vocabularies. Translation normalises its input with the same `normalise`.
+Knows no files, checks or vocabularies. Corpora and the input of translation go through the same `normalise`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 import unicodedata
 from functools import cache
 
-# Patterns as text, which Python compiles when they are first used and keeps: that of a large set of characters takes
-# as long as a sentence to translate, and most sentences need none.
+# The patterns are strings, which Python compiles and caches on first use: compiling a large set of characters takes as
+# long as translating a sentence, and most sentences need none.
 
-# Control characters that are no blanks, halves of surrogate pairs (they cannot be written as UTF-8), and what is
-# invisible and only says where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
+# Control characters that are not spaces, halves of surrogate pairs (they cannot be written as UTF-8), and invisible
+# characters that only say where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
 DROPPED = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]"
 
-# Scripts written without blanks between words: Thai, Lao, Myanmar, Khmer, kana, Han.
+# Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 UNSPACED = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\uff66-\uff9f\U0001b000-\U0001b16f\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -33,34 +33,34 @@ FOLDED = str.maketrans(
 
 
 def normalise(text: str) -> str:
-    """`text` in NFC, every run of blanks of any kind one space, none at the ends, without control characters.
+    """Returns `text` in NFC, with single spaces between words and none at the ends, without control characters.
 
-    Total on any `str`, and idempotent. U+2581, which SentencePiece uses as its own blank, becomes "_".
+    Takes any `str`, and is idempotent. U+2581, which SentencePiece uses as its own space, becomes "_".
     """
-    text = " ".join(without_invisible(text).split())
+    text = " ".join(drop_invisible(text).split())
     if not text.isascii():
         text = unicodedata.normalize("NFC", text.replace("\u2581", "_"))
     return text
 
 
-def without_invisible(text: str) -> str:
-    """`text` without its control and other characters that cannot be seen."""
+def drop_invisible(text: str) -> str:
+    """Returns `text` without control and other invisible characters."""
     return text if text.isprintable() else re.sub(DROPPED, "", text)
 
 
 def find_unspaced(text: str) -> list[str]:
-    """Those characters of `text` that are of scripts without blanks between words."""
+    """Returns the characters of `text` that belong to scripts without spaces between words."""
     return [] if text.isascii() else re.findall(UNSPACED, text)
 
 
 @cache
 def is_unspaced(character: str) -> bool:
-    """Whether the character's script puts no blank between words: those above, and Tibetan, where clauses have one."""
+    """Whether the script of a character has no spaces between words; Tibetan has them between clauses only."""
     return bool(find_unspaced(character)) or "\u0f00" <= character <= "\u0fff"
 
 
 def split_unspaced(word: str) -> list[str]:
-    """The word, cut around each character of an unspaced script; a mark stays with the character before it."""
+    """Splits a word around each character of an unspaced script; a mark stays with the character before it."""
     pieces: list[str] = []
     for character in word:
         joins = pieces and (
@@ -74,20 +74,20 @@ def split_unspaced(word: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """Length of a normalised sentence in words; two characters of a script without blanks count as one more."""
+    """Returns the length of a normalised sentence in words; two characters of an unspaced script count as a word."""
     words = text.count(" ") + 1 if text else 0
     return words + len(find_unspaced(text)) // 2
 
 
-def sentence_key(text: str) -> str:
-    """What two normalised sentences have in common that differ in case, width, or the shape of quotes and dashes."""
+def make_sentence_key(text: str) -> str:
+    """Returns the key of a normalised sentence, the same for any case, width, and shape of quotes and dashes."""
     if text.isascii():
         return text.lower().replace("`", "'")
-    text = text.translate(FOLDED)  # before NFKC too, which makes a blank and a mark of `´`
+    text = text.translate(FOLDED)  # before NFKC too, which turns `´` into a space and a mark
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return " ".join(folded.translate(FOLDED).split())
 
 
 def hash_text(text: str) -> bytes:
-    """8 bytes that stand for a text: of 4 million texts, two share them with a probability of 0.0000004."""
+    """Returns an 8-byte hash of a text. Among 4 million texts, the probability of a collision is 0.0000004."""
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""Lines, or what is made of them, as they arrive: what is there is taken together, and nothing there waits for more.
+"""Lines, or what is made of them, as they arrive: what is already there is batched, and never waits for more.
 
 Knows bytes and lines, nothing of translation.
 """
@@ -14,33 +14,34 @@ from nmt_cli.errors import DataError
 
 StreamItem = TypeVar("StreamItem")
 
-PACKERS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}  # by how what they pack begins
+COMPRESSORS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}  # by the first bytes of their files
 
 
 def decode_lines(
-    lines: Iterable[bytes], name: str, *, errors: str = "strict", ends: bool = False, way_on: str = ""
+    lines: Iterable[bytes], name: str, *, errors: str = "strict", keep_ends: bool = False, alternative: str = ""
 ) -> Iterator[str]:
-    """Text of each line without its end (LF or CR LF) unless `ends`, read as UTF-8; `name` names the source in errors.
+    """Yields the UTF-8 text of each line, without its end (LF or CR LF) unless `keep_ends`.
 
-    Bytes that are not UTF-8 become U+FFFD where `errors` is "replace"; else they raise DataError with the line's
-    number, from 1, and what else than converting it could be done (`way_on`, behind a comma); or how to unpack it.
+    Invalid UTF-8 becomes U+FFFD if `errors` is "replace"; otherwise it raises DataError with `name`, the line's number
+    from 1, and a hint: to convert the text, to which `alternative` adds another way, or to decompress it.
     """
     for number, line in enumerate(lines, start=1):
         try:
-            yield (line if ends else line.removesuffix(b"\n").removesuffix(b"\r")).decode("utf-8", errors)
+            yield (line if keep_ends else line.removesuffix(b"\n").removesuffix(b"\r")).decode("utf-8", errors)
         except UnicodeDecodeError as error:
-            packer = next((packer for mark, packer in PACKERS.items() if number == 1 and line.startswith(mark)), None)
-            unpacking = f"it is packed; unpack it first, with {packer} -dc"
+            magic = next((magic for magic in COMPRESSORS if number == 1 and line.startswith(magic)), None)
             raise DataError(
                 f"{name}, line {number:,}: byte 0x{line[error.start]:02x} is not valid UTF-8",
-                hint=unpacking if packer else f"convert it to UTF-8 first, for instance with iconv{way_on}",
+                hint=f"it is compressed; decompress it first, with {COMPRESSORS[magic]} -dc"
+                if magic
+                else f"convert it to UTF-8 first, for instance with iconv{alternative}",
             ) from error
 
 
 def batch_blocks(items: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
-    """The items in lists of `limit`, the last of which may be shorter.
+    """Yields the items in lists of `limit`; the last list may be shorter.
 
-    An exception of `items` is raised here after the items before it were given out.
+    An exception of `items` is raised here after the items before it have been yielded.
     """
     block: list[StreamItem] = []
     try:
@@ -57,25 +58,31 @@ def batch_blocks(items: Iterable[StreamItem], limit: int) -> Iterator[list[Strea
         yield block
 
 
-def batch_arriving(lines: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
-    """Batches of the items that are there at the moment, at least 1 and at most `limit`, in order.
+class StreamEnd(NamedTuple):
+    """Follows the last item of a stream, with the error that ended the stream, if any."""
 
-    A thread reads ahead, at most two batches, so that reading and what is done with a batch overlap. An exception of
-    `lines` is raised here after the lines before it were given out.
+    error: BaseException | None = None
+
+
+def batch_arriving(items: Iterable[StreamItem], limit: int) -> Iterator[list[StreamItem]]:
+    """Yields batches of the items that have arrived, in order: at least 1 and at most `limit`.
+
+    A thread reads up to two batches ahead, so that reading overlaps with the work on a batch. An exception of `items`
+    is raised here after the items before it have been yielded.
     """
-    ready: queue.Queue[StreamItem | End] = queue.Queue(maxsize=2 * limit)
+    ready: queue.Queue[StreamItem | StreamEnd] = queue.Queue(maxsize=2 * limit)
 
     def read() -> None:
         try:
-            for line in lines:
-                ready.put(line)
-            ready.put(End())
-        except BaseException as error:  # whatever it is, it belongs to the reader of the batches
-            ready.put(End(error))
+            for item in items:
+                ready.put(item)
+            ready.put(StreamEnd())
+        except BaseException as error:  # of any kind: it belongs to the reader of the batches
+            ready.put(StreamEnd(error))
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        batch, end = take(ready, limit)
+        batch, end = take_batch(ready, limit)
         if batch:
             yield batch
         if end is not None:
@@ -84,17 +91,11 @@ def batch_arriving(lines: Iterable[StreamItem], limit: int) -> Iterator[list[Str
             return
 
 
-class End(NamedTuple):
-    """Stands behind the last line, with what ended the lines if it was an error."""
-
-    error: BaseException | None = None
-
-
-def take(ready: queue.Queue[StreamItem | End], limit: int) -> tuple[list[StreamItem], End | None]:
-    """Waits for a first item, then takes what else is there; stops at the end."""
+def take_batch(ready: queue.Queue[StreamItem | StreamEnd], limit: int) -> tuple[list[StreamItem], StreamEnd | None]:
+    """Waits for one item, then takes all others that are there; stops at `limit` and at the end."""
     batch: list[StreamItem] = []
     item = ready.get()
-    while not isinstance(item, End):
+    while not isinstance(item, StreamEnd):
         batch.append(item)
         if len(batch) == limit or ready.empty():
             return batch, None

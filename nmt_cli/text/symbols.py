@@ -1,12 +1,11 @@
-"""Symbols that stand in the text of pieces. Imports nothing, so that whoever only reads pieces starts at once."""
+"""Symbols in the text of subword pieces. Imports nothing, so that code that only reads pieces starts at once."""
 
 from __future__ import annotations
 
-BLANK = "▁"  # SentencePiece's mark of a blank before a piece
-JOINER = "￭"  # before a word of kind `word` that had no blank before it, as OpenNMT writes it
-SPECIALS = 4
-# Pieces of their own in every vocabulary, for spans of text that translation is to carry over as they are.
-PLACEHOLDERS = tuple(f"⟦{number}⟧" for number in range(10))
-
+BLANK = "▁"  # SentencePiece's mark for a space before a piece
+JOINER = "￭"  # stands before a word of a `word` vocabulary that had no space before it, as in OpenNMT
 SENTENCE_END = "</s>"
-UNKNOWN_PIECE = "<unk>"  # one of a source may stand for several unknown words that follow each other
+UNKNOWN_PIECE = "<unk>"  # in a source it may stand for several unknown words in a row
+SPECIALS = 4  # ids at the beginning of every vocabulary: padding, unknown, start and end of sentence
+# Pieces of every vocabulary. They stand for the masked spans, which a translation carries over unchanged.
+PLACEHOLDERS = tuple(f"⟦{number}⟧" for number in range(10))

@@ -1,4 +1,4 @@
-"""What must be known of subwords beside their file. Apart from `config.py`, of which translation needs nothing else."""
+"""What must be known of a subword model beside its file. Apart from the rest, for code that needs no more than this."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TokenizerKind = Literal["unigram", "bpe", "char", "word"]
 
 @dataclass(frozen=True, kw_only=True)
 class TokenizerSettings(Settings):
-    """What must be known beside the SentencePiece file to use it. Stored with every data set and model."""
+    """What the use of a SentencePiece file requires beside the file. Stored with every data set and model."""
 
     kind: TokenizerKind
     lowercase: bool

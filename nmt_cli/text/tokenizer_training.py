@@ -1,4 +1,4 @@
-"""Training of the subword model by SentencePiece. Knows nothing of files."""
+"""Training of a subword model by SentencePiece, from sentences to the bytes of the model. Knows no files."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from nmt_cli.text.tokenizer import Tokenizer, prepare_surface
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.text.tokenizer_settings import TokenizerSettings as TokenizerSettings
 
-# Of training. The machine's number would make the result depend on the machine. With a fixed two, SentencePiece took
-# a quarter less time on two idle cores (6.5 s against 9 s for 340,000 sentences), but up to 33 s on shared ones.
+# Threads of training. With as many as there are cores, the result would depend on the machine. With two, training took
+# a quarter less time on two idle cores (6.5 s instead of 9 s for 340,000 sentences), but up to 33 s on busy ones.
 THREADS = 1
-LONGEST_LINE = 1 << 16  # bytes; SentencePiece leaves out longer ones
-BYTES = 256  # byte pieces in a unigram or BPE vocabulary
-# (words of text from which, pieces). Measured on Tatoeba English-German, words of both sides together:
-# 0.6 M words are far better served by 4,000 pieces than by 8,000, 2 M words by 8,000.
+LONGEST_LINE = 1 << 16  # bytes; SentencePiece skips longer ones
+BYTE_PIECES = 256  # in a unigram or BPE vocabulary
+# (smallest number of words, size of the vocabulary). Measured on Tatoeba English-German, counting the words of both
+# sides: 4,000 pieces are far better than 8,000 for 0.6 M words, and 8,000 are better for 2 M words.
 VOCABULARY_BY_WORDS = ((25_000_000, 32_000), (5_000_000, 16_000), (1_000_000, 8_000), (150_000, 4_000), (40_000, 2_000))
 SMALLEST_VOCABULARY = 1_000
 LARGEST_WORD_VOCABULARY = 32_000
-# With more distinct characters than an alphabet has, the rarest 0.05 % of the text is left to byte pieces.
-ALPHABET = 500
+# If a text has more distinct characters than this, byte pieces spell its rarest 0.05 %.
+LARGEST_FULL_ALPHABET = 500
 COVERAGE_OF_LARGE_ALPHABETS = 0.9995
 
 
@@ -41,19 +41,19 @@ def train_tokenizer(
     vocabulary_size: int | None = None,
     minimum_count: int | None = None,
 ) -> bytes:
-    """The bytes of a SentencePiece model trained on these sentences; depends on nothing else.
+    """Returns the bytes of a SentencePiece model trained on `texts`. They depend on nothing but the arguments.
 
-    With a `minimum_count` a vocabulary of words has those that stand so often in `texts`, and no others.
-    Without a `vocabulary_size` it is chosen from the amount of text, and lowered to what the text can fill.
-    Raises OptionError for a size that the text cannot fill or that does not hold its characters, naming one
-    that will do; DataError for text from which nothing can be learnt.
+    Without a `vocabulary_size`, the size follows from the amount of text, and shrinks to what the text can fill. With a
+    `minimum_count`, a vocabulary of words has exactly the words that occur so often in `texts`.
+    Raises OptionError for a size that the text cannot fill or that has no room for its characters, with a size that
+    works; DataError for text from which nothing can be learned.
     """
     surfaces = [prepare_surface(text, settings) for text in texts]
     coverage, covered = measure_alphabet(surfaces)
     if minimum_count is not None:
-        size = size_of_frequent_words(surfaces, minimum_count)
+        size = compute_word_vocabulary_size(surfaces, minimum_count)
     else:
-        size = vocabulary_size or rule_size(surfaces, settings.kind, covered)
+        size = vocabulary_size or choose_vocabulary_size(surfaces, settings.kind, covered)
     model = run_trainer(surfaces, settings.kind, size, coverage)
     reached = Tokenizer(model, settings).vocabulary_size
     if vocabulary_size is not None and reached < vocabulary_size:
@@ -65,11 +65,11 @@ def train_tokenizer(
 
 
 def measure_alphabet(surfaces: Sequence[str]) -> tuple[float, int]:
-    """The share of all characters that get pieces of their own, 0 to 1, and how many distinct ones these are."""
+    """Returns the share of the text, 0 to 1, whose characters become pieces, and the number of these pieces."""
     counts = Counter[str]()
     for text in surfaces:
         counts.update(text)
-    if len(counts) <= ALPHABET:
+    if len(counts) <= LARGEST_FULL_ALPHABET:
         return 1.0, len(counts)
     left_out = (1 - COVERAGE_OF_LARGE_ALPHABETS) * counts.total()
     covered = len(counts)
@@ -81,27 +81,27 @@ def measure_alphabet(surfaces: Sequence[str]) -> tuple[float, int]:
     return COVERAGE_OF_LARGE_ALPHABETS, covered
 
 
-def rule_size(surfaces: Sequence[str], kind: TokenizerKind, covered: int) -> int:
-    """The vocabulary for this text when none is asked for; at most this many pieces are then made."""
+def choose_vocabulary_size(surfaces: Sequence[str], kind: TokenizerKind, covered: int) -> int:
+    """Returns the default size of the vocabulary for a text, of which training may use less."""
     if kind == "char":
-        return covered + SPECIALS + len(PLACEHOLDERS) + 1  # the mark of a blank may be one more
+        return covered + SPECIALS + len(PLACEHOLDERS) + 1  # the mark of a space may be one more
     if kind == "word":
-        repeated = size_of_frequent_words(surfaces, 2)
+        repeated = compute_word_vocabulary_size(surfaces, 2)
         return min(max(repeated, SMALLEST_VOCABULARY), LARGEST_WORD_VOCABULARY)
     words_of_text = sum(map(count_words, surfaces))
     by_words = next((size for words, size in VOCABULARY_BY_WORDS if words_of_text >= words), SMALLEST_VOCABULARY)
-    return max(by_words, 2 * covered + BYTES + SPECIALS + len(PLACEHOLDERS))
+    return max(by_words, 2 * covered + BYTE_PIECES + SPECIALS + len(PLACEHOLDERS))
 
 
-def size_of_frequent_words(surfaces: Sequence[str], minimum_count: int) -> int:
-    """The vocabulary of words that has room for those that stand `minimum_count` times or more."""
+def compute_word_vocabulary_size(surfaces: Sequence[str], minimum_count: int) -> int:
+    """Returns the size of a vocabulary with room for the words that occur `minimum_count` times or more."""
     words = Counter(word for text in surfaces for word in text.split())
     frequent = sum(count >= minimum_count for word, count in words.items() if word not in PLACEHOLDERS)
-    return frequent + SPECIALS + 2 * len(PLACEHOLDERS)  # SentencePiece knows each with and without a blank before it
+    return frequent + SPECIALS + 2 * len(PLACEHOLDERS)  # SentencePiece counts each with and without a space before it
 
 
 def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverage: float) -> bytes:
-    """SentencePiece's trainer with our settings. Its errors become OptionError or DataError."""
+    """Runs SentencePiece's trainer with our settings. Its errors become OptionError or DataError."""
     model = io.BytesIO()
     options: dict[str, Any] = {
         "sentence_iterator": iter(surfaces),
@@ -131,7 +131,7 @@ def run_trainer(surfaces: Sequence[str], kind: TokenizerKind, size: int, coverag
 
 
 def run_interruptibly(work: Callable[[], object]) -> None:
-    """Runs `work` so that Ctrl-C is answered at once, not when a call into compiled code returns (up to a minute)."""
+    """Runs `work` so that Ctrl-C takes effect at once, not when compiled code returns (up to a minute later)."""
     problems: list[BaseException] = []
 
     def run() -> None:
@@ -149,11 +149,11 @@ def run_interruptibly(work: Callable[[], object]) -> None:
 
 
 def explain_failure(error: RuntimeError, size: int) -> OptionError | DataError:
-    """What SentencePiece's complaint means to the user."""
+    """Returns the error that says what SentencePiece's complaint means to the user."""
     needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
     if needed:
         return OptionError(
             f"--vocab-size is {size:,}, but the characters of this text alone need {int(needed[1]):,}",
             hint=f"give --vocab-size {int(needed[1]) + 1} or more, or leave it out",
         )
-    return DataError(f"no subwords can be learnt from this text: {str(error).strip() or 'no reason given'}")
+    return DataError(f"no subwords can be learned from this text: {str(error).strip() or 'no reason given'}")

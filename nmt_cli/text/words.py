@@ -1,4 +1,4 @@
-"""Where the words of a text begin and end, in scripts with and without blanks."""
+"""Where the words of a text begin and end, in scripts with and without spaces. Knows nothing of subwords."""
 
 from __future__ import annotations
 
@@ -8,36 +8,39 @@ from functools import cache
 
 from nmt_cli.text.normalise import is_unspaced, split_unspaced
 
-
-def word_pattern(text: str) -> re.Pattern[str]:
-    r"""Finds the words of `text`: letters, digits and their marks, with apostrophes and hyphens inside; or any other
-    single character.
-
-    Python's \w knows no combining marks, without which most scripts of India fall to pieces.
-    """
-    return pattern_of_words(r"\w") if max(text, default="") < FIRST_MARK else word_with_marks()
+FIRST_COMBINING_MARK = "\u0300"
 
 
-def words_of(text: str) -> list[str]:
-    """Words in lower case without punctuation; a character each in scripts without blanks."""
+def split_words(text: str) -> list[str]:
+    """Returns the words in lower case, without punctuation; each character of a script without spaces is a word."""
     lower = text.lower()
-    words = [word for word in word_pattern(lower).findall(lower) if word[0].isalnum()]
+    words = [word for word in choose_word_pattern(lower).findall(lower) if word[0].isalnum()]
     if not any(map(is_unspaced, set(text))):
         return words
     return [piece for word in words for piece in split_unspaced(word)]
 
 
+def choose_word_pattern(text: str) -> re.Pattern[str]:
+    r"""Returns the pattern that finds the words of `text`, or any other single character.
+
+    A word is letters, digits and their marks, with apostrophes and hyphens inside. Python's \w does not match combining
+    marks, without which the words of most Indian scripts would fall apart.
+    """
+    return compile_word_pattern(r"\w") if max(text, default="") < FIRST_COMBINING_MARK else compile_marked_pattern()
+
+
 @cache
-def pattern_of_words(inner: str) -> re.Pattern[str]:
+def compile_word_pattern(inner: str) -> re.Pattern[str]:
+    r"""Returns the pattern of words that begin with a character of \w and go on with `inner`."""
     return re.compile(rf"⟦\d⟧|\w{inner}*(?:['’-]\w{inner}*)*|\S")
 
 
-FIRST_MARK = "\u0300"  # of all combining marks
-
-
 @cache
-def word_with_marks() -> re.Pattern[str]:
-    """To look for the marks takes as long as to translate a sentence, and most text has none."""
-    planes = (range(ord(FIRST_MARK), 0x20000), range(0xE0000, 0xE1000))  # no other has any
+def compile_marked_pattern() -> re.Pattern[str]:
+    """Returns the pattern of words with combining marks.
+
+    Collecting all marks takes as long as translating a sentence, and most text has none.
+    """
+    planes = (range(ord(FIRST_COMBINING_MARK), 0x20000), range(0xE0000, 0xE1000))  # there are none elsewhere
     marks = (chr(code) for plane in planes for code in plane if unicodedata.category(chr(code))[0] == "M")
-    return pattern_of_words(rf"[\w\u200c\u200d{''.join(marks)}]")
+    return compile_word_pattern(rf"[\w\u200c\u200d{''.join(marks)}]")

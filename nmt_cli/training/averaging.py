@@ -1,6 +1,6 @@
-"""Which weights are exported: those of the best epoch, or the mean of several where it is better still.
+"""Chooses the weights to export: those of the best epoch, or the average of several epochs if it is better.
 
-The mean is that of Vaswani et al. (2017), section 6.1, who took the last checkpoints; here the development set chooses.
+Vaswani et al. (2017), section 6.1, average the last checkpoints; here the development set chooses them.
 """
 
 from __future__ import annotations
@@ -9,43 +9,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, Kept, assign_weights
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, KeptEpoch, assign_weights
 from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import Validation
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What is exported: one epoch, or the mean of several."""
+class WeightChoice:
+    """The weights that are exported: those of one epoch, or the average of several."""
 
-    epochs: tuple[int, ...]  # the best first
+    epochs: tuple[int, ...]  # best first
     validation: Validation
 
 
-def choose_weights(checkpoints: Checkpoints, validator: Validator, latest: Kept | None) -> Chosen:
-    """Gives the validator's network the best weights there are, and says which they are.
+def choose_weights(checkpoints: Checkpoints, validator: Validator, last_validated: KeptEpoch | None) -> WeightChoice:
+    """Loads the best weights into the validator's network, and returns which they are.
 
-    Where none could be written, those are its own, of which `latest` tells.
+    If no weights could be written during training, the network keeps those that it has: the ones `last_validated`.
     """
     best = checkpoints.best
     if best is None:
-        if latest is None:
-            raise ValueError("nothing was validated, so nothing can be chosen")
-        return Chosen((latest.epoch,), latest.validation)
-    if len(checkpoints.kept) > 1:
-        epochs = tuple(kept.epoch for kept in checkpoints.kept)
-        paths = [checkpoints.name_weights(epoch) for epoch in epochs]
-        assign_weights(validator.network, mean_of(paths), paths[0])
+        if last_validated is None:
+            raise ValueError("no epoch was validated, so there are no weights to choose")
+        return WeightChoice((last_validated.epoch,), last_validated.validation)
+    if len(checkpoints.best_epochs) > 1:
+        epochs = tuple(kept.epoch for kept in checkpoints.best_epochs)
+        paths = [checkpoints.locate_weights(epoch) for epoch in epochs]
+        assign_weights(validator.network, average_weights(paths), paths[0])
         validation = validator.measure()
         if checkpoints.is_better(validation):
-            return Chosen(epochs, validation)
+            return WeightChoice(epochs, validation)
     checkpoints.restore_best(validator.network)
-    return Chosen((best.epoch,), best.validation)
+    return WeightChoice((best.epoch,), best.validation)
 
 
-def mean_of(paths: Sequence[Path]) -> NamedArrays:
-    """The mean of each array over the files; two files at most are in memory."""
+def average_weights(paths: Sequence[Path]) -> NamedArrays:
+    """Returns the mean of each array over the files; at most two files are in memory."""
     total = read_arrays(paths[0])
     for path in paths[1:]:
         for name, array in read_arrays(path).items():

@@ -1,4 +1,4 @@
-"""Settings of training. Standard library only: the command line reads its options from here."""
+"""Settings of training. Uses the standard library only: the command line reads its options from here."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 from nmt_cli.training.deadline import parse_duration
 
-# By architecture, peaks for networks that know nothing (benchmarks/log/0010-textbook-setting.md).
+# Peak rates for networks with initial weights, by architecture (benchmarks/log/0010-textbook-setting.md).
 LEARNING_RATES = {"rnn": 5e-3, "transformer": 2e-3}
-FINE_TUNING = 5e-4  # what was learned before must not be undone
+FINE_TUNING = 5e-4  # low, so that what was learned before is not undone
 
-KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watch.Validation`
+KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watcher.Validation`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,14 +169,15 @@ class TrainConfig(Settings):
 
     @property
     def peak_rate(self) -> float:
-        """`learning_rate`, and where it is left open that of a recurrent network."""
+        """`learning_rate`, or if unset the default of a recurrent network."""
         return self.rate_for("rnn")
 
     def rate_for(self, architecture: str) -> float:
-        """`learning_rate`, and where it is left open one that suits the architecture, or fine-tuning."""
+        """Returns `learning_rate`, or if unset the default of the architecture, or of fine-tuning."""
         if self.learning_rate is not None:
             return self.learning_rate
         return FINE_TUNING if self.init_from else LEARNING_RATES[architecture]
 
     def fit_to(self, architecture: str) -> Self:
+        """Returns these settings with the learning rate set for an architecture."""
         return replace(self, learning_rate=self.rate_for(architecture))

@@ -1,4 +1,4 @@
-"""What updates, a validation and an export cost on this machine, measured before a training that has a deadline."""
+"""Measures what an update, a validation and an export cost on this machine, before a training with a deadline."""
 
 from __future__ import annotations
 
@@ -16,54 +16,62 @@ from nmt_cli.training.export.export import export
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.validation import GREEDY
 
-UPDATES = 8  # after a first one, in which TensorFlow compiles
-SHARE = 0.02  # of the time there is, after which no further update is tried
-SENTENCES = 128
+TIMED_UPDATES = 8  # after a first update, in which TensorFlow compiles
+LARGEST_SHARE = 0.02  # of the whole time, that timing updates may take
+TIMED_SENTENCES = 128
 
 
-def calibrate(run: TrainingRun, deadline: Deadline) -> None:
-    """Tells `deadline` what things cost. The run is then where its checkpoint is, whatever was tried.
+def measure_costs(run: TrainingRun, deadline: Deadline) -> None:
+    """Sets the costs of `deadline`, and leaves the run in the state of its checkpoint.
 
-    A run at its beginning writes one for that: a copy in memory would be there while the export needs most of it.
+    A run at its beginning writes a checkpoint for this. A copy of its state in memory would be simpler, but it would
+    take up memory just when the export needs most of it.
     """
+    # 1. Time a few updates, then undo them.
     if run.updates == 0:
         run.write_checkpoint()
-    deadline.update = update_seconds(run, SHARE * deadline.seconds)
+    deadline.update_seconds = measure_update(run, LARGEST_SHARE * deadline.seconds)
     run.checkpoints.load_state(run.trainer.state)
-    deadline.validation = validation_seconds(run)
+    # 2. Time a validation, on a part of the development set.
+    deadline.validation_seconds = measure_validation(run)
+    # 3. Time an export, into a directory that is then removed.
     with tempfile.TemporaryDirectory() as folder:
-        deadline.export = seconds_of(lambda: export(run.validate.network, Path(folder)))
+        deadline.export_seconds = measure_seconds(lambda: export(run.validator.network, Path(folder)))
 
 
-def update_seconds(run: TrainingRun, enough: float) -> float:
-    """Mean of a few updates on batches of the first epoch, which come in random order; of one, if that is `enough`."""
-    first, *others = islice(run.batches.updates_of(1), UPDATES + 1)
-    run.trainer.update(first)
+def measure_update(run: TrainingRun, limit: float) -> float:
+    """Returns the mean seconds of a few updates, on the first batches of the first epoch, which are in random order.
+
+    No further update follows once they have taken more than `limit` seconds.
+    """
+    first, *others = islice(run.batches.make_updates(1), TIMED_UPDATES + 1)
+    run.trainer.update(first)  # TensorFlow compiles
     seconds: list[float] = []
-    for group in others or [first]:
-        seconds.append(seconds_of(partial(run.trainer.update, group)))
-        if sum(seconds) > enough:
+    for batches in others or [first]:
+        seconds.append(measure_seconds(partial(run.trainer.update, batches)))
+        if sum(seconds) > limit:
             break
     return mean(seconds)
 
 
-def validation_seconds(run: TrainingRun) -> float:
-    """Estimates the seconds of validating the whole development set from a part of it.
+def measure_validation(run: TrainingRun) -> float:
+    """Returns the estimated seconds of a validation, from translating a part of the development set.
 
-    A network that has learned nothing finds no end: it may say as much as the longest reference does. That is more
-    than it will say later.
+    A network that has learned nothing never predicts the end of a sentence, so its output is limited to the length of
+    the longest reference. This is more than it will write later.
     """
-    sources = run.validate.sources[:SENTENCES]
-    longest = max(batch.target.shape[1] for batch in run.validate.batches)
+    sources = run.validator.sources[:TIMED_SENTENCES]
+    longest = max(batch.target.shape[1] for batch in run.validator.batches)
 
     def translate() -> None:
-        run.validate.translator.translate(sources, replace(GREEDY, max_length=longest))
+        run.validator.translator.translate(sources, replace(GREEDY, max_length=longest))
 
     translate()  # TensorFlow compiles
-    return seconds_of(translate) * len(run.validate.sources) / len(sources)
+    return measure_seconds(translate) * len(run.validator.sources) / len(sources)
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    started = time.monotonic()
+def measure_seconds(work: Callable[[], object]) -> float:
+    """Calls `work`; returns the seconds that it took."""
+    started_at = time.monotonic()
     work()
-    return time.monotonic() - started
+    return time.monotonic() - started_at

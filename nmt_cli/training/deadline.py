@@ -1,7 +1,7 @@
-"""A moment at which training has to be over, and what share of the way there is behind. Knows a clock, no network.
+"""When training must be over, and which share of its time has passed. Knows a clock and no network.
 
-The learning rate follows this clock and not a count of updates: a count that was planned at the start misses its
-moment as soon as other work on the machine makes updates slower. What is validated on the way counts like the rest.
+The learning rate follows this clock and not a number of updates: such a number, planned at the start, would miss the
+deadline as soon as other work on the machine slows updates down. Validations on the way count like updates.
 """
 
 from __future__ import annotations
@@ -14,76 +14,82 @@ from typing import Self
 
 from nmt_cli.errors import OptionError
 
-# Of what the last validation and the export took when they were measured. It is the only time that is left for
-# surprises, and a twentieth of it is below a hundredth of most runs.
+# Factor on the measured time of the last validations and the export: the only reserve for surprises.
 CAUTION = 1.1
 
 UNITS = {"h": 3600, "m": 60, "s": 1}
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of a duration like `90s`, `30m` or `1h30m`. Raises OptionError."""
+    """Returns the seconds of a duration like `90s`, `30m` or `1h30m`. Raises OptionError."""
     parts = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", text)
     seconds = (
         sum(int(part) * unit for part, unit in zip(parts.groups("0"), UNITS.values(), strict=True)) if parts else 0
     )
     if not seconds:
-        raise OptionError(f"--time cannot be {text!r}", hint="write a duration like 90s, 30m or 1h30m")
+        raise OptionError(f"--time cannot be {text!r}", hint="use a duration like 90s, 30m or 1h30m")
     return float(seconds)
 
 
 @dataclass
 class Deadline:
-    """So many seconds from the moment it is made to a model that is written. All times are in seconds."""
+    """The time from the creation of this object to a finished model. All times are in seconds."""
 
     seconds: float
     clock: Callable[[], float] = time.monotonic
-    validation: float = 0.0  # that a validation takes
+    validation_seconds: float = 0.0  # that one validation takes
     validations: int = 1  # after the last update
-    export: float = 0.0
-    update: float = 0.0
-    share: float = 0.0  # of the training that is over, 0 to 1; it never falls
+    export_seconds: float = 0.0
+    update_seconds: float = 0.0  # that one update takes
+    share: float = 0.0  # of the training that has passed, 0 to 1; never falls
 
     def __post_init__(self) -> None:
-        self.begun = self.told = self.clock()
+        self.started_at = self.advanced_at = self.clock()
 
     @classmethod
     def from_option(cls, duration: str | None) -> Self | None:
+        """Returns a deadline for the value of --time that starts now; None without a value."""
         return None if duration is None else cls(parse_duration(duration))
 
     @property
     def elapsed(self) -> float:
-        return self.clock() - self.begun
+        return self.clock() - self.started_at
 
     @property
-    def left(self) -> float:
-        """Until the last update must be done, so that a validation and the export fit in."""
-        return self.seconds - self.elapsed - CAUTION * (self.validations * self.validation + self.export)
+    def seconds_left(self) -> float:
+        """The time left for updates, so that the last validations and the export still fit."""
+        closing_seconds = self.validations * self.validation_seconds + self.export_seconds
+        return self.seconds - self.elapsed - CAUTION * closing_seconds
 
     @property
-    def over(self) -> bool:
-        return self.left <= self.update
+    def is_over(self) -> bool:
+        """Whether not even one more update fits."""
+        return self.seconds_left <= self.update_seconds
 
     def start(self, *, elapsed: float | None = None, share: float = 0.0) -> None:
-        """Training begins now, or goes on where so much of the time and of the training was over."""
-        self.told, self.share = self.clock(), share
+        """Starts the training now, or continues one of which this time and this share have passed."""
+        self.advanced_at, self.share = self.clock(), share
         if elapsed is not None:
-            self.begun = self.told - elapsed
+            self.started_at = self.advanced_at - elapsed
 
     def advance(self) -> float:
-        """The share of the training that is over by now: of what was left when last asked, as much as has passed."""
-        now, left = self.clock(), max(self.left, 0.0)
-        passed = now - self.told
+        """Returns the share of the training that has passed by now.
+
+        Since the last call, a part of the time that was left has passed; the share grows by the same part of what it
+        lacked. So it stays continuous when an estimate of the costs changes, and still reaches 1 at the deadline.
+        """
+        now, seconds_left = self.clock(), max(self.seconds_left, 0.0)
+        passed = now - self.advanced_at
         if passed > 0:
-            self.share += (1 - self.share) * passed / (passed + left)
-            self.told = now
+            self.share += (1 - self.share) * passed / (passed + seconds_left)
+            self.advanced_at = now
         return self.share
 
     @property
-    def updates(self) -> float:
-        """How many fit into the time that is left, without validations on the way."""
-        return max(self.left, 0.0) / self.update
+    def updates_left(self) -> float:
+        """Number of updates that fit into the time left, without validations on the way."""
+        return max(self.seconds_left, 0.0) / self.update_seconds
 
     def fit_epochs(self, updates: int) -> float:
-        """How many epochs of so many updates fit into the time that is left."""
-        return max(self.left, 0.0) / (updates * self.update + self.validation)
+        """Returns how many epochs of so many updates, each with a validation, fit into the time left."""
+        return max(self.seconds_left, 0.0) / (updates * self.update_seconds + self.validation_seconds)

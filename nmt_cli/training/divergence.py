@@ -1,45 +1,46 @@
-"""When training has gone wrong: the loss is no number any more, or far above what it has been."""
+"""Detects that training diverges: the loss is NaN or infinite, or far above its minimum."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-MEMORY = 0.95  # of the mean of recent losses: about twenty updates
-ATTEMPTS = 3  # times that a run is rolled back before it is given up
+DECAY = 0.95  # of the moving mean: it remembers about twenty updates
+MAX_ROLLBACKS = 3  # before a run is given up
 
 
 class Diverged(Exception):
-    """Training must go back. Its text says what was seen."""
+    """Training diverged and must be rolled back; the text says how it shows."""
 
 
 @dataclass
-class LossWatch:
-    """A moving mean of the loss of updates, in nats per token, and the least it has been."""
+class LossMonitor:
+    """The moving mean of the losses of updates, in nats per token, and its minimum."""
 
     mean: float | None = None
     least: float | None = None
     last: float = 0.0
 
     def add(self, loss: float) -> None:
-        """Raises Diverged if the loss is no number, or its mean is twice its least and 2 nats above it.
+        """Adds the loss of an update.
 
-        Batches of long and short sentences differ by less than that, and so do a batch of noise and the mean.
+        Raises Diverged if it is NaN or infinite, or if the mean is both twice its minimum and 2 nats above it. Batches
+        of long and short sentences differ by less, and so does a batch of noise from the mean.
         """
         if not math.isfinite(loss):
-            raise Diverged("the loss is no longer a number")
+            raise Diverged("the loss is NaN or infinite")
         self.last = loss
-        self.mean = loss if self.mean is None else MEMORY * self.mean + (1 - MEMORY) * loss
+        self.mean = loss if self.mean is None else DECAY * self.mean + (1 - DECAY) * loss
         self.least = self.mean if self.least is None else min(self.least, self.mean)
         if self.mean > self.least + self.allowance:
             raise Diverged(f"the loss rose from {self.least:.2f} to {self.mean:.2f}")
 
     @property
     def allowance(self) -> float:
-        """How far above its least the mean may be, in nats."""
+        """How far the mean may rise above its minimum, in nats."""
         return max(self.least or 0.0, 2.0)
 
     @property
     def is_calm(self) -> bool:
-        """Whether the loss is not already on its way to an explosion; what is saved on that way is not worth it."""
+        """Whether the loss is not already rising towards a divergence; a checkpoint of such a state is useless."""
         return max(self.mean or 0.0, self.last) <= (self.least or 0.0) + self.allowance / 2

@@ -1,4 +1,4 @@
-"""Training that begins with the weights of another model, and the old pairs that go with it."""
+"""Training that starts from the weights of another model, and the old pairs that are replayed with the new ones."""
 
 from __future__ import annotations
 
@@ -13,55 +13,56 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training.checkpoints.resume import list_changes
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.batches import vocabularies_of
-from nmt_cli.training.data.replay import Replayed, clear_of
+from nmt_cli.training.data.batches import read_vocabularies
+from nmt_cli.training.data.replay import Replayed, exclude_held_out
 
-FREE = {"dropout"}  # weights do not depend on it
+CHANGEABLE = {"dropout"}  # options that the shapes of the weights do not depend on
 
 
 def choose_network(
-    corpus: PreparedCorpus, network: ModelConfig, config: TrainConfig, asked: Collection[str]
+    corpus: PreparedCorpus, network: ModelConfig, config: TrainConfig, explicit: Collection[str]
 ) -> ModelConfig:
-    """The network to train: without `--init-from` as it is, else that of the model, with what is asked for and free.
+    """Returns the network to train: `network`, or with --init-from that of the model, with explicit CHANGEABLE options.
 
-    `asked` are the names of the options of `network` that were asked for. Raises DataError if that model has other
-    subwords than the corpus, OptionError if another network is asked for.
+    `explicit` has the names of the options of `network` that the user set. Raises DataError if the subwords of the
+    model are not those of the corpus, OptionError if an explicit option contradicts the model.
     """
     if config.init_from is None:
         return network
     model = ModelDirectory.load(Path(config.init_from))
     check_same_subwords(corpus, model)
-    if dataclasses.asdict(vocabularies_of(corpus)) != model.card.vocabularies:
+    if dataclasses.asdict(read_vocabularies(corpus)) != model.card.vocabularies:
         raise DataError(
-            f"{corpus.directory}/ has other features than {model.directory}/ was trained with",
-            hint="make them with the network that made those",
+            f"{corpus.directory}/ has other features than {model.directory}/ was trained on",
+            hint="extract them with the same network",
         )
     learned = ModelConfig.from_mapping(model.card.network, where=str(model.directory))
-    left_out = {field.name for field in dataclasses.fields(network)} - set(asked)
-    changed = list(list_changes(learned.to_mapping(), network, free=FREE | left_out))
+    left_out = {field.name for field in dataclasses.fields(network)} - set(explicit)
+    changed = list(list_changes(learned.to_mapping(), network, free=CHANGEABLE | left_out))
     if changed:
-        had, requested = (", ".join(texts) for texts in zip(*changed, strict=True))
+        existing, requested = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
-            f"{model.directory}/ has {had}; asked for: {requested}",
-            hint="leave the network's options out, and those of the model are taken",
+            f"{model.directory}/ has {existing}; asked for: {requested}",
+            hint="omit the network's options to use those of the model",
         )
-    return dataclasses.replace(learned, **{name: getattr(network, name) for name in FREE - left_out})
+    return dataclasses.replace(learned, **{name: getattr(network, name) for name in CHANGEABLE - left_out})
 
 
 def check_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> None:
-    names = dict.fromkeys((model.card.source_tokenizer, model.card.target_tokenizer))  # one name where they are joint
+    """Raises DataError unless the tokenizers of the corpus are those of the model."""
+    names = dict.fromkeys((model.card.source_tokenizer, model.card.target_tokenizer))  # one name if they are joint
     settings = dataclasses.asdict(corpus.tokenizer_settings)
     if settings != model.card.tokenizer or hash_tokenizers(corpus) != [
         hash_file(model.directory / name) for name in names
     ]:
         raise DataError(
             f"{corpus.directory}/ has other subwords than {model.directory}/",
-            hint=f"prepare it with those: `nmt prepare ... --tokenizer-from {model.directory}`",
+            hint=f"prepare it with the subwords of the model: `nmt prepare ... --tokenizer-from {model.directory}`",
         )
 
 
-def load_replayed(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | None:
-    """The corpus of `--replay`, less the pairs that would give away what is held out of `corpus`.
+def load_replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | None:
+    """Returns the corpus of --replay, without the pairs that would leak the development and test sets of `corpus`.
 
     Raises DataError if its subwords are not those of the corpus, or if no pair is left.
     """
@@ -71,17 +72,17 @@ def load_replayed(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | Non
     if old.tokenizer_settings != corpus.tokenizer_settings or hash_tokenizers(old) != hash_tokenizers(corpus):
         raise DataError(
             f"{old.directory}/ has other subwords than {corpus.directory}/",
-            hint=f"prepare the new pairs with those: `nmt prepare ... --tokenizer-from {old.directory}`",
+            hint=f"prepare the new pairs with the old subwords: `nmt prepare ... --tokenizer-from {old.directory}`",
         )
-    replayed = Replayed(old, clear_of(old, corpus))
+    replayed = Replayed(old, exclude_held_out(old, corpus))
     if not len(replayed.rows):
         raise DataError(
-            f"{old.directory}/ has no train pairs to replay, or all are held out of {corpus.directory}/",
-            hint="leave out --replay, or name another corpus by it",
+            f"{old.directory}/ has no training pairs to replay that are not held out in {corpus.directory}/",
+            hint="omit --replay, or name another corpus with it",
         )
     return replayed
 
 
 def hash_tokenizers(corpus: PreparedCorpus) -> list[str]:
-    """SHA-256 of each subword model: the joint one, or those of source and target (of the target, behind pictures)."""
+    """Returns the SHA-256 of each subword model: the joint one, or source and target (only target for pictures)."""
     return [hash_file(path) for path in corpus.tokenizer_files.values()]

@@ -1,4 +1,4 @@
-"""The Keras network as a step model, for search while training: its own `encode` and `step`, compiled."""
+"""The Keras network as a step model: its `encode` and `step`, compiled, for search during training."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.step_model import Step
 
 
-def source_spec(network: Seq2Seq) -> tf.TensorSpec:
-    """Shape and type of what `network.encode` takes, under its name in the export."""
+def make_source_spec(network: Seq2Seq) -> tf.TensorSpec:
+    """Returns the shape and type of the input of `network.encode`, with its name in the export."""
     return tf.TensorSpec(network.source.shape, network.source.dtype, name=network.source.name)
 
 
 @dataclass(frozen=True)
 class KerasState:
-    """The network's state, axis 0 the row."""
+    """The state of the network; axis 0 of every tensor is the row."""
 
     entries: dict[str, tf.Tensor]
 
@@ -28,11 +28,11 @@ class KerasState:
 
 
 class KerasEngine:
-    """Implements `inference.protocol.StepModel`."""
+    """Implements `search.step_model.StepModel`."""
 
     def __init__(self, network: Seq2Seq) -> None:
         self.network = network
-        self.compiled_encode = tf.function(network.encode, input_signature=[source_spec(network)], autograph=False)
+        self.compiled_encode = tf.function(network.encode, input_signature=[make_source_spec(network)], autograph=False)
         self.compiled_step = tf.function(self.find_best, reduce_retracing=True, autograph=False)
 
     def encode(self, source: SourceArray) -> KerasState:
@@ -48,7 +48,7 @@ class KerasEngine:
         )
 
     def find_best(self, tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """The network's step with only the likeliest tokens of each row, which is also what is exported."""
+        """Makes a step of the network and returns only the likeliest tokens of each row, as the export does."""
         after = self.network.step(tokens, state)
         log_probabilities, best_tokens = tf.math.top_k(after.log_probabilities, candidates)
         return {

@@ -1,4 +1,7 @@
-"""The training loop: updates, a validation after each epoch, checkpoints, and the way back when training diverges."""
+"""The training loop: updates, a validation after each epoch, checkpoints, and rollbacks when training diverges.
+
+Knows neither the network nor the devices: `Trainer` makes an update, `Validator` measures the weights.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from nmt_cli.errors import TrainingError, from_os_error
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, Kept
+from nmt_cli.errors import TrainingError, convert_os_error
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, KeptEpoch
 from nmt_cli.training.checkpoints.progress import Progress
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.distributed.cluster import Alone
-from nmt_cli.training.divergence import ATTEMPTS, Diverged
+from nmt_cli.training.distributed.cluster import SingleProcess
+from nmt_cli.training.divergence import MAX_ROLLBACKS, Diverged
 from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
@@ -25,31 +28,34 @@ from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watche
 
 @dataclass
 class TrainingRun:
-    """A run and where it is. `identity` says in its checkpoints what they are checkpoints of (`resume.py`)."""
+    """A training run and its progress.
+
+    `identity` is written to its checkpoints and names the run that they belong to (`checkpoints/resume.py`).
+    """
 
     trainer: Trainer
     schedule: Schedule
     batches: TrainingBatches
-    validate: Validator
+    validator: Validator
     checkpoints: Checkpoints
     watcher: Watcher
     identity: Mapping[str, Any]
     deadline: Deadline | None = None
-    cluster: Alone = field(default_factory=Alone)
+    cluster: SingleProcess = field(default_factory=SingleProcess)
     progress: Progress = field(default_factory=Progress)
     stopped: bool = False
     saved_at: float = 0.0
-    latest: Kept | None = None  # what was validated last; the weights are those of the validator's network
+    last_validated: KeptEpoch | None = None  # its weights are those of the validator's network
 
     def fit(self) -> None:
         """Runs the epochs that are left; keeps the best weights and the history in `checkpoints`.
 
-        Ends early without harm when the watcher says so or patience runs out. Stopped before the first update was
-        done, it raises KeyboardInterrupt: there is nothing to keep. Raises TrainingError if training diverges again
-        and again, OSError if there is no room for the first checkpoint.
+        Ends early, with what was learned, if the watcher asks for it or patience runs out. Raises KeyboardInterrupt if
+        it is stopped before the first update, since there is nothing to keep; TrainingError if training diverges again
+        after all rollbacks; OSError if there is no room for the first checkpoint.
         """
         if self.updates == 0:
-            self.write_checkpoint()  # to come back to, and the proof that there is room for it
+            self.write_checkpoint()  # to roll back to; and if the disk is too small, it fails now and not in hours
         self.saved_at = time.monotonic()
         while not self.cluster.ask_chief(self.is_finished()):
             try:
@@ -57,64 +63,74 @@ class TrainingRun:
             except Diverged as problem:
                 self.roll_back(problem)
 
+    def run_epoch(self) -> None:
+        """Runs the updates that are left of the epoch, and validates; stops within the epoch if it must."""
+        meter = self.progress.meter
+        for batches in self.batches.make_updates(self.progress.epoch, skip=meter.steps):
+            # 1. Stop if the time is up, or if the watcher of any process asks for it.
+            if self.is_time_up or self.cluster.ask_anyone(self.watcher.should_stop()):
+                self.stop()
+                return
+            # 2. With a deadline, the learning rate follows the clock.
+            if self.deadline is not None:
+                self.schedule.set_elapsed_share(self.deadline.advance())
+            # 3. Update the weights, from one batch or several.
+            nats, tokens = self.trainer.update(batches)
+            # 4. Check the loss (a divergence leads back to `fit`), add it up, and report it.
+            self.progress.losses.add(nats / tokens)
+            meter.add(nats, tokens)
+            self.watcher.report_step(self.make_status())
+            # 5. Write a checkpoint every few minutes.
+            if self.cluster.ask_chief(self.is_checkpoint_due()):
+                self.save_checkpoint()
+        # 6. Validate the weights, keep them if they are among the best, and write a checkpoint.
+        self.finish_epoch(complete=True)
+        self.stopped = self.cluster.ask_anyone(self.watcher.should_stop())
+
     @property
     def updates(self) -> int:
-        """Done since the start of the run."""
+        """Updates since the start of the run."""
         return int(self.trainer.optimizer.iterations.numpy())
 
     def is_finished(self) -> bool:
-        """Whether no further epoch is to begin."""
-        config, best, done = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1
-        patient = config.patience is None or best is None or done - best.epoch < config.patience
-        ended = done >= config.epochs if self.deadline is None else self.is_time_up
-        return self.stopped or ended or not patient
+        """Whether no further epoch is to start."""
+        config, best, completed = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1
+        is_patient = config.patience is None or best is None or completed - best.epoch < config.patience
+        is_complete = completed >= config.epochs if self.deadline is None else self.is_time_up
+        return self.stopped or is_complete or not is_patient
 
     @property
     def is_time_up(self) -> bool:
-        """Whether the deadline allows no further update; never before there is something to keep, nor in a run that
-        was killed before its last updates were validated: one more leads it there.
+        """Whether the deadline allows no further update.
+
+        A process makes one update in any case while some weights are not validated: none were ever kept, or the run was
+        killed before it validated the last ones. After that update it stops, and so validates them.
         """
-        if self.deadline is None or not self.deadline.over:
+        if self.deadline is None or not self.deadline.is_over:
             return False
-        kept = self.checkpoints.best is not None and not self.is_ahead_of_history
-        return kept or self.progress.meter.timed_steps > 0
+        is_validated = self.checkpoints.best is not None and not self.is_ahead_of_history
+        return is_validated or self.progress.meter.timed_steps > 0
 
     @property
     def is_ahead_of_history(self) -> bool:
-        """Whether there are updates that no validation has seen."""
+        """Whether there were updates since the last validation."""
         records = self.checkpoints.records
         return self.updates > (records[-1].steps if records else 0)
 
     @property
     def epochs(self) -> int:
-        """How many there are to be; with a deadline, as many as are likely to fit."""
+        """Number of epochs of the run; with a deadline, as many as are likely to fit."""
         if self.deadline is None:
             return self.trainer.config.epochs
         left = self.deadline.fit_epochs(self.batches.updates) + self.progress.meter.steps / self.batches.updates
         return self.progress.epoch + max(0, math.ceil(left) - 1)
 
-    def run_epoch(self) -> None:
-        """What is left of the epoch, or what of it the watcher lets pass."""
-        meter = self.progress.meter
-        for group in self.batches.updates_of(self.progress.epoch, skip=meter.steps):
-            if self.is_time_up or self.cluster.ask_anyone(self.watcher.should_stop()):
-                self.stop()
-                return
-            if self.deadline is not None:
-                self.schedule.follow_time(self.deadline.advance())
-            nats, tokens = self.trainer.update(group)
-            self.progress.losses.add(nats / tokens)
-            meter.add(nats, tokens)
-            self.watcher.report_step(self.make_status())
-            if self.cluster.ask_chief(self.is_checkpoint_due()):
-                self.save()
-        self.finish_epoch(complete=True)
-        self.stopped = self.cluster.ask_anyone(self.watcher.should_stop())
-
     def make_status(self) -> StepStatus:
+        """Returns what the watcher is told after an update."""
         epoch, meter = self.progress.epoch, self.progress.meter
         epochs, steps = self.epochs, self.batches.updates
-        to_go = max(0, (epochs - epoch + 1) * steps - meter.steps)  # an epoch may have a few more than the first
+        steps_left = max(0, (epochs - epoch + 1) * steps - meter.steps)  # later epochs may have a few more updates
+        seconds_left = meter.seconds_per_step * steps_left if self.deadline is None else self.deadline.seconds_left
         return StepStatus(
             epoch=epoch,
             epochs=epochs,
@@ -123,54 +139,60 @@ class TrainingRun:
             updates=self.updates,
             loss=meter.loss,
             tokens_per_second=meter.tokens_per_second,
-            seconds_left=meter.seconds_per_step * to_go if self.deadline is None else max(0.0, self.deadline.left),
+            seconds_left=max(0.0, seconds_left),
         )
 
     def stop(self) -> None:
-        """Ends the run within an epoch: a checkpoint to go on from, then a validation of what was learned.
+        """Ends the run within an epoch: writes a checkpoint to resume from, then validates the weights.
 
-        The checkpoint comes first, for whoever asks a process to stop may soon make it stop; and it knows nothing of
-        the validation, which a run that is not stopped would not make. At a deadline every run makes it.
+        The checkpoint comes first, since whoever asks a process to stop may soon kill it. It knows nothing of this
+        validation, which a run that is not stopped would not make; only at a deadline does every run make it, and so
+        another checkpoint follows.
         """
         if self.is_ahead_of_history:
-            self.save()
+            self.save_checkpoint()
             self.finish_epoch(complete=False)
             if self.is_time_up:
-                self.save()
+                self.save_checkpoint()
         elif self.checkpoints.best is None:
             raise KeyboardInterrupt
         self.stopped = True
 
     def finish_epoch(self, *, complete: bool) -> None:
-        """Validates, keeps the weights if they are among the best, and the record of the epoch in any case."""
+        """Validates, keeps the weights if they are among the best, and adds the epoch to the history."""
         epoch = self.progress.epoch
+        # 1. Translate the development set.
         validation = self.validate_epoch()
         if not math.isfinite(validation.loss):
-            raise Diverged("the loss of the development set is no number")
-        self.latest = Kept(epoch, validation)
-        best = self.keep(epoch, validation)
+            raise Diverged("the development loss is NaN or infinite")
+        # 2. Keep the weights if they are among the best.
+        self.last_validated = KeptEpoch(epoch, validation)
+        best = self.keep_weights(epoch, validation)
+        # 3. Write the epoch to the history and, if it is complete, a checkpoint.
         record = self.record_epoch(validation, best=best, complete=complete)
         self.checkpoints.records.append(record)
         if complete:
-            self.progress.next_epoch()
-            self.save()
+            self.progress.begin_next_epoch()
+            self.save_checkpoint()
         self.try_to_write("history.jsonl", self.checkpoints.write_history)
         self.watcher.report_epoch(record, validation)
 
     def validate_epoch(self) -> Validation:
+        """Returns the validation of the weights as they are; a deadline learns how long it took."""
         before = 0.0 if self.deadline is None else self.deadline.elapsed
         self.watcher.report_validation(self.progress.epoch)
-        validation = self.cluster.share_validation(lambda: self.validate(self.trainer))
+        validation = self.cluster.share_validation(lambda: self.validator.validate(self.trainer))
         if self.deadline is not None:
-            self.deadline.validation = self.deadline.elapsed - before
+            self.deadline.validation_seconds = self.deadline.elapsed - before
         return validation
 
-    def keep(self, epoch: int, validation: Validation) -> bool:
-        """Whether the weights are the best so far, and are kept."""
-        best, network = self.checkpoints.is_better(validation), self.validate.network
-        return self.try_to_write("weights", lambda: self.checkpoints.keep(network, epoch, validation)) and best
+    def keep_weights(self, epoch: int, validation: Validation) -> bool:
+        """Keeps the weights if they are among the best; returns whether they are the best so far and were written."""
+        is_best, network = self.checkpoints.is_better(validation), self.validator.network
+        return self.try_to_write("weights", lambda: self.checkpoints.keep(network, epoch, validation)) and is_best
 
     def record_epoch(self, validation: Validation, *, best: bool, complete: bool) -> EpochRecord:
+        """Returns the line of the history for the epoch that is over."""
         meter = self.progress.meter
         return EpochRecord(
             epoch=self.progress.epoch,
@@ -189,62 +211,74 @@ class TrainingRun:
         )
 
     def is_checkpoint_due(self) -> bool:
-        """Not after the last update of an epoch, since another checkpoint follows then."""
+        """Whether it is time for a checkpoint; never after the last update of an epoch, which is followed by one."""
         progress, minutes = self.progress, self.trainer.config.checkpoint_minutes
-        waited = time.monotonic() - self.saved_at >= 60 * minutes
-        return waited and progress.losses.is_calm and progress.meter.steps < self.batches.updates
+        is_old = time.monotonic() - self.saved_at >= 60 * minutes
+        return is_old and progress.losses.is_calm and progress.meter.steps < self.batches.updates
 
-    def save(self) -> None:
-        """Writes a checkpoint, or warns that it cannot. Raises Diverged if there is nothing worth saving."""
+    def save_checkpoint(self) -> None:
+        """Writes a checkpoint, or warns that it cannot. Raises Diverged if a weight is NaN or infinite."""
         if not all(np.isfinite(variable.numpy()).all() for variable in self.trainer.variables):
-            raise Diverged("weights are no longer numbers")
+            raise Diverged("a weight is NaN or infinite")
         self.try_to_write("checkpoint", self.write_checkpoint)
         self.saved_at = time.monotonic()
 
     def write_checkpoint(self) -> None:
+        """Writes the state of the run. Raises OSError."""
         if self.deadline is not None:
             self.progress.elapsed, self.progress.share = self.deadline.elapsed, self.deadline.share
         facts = {"identity": self.identity, "progress": self.progress.to_mapping(), "updates": self.updates}
         self.checkpoints.save_state(self.trainer.state, facts)
 
-    def try_to_write(self, what: str, write: Callable[[], None]) -> bool:
-        """Whether it could be written. If not, the watcher is told, and training goes on: it may succeed later."""
+    def try_to_write(self, content: str, write: Callable[[], None]) -> bool:
+        """Calls `write`; returns whether it succeeded. If not, the watcher is warned and training continues.
+
+        A disk that is full now may have room later.
+        """
         try:
             write()
         except OSError as error:
-            problem = from_os_error(error)
+            problem = convert_os_error(error)
             advice = f" ({problem.hint})" if problem.hint else ""
-            self.watcher.warn(f"no {what} written, training goes on: {problem.message}{advice}")
+            self.watcher.warn(f"no {content} written, training continues: {problem.message}{advice}")
             return False
         return True
 
     def restore(self) -> None:
-        """Brings everything to where the checkpoint was written."""
+        """Loads the checkpoint: weights, optimiser, progress and what is kept."""
         facts = self.checkpoints.load_state(self.trainer.state)
         self.progress = Progress.from_mapping(facts["progress"])
-        # The checkpoint may be of the shorter run that this one goes on from, and has another.
+        # Not that of the checkpoint: it may come from the shorter run that this run extends.
         self.progress.handover = self.schedule.handover
         self.schedule.factor.assign(self.progress.factor)
 
     def roll_back(self, problem: Diverged) -> None:
-        """Back to the last checkpoint, from there on with half the learning rate."""
-        tried = self.progress.rollbacks
-        if tried == ATTEMPTS:
-            raise self.give_up(problem)
-        where, factor = f"epoch {self.progress.epoch}, step {self.progress.meter.steps + 1}", self.progress.factor / 2
+        """Returns to the last checkpoint and continues with half the learning rate. Raises TrainingError at last."""
+        rollbacks = self.progress.rollbacks
+        if rollbacks == MAX_ROLLBACKS:
+            raise self.explain_divergence(problem)
+        diverged_at, factor = self.describe_position(1), self.progress.factor / 2
+        # 1. Restore the checkpoint. All processes must have the same: one may have had no room for its last.
         self.restore()
-        self.cluster.check_same({"updates": self.updates})  # one of them may have found no room for its last checkpoint
-        self.progress.rollbacks, self.progress.factor = tried + 1, factor
+        self.cluster.require_same_facts({"updates": self.updates})
+        # 2. Halve the learning rate, and count the rollback, which the checkpoint knows nothing of.
+        self.progress.rollbacks, self.progress.factor = rollbacks + 1, factor
         self.schedule.factor.assign(factor)
-        back = f"epoch {self.progress.epoch}, step {self.progress.meter.steps}"
+        # 3. Report it, and save it, so that a killed run does not try the same learning rate again.
         rate = self.trainer.config.peak_rate * factor
-        self.watcher.warn(f"{where}: {problem}; back to {back} with half the learning rate (peak now {rate:g})")
-        self.save()
+        half = f"with half the learning rate (peak now {rate:g})"
+        self.watcher.warn(f"{diverged_at}: {problem}; back to {self.describe_position()} {half}")
+        self.save_checkpoint()
 
-    def give_up(self, problem: Diverged) -> TrainingError:
+    def describe_position(self, further: int = 0) -> str:
+        """Returns the epoch and how many of its updates are done, plus `further` ones, as people read it."""
+        return f"epoch {self.progress.epoch}, step {self.progress.meter.steps + further}"
+
+    def explain_divergence(self, problem: Diverged) -> TrainingError:
+        """Returns the error of a run that diverges after all rollbacks."""
         config = self.trainer.config
         rate = config.peak_rate * self.progress.factor
         return TrainingError(
             f"training diverged again in epoch {self.progress.epoch}, with a peak learning rate of {rate:g}: {problem}",
-            hint=f"begin anew with --force --learning-rate {rate / 2:g} or less, a longer --warmup or a smaller --clip",
+            hint=f"start over with --force --learning-rate {rate / 2:g} or less, a longer --warmup or a smaller --clip",
         )

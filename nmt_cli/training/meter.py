@@ -1,4 +1,4 @@
-"""Sums of one epoch of training, and its speed. Knows of no network."""
+"""Sums up the loss of an epoch, and measures its speed. Knows no network."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from typing import Any, Self
 
 @dataclass
 class Meter:
-    """Sums of one epoch, which may have been begun by a process that was killed.
+    """The sums of one epoch, which an earlier process may have started.
 
-    Speed is told of this process alone, and without its first step, in which TensorFlow may compile for seconds.
+    Speed counts the steps of this process only, and not the first, in which TensorFlow may compile for seconds.
     """
 
     nats: float = 0.0
     tokens: float = 0.0
     steps: int = 0
-    earlier_seconds: float = 0.0  # what a process before this one spent on the epoch
+    earlier_seconds: float = 0.0  # that earlier processes spent on the epoch
     started: float = field(default_factory=time.perf_counter)
-    timed_steps: int = 0  # of this process, like all that follow
+    timed_steps: int = 0  # of this process, like all fields below
     timed_tokens: float = 0.0
     first_tokens: float = 0.0
-    first_done: float = 0.0  # moments
+    first_done: float = 0.0  # times on the clock
     last_done: float = 0.0
 
     def add(self, nats: float, tokens: float) -> None:
+        """Adds a step that is just done: the nats and the number of its target tokens."""
         self.nats += nats
         self.tokens += tokens
         self.steps += 1
@@ -37,18 +38,17 @@ class Meter:
 
     @property
     def loss(self) -> float:
-        """Nats per target token."""
+        """Mean nats per target token."""
         return self.nats / max(self.tokens, 1.0)
 
     @property
     def seconds(self) -> float:
-        """Since the epoch began, without the time between two processes."""
+        """Seconds since the epoch began, without the time between two processes."""
         return self.earlier_seconds + time.perf_counter() - self.started
-
-    # The two that follow are 0 where a process only ended what one before it did.
 
     @property
     def tokens_per_second(self) -> float:
+        """Target tokens per second; 0 if this process did no step of the epoch, only its validation."""
         if not self.timed_steps:
             return 0.0
         if self.timed_steps == 1:
@@ -57,6 +57,7 @@ class Meter:
 
     @property
     def seconds_per_step(self) -> float:
+        """Mean seconds per step; 0 as above."""
         if not self.timed_steps:
             return 0.0
         if self.timed_steps == 1:
@@ -64,7 +65,7 @@ class Meter:
         return (self.last_done - self.first_done) / (self.timed_steps - 1)
 
     def to_mapping(self) -> dict[str, Any]:
-        """What another process needs to go on."""
+        """Returns what another process needs to continue the epoch."""
         return {"nats": self.nats, "tokens": self.tokens, "steps": self.steps, "earlier_seconds": self.seconds}
 
     @classmethod

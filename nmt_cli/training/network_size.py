@@ -1,9 +1,9 @@
-"""How large a network a time allows, where none is asked for.
+"""Chooses how large a network is that trains for a given time, unless the user sets its options.
 
-A large network makes fewer updates in the same time, and with few it has learned less: on the bundled corpus the time
-for 450 updates of the default network gave a dev BLEU of 5.6, and 8.5 with the 900 updates of the small one; the time
-for 1,900 gave 22.7, and 23.6 with 3,400 (benchmarks/log/0006-network-size-by-time.md; with a
-learning rate of 2e-3).
+A large network makes fewer updates in the same time, and after few updates it has learned less than a small one. On the
+bundled corpus, in the time of 450 updates the default network reached a dev BLEU of 5.6, and the small one with 900
+updates 8.5; in the time of 1,900 updates it was 22.7, against 23.6 with 3,400 updates
+(benchmarks/log/0006-network-size-by-time.md; with a learning rate of 2e-3).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 
 SMALL = ModelConfig.from_options(embedding=192, units=256)
-ENOUGH = 6000  # updates of SMALL, in the time of which the default network is taken to learn more than it
+UPDATES_FOR_DEFAULT = 6000  # if so many updates of SMALL fit into the time, the default network learns more in it
 
 
-def is_open(asked: Collection[str], config: TrainConfig) -> bool:
-    """Whether the time decides: with --time, if no option of the network is `asked` for, and no model to begin with."""
-    return config.time is not None and config.init_from is None and not asked
+def is_size_open(explicit: Collection[str], config: TrainConfig) -> bool:
+    """Whether the time decides the size: with --time, without --init-from, and with no `explicit` network option."""
+    return config.time is not None and config.init_from is None and not explicit
 
 
-def first_size(facts: dict[str, Any] | None) -> ModelConfig:
-    """What to measure first; where a checkpoint with these facts is gone on with, the size that was chosen for it."""
-    small = facts is None or facts["identity"]["network"] == SMALL.to_mapping()
-    return SMALL if small else ModelConfig.from_options()
+def choose_first_size(facts: dict[str, Any] | None) -> ModelConfig:
+    """Returns the network whose speed is measured first; when resuming, the network of the checkpoint with `facts`."""
+    is_small = facts is None or facts["identity"]["network"] == SMALL.to_mapping()
+    return SMALL if is_small else ModelConfig.from_options()

@@ -1,4 +1,4 @@
-"""What makes a model directory of a finished training: weights, graphs, tokenizers, card."""
+"""Writes the model directory of a finished training: weights, graphs, tokenizers and card."""
 
 from __future__ import annotations
 
@@ -10,53 +10,61 @@ from typing import Any
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.runtime.model_directory import FORMAT, WEIGHTS, ModelCard, publish_directory, write_card
-from nmt_cli.training.averaging import Chosen, choose_weights
+from nmt_cli.training.averaging import WeightChoice, choose_weights
 from nmt_cli.training.checkpoints.checkpoint import save_weights
-from nmt_cli.training.data.batches import vocabularies_of
+from nmt_cli.training.data.batches import read_vocabularies
 from nmt_cli.training.export.export import export
 from nmt_cli.training.int8_check import Int8Check, quantise_and_check
 from nmt_cli.training.loop import TrainingRun
 
 
-def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Int8Check]:
-    """Writes the best weights, the exported graphs, the tokenizers and the card; returns which weights they are."""
-    chosen = choose_weights(run.checkpoints, run.validate, run.latest)
-    network = run.validate.network
+def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
+    """Writes the model and returns which weights it has, and what 8 bits cost.
+
+    The directory gets the whole model at once, or, if something fails, none of it.
+    """
+    # 1. Choose the best weights, or an average; the network of the validator gets them.
+    choice = choose_weights(run.checkpoints, run.validator, run.last_validated)
+    network = run.validator.network
     with publish_directory(run.checkpoints.directory) as staged:
+        # 2. Save them, and export them as graphs.
         save_weights(network, staged / WEIGHTS)
         export(network, staged)
-        proof = quantise_and_check(corpus, staged, run.validate)
+        # 3. Quantise the graphs, and measure both precisions on the development set.
+        int8_check = quantise_and_check(corpus, staged, run.validator)
+        # 4. Add what else translates: tokenizers, or the network that reads pictures.
         names = list(corpus.tokenizers)
         for name, tokenizer in corpus.tokenizers.items():
             (staged / name).write_bytes(tokenizer.model)
         if corpus.picture_weights is not None:
             copyfile(corpus.picture_weights, staged / corpus.picture_weights.name)
+        # 5. Describe it all in the card.
         card = ModelCard(
             format=FORMAT,
             source_language=corpus.source_language,
             target_language=corpus.target_language,
             network=network.config.to_mapping(),
-            vocabularies=asdict(vocabularies_of(corpus)),
+            vocabularies=asdict(read_vocabularies(corpus)),
             training=asdict(run.trainer.config),
             tokenizer=asdict(corpus.tokenizer_settings),
             source_tokenizer=names[0],
             target_tokenizer=names[-1],
             dataset_fingerprint=corpus.fingerprint,
-            epochs=chosen.epochs[0],
-            development=describe_development(chosen),
-            precision=proof.to_mapping(),
+            epochs=choice.epochs[0],
+            development=describe_development(choice),
+            precision=int8_check.to_mapping(),
             versions=read_versions(),
             checksums={},
             source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
-    return chosen, proof
+    return choice, int8_check
 
 
-def describe_development(chosen: Chosen) -> dict[str, Any]:
-    """The scores on the development set as they stand in the card."""
-    validation = chosen.validation
-    averaged = {"averaged_epochs": list(chosen.epochs)} if len(chosen.epochs) > 1 else {}
+def describe_development(choice: WeightChoice) -> dict[str, Any]:
+    """Returns the scores on the development set in the form of the card."""
+    validation = choice.validation
+    averaged = {"averaged_epochs": list(choice.epochs)} if len(choice.epochs) > 1 else {}
     return {
         **averaged,
         "decoding": "greedy",
@@ -68,5 +76,6 @@ def describe_development(chosen: Chosen) -> dict[str, Any]:
 
 
 def read_versions() -> dict[str, str]:
+    """Returns the versions of this program and of the packages that the model depends on."""
     packages = ("tensorflow", "keras", "tf2onnx", "onnxruntime", "sentencepiece", "sacrebleu")
     return {"nmt": __version__, **{name: version(name) for name in packages}}

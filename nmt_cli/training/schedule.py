@@ -1,4 +1,4 @@
-"""The optimiser and its learning rate over the run: both Keras' own, with what Keras leaves open."""
+"""The optimizer and its learning rate over the run: Keras' Adam and cosine decay, adapted where Keras falls short."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from nmt_cli.training.config import TrainConfig
 
 @dataclass(frozen=True)
 class Handover:
-    """Where a longer schedule took over from a shorter one."""
+    """Where a longer schedule takes over from a shorter one."""
 
-    step: int  # updates that were done
+    step: int  # updates done by then
     rate: float  # learning rate of the shorter schedule at that step
 
 
 class Schedule(keras.optimizers.schedules.LearningRateSchedule):
-    """Learning rate of a run of `steps` updates: linear warm-up to the peak, then half a cosine down to 0.
+    """The learning rate of a run of `steps` updates: a linear warm-up to the peak, then half a cosine down to 0.
 
-    `factor` scales all of it and may be lowered while training. After a `handover` the rate moves from that of the
-    shorter schedule to that of this one, in as large a share of the steps that are left as the warm-up has of all.
+    `factor` scales the whole schedule and may be lowered while training. After a `handover` the rate moves linearly
+    from the shorter schedule to this one; this takes the same share of the remaining steps as the warm-up of all steps.
     """
 
     def __init__(self, config: TrainConfig, steps: int, handover: Handover | None = None) -> None:
@@ -37,54 +37,53 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
             warmup_steps=warmup,
         )
         self.handover = handover
-        self.ramp = 1 if handover is None else max(1, round(config.warmup * (steps - handover.step)))
+        self.ramp_steps = 1 if handover is None else max(1, round(config.warmup * (steps - handover.step)))
         self.factor = keras.Variable(1.0, trainable=False, aggregation="only_first_replica", name="rate_factor")
 
     def __call__(self, step: Any) -> Any:
-        return self.plan_rate(step) * self.factor
+        return self.compute_rate(step) * self.factor
 
-    def follow_time(self, share: float) -> None:
-        """Told before each update of a run with a deadline; a schedule that counts updates has no use for it."""
+    def set_elapsed_share(self, share: float) -> None:
+        """Sets which share of the time has passed; a schedule that counts updates ignores it."""
 
-    def measure_share(self, step: Any) -> Any:
-        """Share of the run, 0 to 1, that is over at `step`."""
+    def compute_elapsed_share(self, step: Any) -> Any:
+        """Returns the share of the run, 0 to 1, that has passed at `step`."""
         return ops.minimum(ops.cast(step, "float32") / self.steps, 1.0)
 
-    def plan_rate(self, step: Any) -> Any:
-        """The rate at `step` before it is scaled by `factor`."""
+    def compute_rate(self, step: Any) -> Any:
+        """Returns the learning rate at `step` before `factor` scales it."""
         rate = self.cosine(step)
         if self.handover is None:
             return rate
-        share = ops.minimum((ops.cast(step, "float32") - self.handover.step) / self.ramp, 1.0)
+        share = ops.minimum((ops.cast(step, "float32") - self.handover.step) / self.ramp_steps, 1.0)
         return self.handover.rate + share * (rate - self.handover.rate)
 
 
 class TimedSchedule(Schedule):
-    """A schedule that follows the time instead of the updates: whoever knows the time says where it is."""
+    """A schedule that follows the time instead of the updates; the training loop sets which share has passed."""
 
-    TICKS = 100_000
+    TICKS = 100_000  # the schedule's steps
 
     def __init__(self, config: TrainConfig) -> None:
         super().__init__(config, self.TICKS)
         self.tick = keras.Variable(0.0, trainable=False, aggregation="only_first_replica", name="rate_tick")
 
-    def follow_time(self, share: float) -> None:
-        """`share`, 0 to 1, of the run is over."""
+    def set_elapsed_share(self, share: float) -> None:
         self.tick.assign(share * self.TICKS)
 
-    def plan_rate(self, step: Any) -> Any:
-        return super().plan_rate(self.tick.value)
+    def compute_rate(self, step: Any) -> Any:
+        return super().compute_rate(self.tick.value)
 
-    def measure_share(self, step: Any) -> Any:
-        return super().measure_share(self.tick.value)
+    def compute_elapsed_share(self, step: Any) -> Any:
+        return super().compute_elapsed_share(self.tick.value)
 
 
 class ReplicaAdam(keras.optimizers.Adam):
-    """Adam that clips the gradient of the whole batch, and reads and writes each weight once.
+    """Adam that clips the gradient of the whole batch, and reads and writes each weight only once.
 
-    Keras 3 clips what each replica has of the gradient and sums what is left: with two replicas another update than
-    with one. Here the sum comes first, so that Keras must not take it again. And Keras' update is a dozen operations,
-    each a pass over weights or moments; TensorFlow has one for all of it, three times as fast.
+    Keras 3 clips the gradient of each replica and then sums: two replicas would make another update than one. Here the
+    sum comes first, and Keras must not sum again. Keras' update also takes a dozen operations, each a pass over the
+    weights or moments; TensorFlow does it in a single operation, three times as fast.
     """
 
     def _clip_gradients(self, grads: list[tf.Tensor]) -> list[tf.Tensor]:
@@ -93,7 +92,7 @@ class ReplicaAdam(keras.optimizers.Adam):
             grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
         norm = tf.linalg.global_norm(grads)
         clipped: list[tf.Tensor] = tf.cond(
-            norm <= self.global_clipnorm,  # most are: spares a pass over the gradients of all weights
+            norm <= self.global_clipnorm,  # usually true, which saves a pass over all gradients
             lambda: list(grads),
             lambda: tf.clip_by_global_norm(grads, self.global_clipnorm, use_norm=norm)[0],
         )
@@ -120,9 +119,9 @@ class ReplicaAdam(keras.optimizers.Adam):
 
 
 def make_optimizer(config: TrainConfig, schedule: Schedule) -> keras.optimizers.Optimizer:
-    """Adam along `schedule`.
+    """Returns Adam with the learning rate of `schedule`.
 
-    beta_2 is that of Vaswani et al. (2017): the second moment of a run of a few thousand steps must not lag.
+    beta_2 is that of Vaswani et al. (2017): in a run of a few thousand steps the second moment must not lag.
     """
     return ReplicaAdam(
         schedule,

@@ -1,10 +1,13 @@
-"""Scheduled sampling: while training, some of the previous target tokens are what the network itself would have said.
+"""Scheduled sampling: in training, the network's own predictions replace some of the previous target tokens.
 
-Source: Bengio et al. (2015), "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks"; in the two
-passes of Mihaylova and Martins (2019), "Scheduled Sampling for Transformers", which need no order of the positions and
-so go with every decoder: a first pass under teacher forcing, without gradient, says what would come at each position,
-and the second one is trained with a mixture of that and the truth.
-Letters: B sentences, T target positions, V vocabulary.
+1. A first pass with teacher forcing, without gradient, predicts the token at each position.
+2. A part of the previous tokens, drawn at random, is replaced by these predictions.
+3. The training step (`step.py`) then learns from the mixture.
+
+Source: Bengio et al. (2015), "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks"; the two
+passes are those of Mihaylova and Martins (2019), "Scheduled Sampling for Transformers". They do not depend on the order
+of the positions, and so work with every decoder.
+Letters: B sentences, T target positions.
 """
 
 from __future__ import annotations
@@ -15,27 +18,28 @@ from nmt_cli.arrays.special_ids import PAD, START
 from nmt_cli.model.seq2seq import Seq2Seq
 
 
-def with_own_tokens(
+def sample_previous_tokens(
     network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, share: tf.Tensor, seed: tf.Tensor
 ) -> tf.Tensor:
-    """`previous` (B, T) with this share (0 to 1) of its tokens replaced by the network's likeliest; START stays.
+    """Returns `previous` (B, T) with a share (0 to 1) of its tokens replaced by the network's predictions; START stays.
 
-    What is drawn follows from `seed` (2,). At a share of 0 the first pass is not run.
+    The draw depends only on `seed` (2,). With a share of 0 the first pass does not run.
     """
-    return tf.cond(share > 0, lambda: mix_tokens(network, source, previous, share, seed), lambda: previous)
+    return tf.cond(share > 0, lambda: mix_predictions(network, source, previous, share, seed), lambda: previous)
 
 
-def mix_tokens(
+def mix_predictions(
     network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, share: tf.Tensor, seed: tf.Tensor
 ) -> tf.Tensor:
-    predicted = own_tokens(network, source, previous)
+    """Replaces each token of `previous` (B, T), but START and padding, by its prediction with probability `share`."""
+    predicted = predict_previous_tokens(network, source, previous)
     chosen = tf.random.stateless_uniform(tf.shape(previous), seed) < share
     is_token = tf.logical_and(tf.not_equal(previous, PAD), tf.not_equal(previous, START))
     return tf.where(tf.logical_and(chosen, is_token), predicted, previous)
 
 
-def own_tokens(network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
-    """(B, T): what the network would have said, in the place where it would be the previous token; START first."""
+def predict_previous_tokens(network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
+    """Returns the likeliest tokens (B, T), shifted to where each would be the previous token, after a START."""
     logits = tf.cast(network(source, previous, training=False), tf.float32) + network.output_layer.make_forbidden_bias()
-    said = tf.transpose(tf.argmax(tf.stop_gradient(logits), axis=-1, output_type=previous.dtype))  # (B, T)
-    return tf.concat([tf.fill([tf.shape(said)[0], 1], START), said[:, :-1]], axis=1)
+    likeliest = tf.transpose(tf.argmax(tf.stop_gradient(logits), axis=-1, output_type=previous.dtype))  # (B, T)
+    return tf.concat([tf.fill([tf.shape(likeliest)[0], 1], START), likeliest[:, :-1]], axis=1)

@@ -1,4 +1,4 @@
-"""What the development set says: teacher-forced loss and accuracy, and scores of free-running greedy translation."""
+"""Measures a network on the development set: teacher-forced loss and accuracy, BLEU and chrF of greedy translations."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from nmt_cli.evaluation.metrics.bleu import compute_bleu
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.training.data.batches import Batch, batch_of
-from nmt_cli.training.keras_engine import KerasEngine, source_spec
-from nmt_cli.training.loss import token_loss
+from nmt_cli.training.data.batches import Batch, make_batch
+from nmt_cli.training.keras_engine import KerasEngine, make_source_spec
+from nmt_cli.training.loss import compute_token_loss
 from nmt_cli.training.step import IDS, Trainer
 from nmt_cli.training.watcher import Validation
 from nmt_cli.translation.translator import Translator
 
 GREEDY = SearchConfig(beam_size=1, scored=False)
-SAMPLE_WORDS = 8  # the sample is the sentence whose length is nearest to this
+SAMPLE_WORDS = 8  # the sample is the sentence whose length is closest to this
 
 
 class Validator:
     """Measures a network on the development set of a corpus.
 
-    `network` is a float32 twin of the one that is trained: what is measured is what will be exported. So many
-    `threads` measure a batch each.
+    `network` is a float32 twin of the network that is trained, so that the weights are measured as they are exported.
+    `threads` is how many batches are measured in parallel.
     """
 
     def __init__(
@@ -40,56 +40,60 @@ class Validator:
         self.network = network
         self.sources = [sentence.source for sentence in sentences]
         self.references = [sentence.references for sentence in sentences]
-        self.scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)  # as it can write
-        self.batches = length_sorted_batches(corpus, size)
+        self.scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)  # what the model can write
+        self.batches = make_sorted_batches(corpus, size)
         self.translator = Translator(
             KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries, threads=threads
         )
-        self.sums = tf.function(self.sums_of, input_signature=[source_spec(network), IDS, IDS], autograph=False)
+        self.compiled_sums = tf.function(
+            self.sum_losses, input_signature=[make_source_spec(network), IDS, IDS], autograph=False
+        )
         self.sample = min(range(len(sentences)), key=lambda row: abs(len(self.sources[row].split()) - SAMPLE_WORDS))
 
-    def __call__(self, trainer: Trainer) -> Validation:
-        """Measures the weights of the network that is trained, or their moving averages where there are some."""
+    def validate(self, trainer: Trainer) -> Validation:
+        """Measures the weights of the network that is trained, or their moving averages if there are any."""
         copy_weights(trainer, self.network)
         return self.measure()
 
     def measure(self) -> Validation:
-        """Measures the weights that `network` has."""
+        """Measures the weights of `network`."""
+        # 1. Teacher-forced: sum up the loss and the correct tokens of all batches.
         with ThreadPoolExecutor(self.translator.batch_search.threads) as pool:
             sums = pool.map(
-                lambda batch: np.asarray(self.sums(batch.source, batch.previous, batch.target)), self.batches
+                lambda batch: np.asarray(self.compiled_sums(batch.source, batch.previous, batch.target)), self.batches
             )
             nats, correct, tokens = np.sum(list(sums), axis=0)
+        # 2. Free-running: translate all sources, and score the translations.
         hypotheses = [translation.text for translation in self.translator.translate(self.sources, GREEDY)]
-        bleu_score, chrf_score = (
-            batch(hypotheses, self.references, self.scoring) for batch in (compute_bleu, compute_chrf)
-        )
+        bleu, chrf = (compute(hypotheses, self.references, self.scoring) for compute in (compute_bleu, compute_chrf))
         return Validation(
             loss=float(nats / tokens),
             accuracy=float(100 * correct / tokens),
-            bleu=bleu_score.value,
-            chrf=chrf_score.value,
-            bleu_signature=bleu_score.signature,
-            chrf_signature=chrf_score.signature,
+            bleu=bleu.value,
+            chrf=chrf.value,
+            bleu_signature=bleu.signature,
+            chrf_signature=chrf.signature,
             sample_source=self.sources[self.sample],
             sample_hypothesis=hypotheses[self.sample],
         )
 
-    def sums_of(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
-        """(3,): nats, correct tokens and tokens of a batch."""
-        loss = token_loss(self.network(source, previous, training=False), tf.transpose(target))
+    def sum_losses(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
+        """Returns the nats, the correct tokens and all tokens of a batch, as one tensor (3,)."""
+        loss = compute_token_loss(self.network(source, previous, training=False), tf.transpose(target))
         return tf.stack([loss.nats, loss.correct, loss.tokens])
 
 
 def copy_weights(trainer: Trainer, target: Seq2Seq) -> None:
+    """Copies the trained weights, or their moving averages if there are any, to another network."""
     for old, new in zip(target.trainable_variables, trainer.averages or trainer.variables, strict=True):
         old.assign(np.asarray(new.value))
 
 
-def length_sorted_batches(corpus: PreparedCorpus, size: BatchSize) -> list[Batch]:
+def make_sorted_batches(corpus: PreparedCorpus, size: BatchSize) -> list[Batch]:
+    """Returns the batches of the development set, sorted by length so that there is little padding."""
     split = corpus.load_encoded("dev")
-    target = split.target.lengths
-    widths = 1 + (target if corpus.has_pictures else np.maximum(split.source.lengths, target))
-    order = np.lexsort((target, widths))
+    target_lengths = split.target.lengths
+    widths = 1 + (target_lengths if corpus.has_pictures else np.maximum(split.source.lengths, target_lengths))
+    order = np.lexsort((target_lengths, widths))
     edges = find_batch_edges(widths[order], size)
-    return [batch_of(split, order[start:end]) for start, end in pairwise(edges)]
+    return [make_batch(split, order[start:end]) for start, end in pairwise(edges)]

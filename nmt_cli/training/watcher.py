@@ -1,9 +1,10 @@
-"""What training tells whoever watches it. Knows nothing of how it is shown."""
+"""What a training reports, and to whom. Knows nothing of how it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from nmt_cli.model.config import ModelConfig
@@ -11,9 +12,9 @@ from nmt_cli.model.config import ModelConfig
 
 @dataclass(frozen=True)
 class RunInfo:
-    """Told once, before the first step."""
+    """Describes a run before its first update."""
 
-    weights: int  # trainable numbers
+    weights: int  # number of trainable weights
     pairs: int
     steps_per_epoch: int
     epochs: int
@@ -24,25 +25,25 @@ class RunInfo:
 
 @dataclass(frozen=True)
 class StepStatus:
-    """Told after every step."""
+    """Describes a run after an update."""
 
     epoch: int  # from 1
     epochs: int
-    step: int  # of this epoch, from 1
+    step: int  # update of this epoch, from 1
     steps_per_epoch: int
     updates: int  # since the start of the run
     loss: float  # nats per target token, mean of the epoch so far
     tokens_per_second: float  # target tokens, of the epoch so far
-    seconds_left: float  # until the last step, validations not counted
+    seconds_left: float  # until the last update, without validations
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What the development set says of the network as it is."""
+    """Scores of a network on the development set."""
 
     loss: float  # nats per target token, teacher-forced
-    accuracy: float  # 0-100: share of target tokens predicted right, teacher-forced
-    bleu: float  # 0-100, of free-running greedy translation, detokenised
+    accuracy: float  # 0-100: share of target tokens predicted correctly, teacher-forced
+    bleu: float  # 0-100, like chrF: of free-running greedy translations, detokenised
     chrf: float
     bleu_signature: str
     chrf_signature: str
@@ -52,11 +53,11 @@ class Validation:
 
 @dataclass(frozen=True)
 class EpochRecord:
-    """A line of `history.jsonl`."""
+    """One line of `history.jsonl`."""
 
     epoch: int
     steps: int  # since the start of the run
-    loss: float  # nats per target token of the training set while it was learned, without label smoothing
+    loss: float  # nats per target token of the training set while it is learned, without label smoothing
     dev_loss: float
     perplexity: float  # exp(dev_loss)
     accuracy: float
@@ -64,8 +65,8 @@ class EpochRecord:
     chrf: float
     learning_rate: float  # at the end of the epoch
     tokens_per_second: float
-    seconds: float  # with validation
-    best: bool  # whether this was the best so far
+    seconds: float  # including validation
+    best: bool  # whether this epoch was the best so far
     complete: bool  # false if training was stopped within the epoch
 
     def to_mapping(self) -> dict[str, Any]:
@@ -73,27 +74,35 @@ class EpochRecord:
 
 
 class Watcher:
-    """Base class of what watches training; a subclass overrides the reports it wants."""
+    """Base class of everything that watches a training; a subclass overrides the reports that it needs."""
 
-    def report_start(self, info: RunInfo) -> None: ...
+    def report_start(self, info: RunInfo) -> None:
+        """Reports the run, once, before its first update."""
 
     def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
         """Follows `report_start` if the run continues from a checkpoint: `step` updates of `epoch` are done."""
 
-    def report_step(self, status: StepStatus) -> None: ...
+    def report_step(self, status: StepStatus) -> None:
+        """Reports an update of the weights."""
 
-    def report_validation(self, epoch: int) -> None: ...
+    def report_validation(self, epoch: int) -> None:
+        """Reports that the validation of an epoch begins."""
 
-    def report_epoch(self, record: EpochRecord, validation: Validation) -> None: ...
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
+        """Reports an epoch that is over and validated."""
 
     def warn(self, problem: str) -> None:
         """Reports a problem that does not stop training."""
 
-    def report_export(self) -> None: ...
+    def report_export(self) -> None:
+        """Reports that training is over and the export begins."""
 
     def should_stop(self) -> bool:
-        """Asked before every step and after every epoch; once true, training stops early, with a usable model."""
+        """Whether training is to stop early, with a usable model; asked before each update and after each epoch."""
         return False
+
+
+REPORTS = tuple(name for name in vars(Watcher) if name.startswith("report_") or name == "warn")
 
 
 class Watchers(Watcher):
@@ -101,20 +110,13 @@ class Watchers(Watcher):
 
     def __init__(self, *watchers: Watcher) -> None:
         self.watchers = watchers
+        for name in REPORTS:
+            setattr(self, name, partial(self.forward, name))
 
-    def should_stop(self) -> bool:
-        return any(watcher.should_stop() for watcher in self.watchers)
-
-
-def make_report(name: str) -> Callable[..., None]:
-    """Returns a method that passes the report `name` on to every watcher."""
-
-    def report(self: Watchers, *values: Any) -> None:
+    def forward(self, name: str, *values: Any) -> None:
+        """Passes the report with this name on to every watcher."""
         for watcher in self.watchers:
             getattr(watcher, name)(*values)
 
-    return report
-
-
-for report_name in [name for name in vars(Watcher) if name.startswith("report_") or name == "warn"]:
-    setattr(Watchers, report_name, make_report(report_name))
+    def should_stop(self) -> bool:
+        return any(watcher.should_stop() for watcher in self.watchers)

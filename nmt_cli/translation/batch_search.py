@@ -1,6 +1,6 @@
-"""Rows of a source side to search results: rows of similar length in batches, several batches at a time.
+"""Searches the rows of a source side: in batches of similar length, several batches at a time.
 
-What translation, beam trees and forced scoring have in common. Knows ids and rows; nothing of spans, pieces or lines.
+Translation, beam traces and forced scoring share it. Knows ids and rows; knows no spans, pieces or lines.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from nmt_cli.search.forced import ForcedTarget
     from nmt_cli.search.trace import BeamNode
 
-CountReporter = Callable[[int], None]  # receives how many texts are done
+CountReporter = Callable[[int], None]  # receives the number of finished texts
 Result = TypeVar("Result")
 
-ROWS = 512  # most rows of a step: what is computed of more does not stay in the cache of a core
-OVERHEAD = 64  # rows that take as long as the fixed cost of a step
-POSITIONS = 30_000  # most rows x source positions, which bounds memory whatever the length of a line
-CELLS = 2_000_000  # most rows x tokens of the vocabulary, where a step is asked for every token
+ROWS = 512  # maximum number of rows of a step: the values of more do not fit into the cache of a core
+OVERHEAD = 64  # number of rows that take as long as the fixed cost of a step
+POSITIONS = 30_000  # maximum of rows x source positions, which bounds memory whatever the length of a line
+CELLS = 2_000_000  # maximum of rows x vocabulary, where a step returns every token
 
 
 class BatchSearch(NamedTuple):
-    """A step model with its source side and target tokenizer; the engine must allow `threads` searches at a time."""
+    """A step model with its source side and target tokenizer; the engine must allow `threads` searches at once."""
 
     engine: StepModel[Any]
     source: Source
@@ -52,7 +52,8 @@ class BatchSearch(NamedTuple):
     ) -> list[list[SearchResult]]:
         """Returns the results of each row, best first; none for a blank row.
 
-        `text_ids` are those by which samples are drawn. Raises OptionError for a prefix that the model cannot write.
+        The random numbers of samples follow from `text_ids`. Raises OptionError for a prefix that the model cannot
+        write.
         """
         config = replace(config, length_factor=self.source.length_factor)
         prefix = self.encode_prefix(config)
@@ -78,7 +79,7 @@ class BatchSearch(NamedTuple):
         targets: Sequence[Sequence[int]],
         progress: CountReporter | None = None,
     ) -> list[ForcedTarget]:
-        """Scores one target (ids that end with END) per row; attention is cut to the length of each source."""
+        """Scores one target (ids that end with END) per row; attention is trimmed to the length of each source."""
         from nmt_cli.search.forced import force  # which few translations need
 
         lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
@@ -95,7 +96,7 @@ class BatchSearch(NamedTuple):
         return [scored[index] for index in range(len(rows))]
 
     def trace(self, row: SourceRow, config: SearchConfig) -> tuple[SearchResult, list[BeamNode]]:
-        """Searches one row; returns the best result and the tree of the beam."""
+        """Searches one row; returns the best result and the nodes of the beam."""
         from nmt_cli.search.trace import BeamTrace  # which few translations need
 
         trace = BeamTrace()
@@ -110,7 +111,7 @@ class BatchSearch(NamedTuple):
         function: Callable[[list[int]], list[Result]],
         progress: CountReporter | None = None,
     ) -> Iterator[tuple[list[int], list[Result]]]:
-        """Yields each batch with the results of `function`, in order; `threads` batches run at a time."""
+        """Yields each batch with the results of `function`, in order; reports the number of finished texts."""
         count = 0
         for batch, results in self.map_batches(batches, function):
             yield batch, results
@@ -121,7 +122,7 @@ class BatchSearch(NamedTuple):
     def map_batches(
         self, batches: Sequence[list[int]], function: Callable[[list[int]], list[Result]]
     ) -> Iterator[tuple[list[int], list[Result]]]:
-        """Yields each batch with the results of `function`, from a pool of threads where there are several."""
+        """Yields each batch with the results of `function`, in order; `threads` batches run at a time."""
         if self.threads == 1 or len(batches) < 2:
             yield from ((batch, function(batch)) for batch in batches)
             return
@@ -142,7 +143,7 @@ class BatchSearch(NamedTuple):
         return Guide.from_config(config, prefix=prefix, text_ids=text_ids, steps=steps, vocabulary=vocabulary)
 
     def encode_prefix(self, config: SearchConfig) -> list[int]:
-        """Returns the forced beginning in ids. Raises OptionError if the model cannot write it or has no room left."""
+        """Returns the prefix in ids. Raises OptionError if the model cannot write it, or if it leaves no room."""
         ids = self.target.encode(normalise(config.prefix))
         if UNKNOWN in ids:
             raise OptionError(
@@ -151,13 +152,13 @@ class BatchSearch(NamedTuple):
             )
         if ids and len(ids) >= config.max_length:
             raise OptionError(
-                f"--prefix has {len(ids):,} tokens, but --max-length allows only {config.max_length:,} in all",
+                f"--prefix has {len(ids):,} tokens, but --max-length allows only {config.max_length:,}",
                 hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
             )
         return ids
 
     def limit_rows(self, config: SearchConfig) -> int:
-        """Returns how many rows a step may have: fewer where it is asked for the whole vocabulary."""
+        """Returns the maximum number of rows of a step: fewer where it returns the whole vocabulary."""
         draws_from_all = config.sampling.sample and not config.sampling.top_k
         if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
             return self.rows_of_whole_vocabulary
@@ -165,12 +166,12 @@ class BatchSearch(NamedTuple):
 
     @property
     def rows_of_whole_vocabulary(self) -> int:
-        """The rows of a step that gives the probability of every token."""
+        """The maximum number of rows of a step that returns the probability of every token."""
         return max(1, min(ROWS, CELLS // self.target.vocabulary_size))
 
 
 def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int = ROWS) -> list[list[int]]:
-    """Returns the indices of the texts with any tokens, longest first, in batches that bound the work of one step.
+    """Returns the indices of the texts with any tokens, longest first, in batches that bound the work of a step.
 
     A batch ends before its padding costs more than the steps of another batch would.
     """

@@ -11,11 +11,11 @@ from nmt_cli.settings import Settings, setting
 
 @dataclass(frozen=True, kw_only=True)
 class RepairConfig(Settings):
-    """What is done about translations that went wrong."""
+    """What is done about faulty translations."""
 
     heal: bool = setting(
         True,
-        "Search again, in other ways, where a translation loops, is empty, does not end or copies its source.",
+        "Search again, in other ways, if a translation loops, is empty, does not end or copies its source.",
         panel="Repair",
     )
     replace_unknown: bool = setting(
@@ -25,11 +25,11 @@ class RepairConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class LineConfig(Settings):
-    """What of a line the network is given, and in how many pieces."""
+    """How a line is split into pieces, and which of its spans are protected."""
 
     protect: bool = setting(
         True,
-        "Keep addresses, amounts, placeholders, markup and emoji as they are, byte for byte.",
+        "Keep addresses, amounts, placeholders, markup and emoji unchanged, byte for byte.",
         panel="Text",
     )
     glossary: str | None = setting(
@@ -48,7 +48,7 @@ class ModelRequest(NamedTuple):
     """Which model, or ensemble of models, to load, and how to run it."""
 
     model: Path
-    ensemble: tuple[Path, ...] = ()  # further models, whose probabilities are averaged with those of `model`
+    ensemble: tuple[Path, ...] = ()  # further models; the probabilities of all are averaged
     lines: LineConfig | None = None
-    precision: str | None = None  # of the weights: float or int8; None: the default of the model's card
+    precision: str | None = None  # of the weights: float or int8; None: as the model card says
     threads: int | None = None  # None: one per core

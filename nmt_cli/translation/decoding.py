@@ -1,4 +1,4 @@
-"""Search results back to text: hypotheses and translations of the rows that were searched. Knows no spans."""
+"""Decodes search results to text: makes hypotheses and translations of them. Knows no spans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def decode_results(
     source: Source,
     target: Tokenizer,
 ) -> list[Translation]:
-    """Returns one translation per line, with the hypotheses that search found for its row."""
+    """Returns one translation per line, with the hypotheses of its row."""
     texts = iter(target.decode_all([result.tokens for hypotheses in results for result in hypotheses]))
     return [
         make_translation(line, row, [make_hypothesis(h, next(texts), len(row), target) for h in hypotheses], source)
@@ -27,6 +27,7 @@ def decode_results(
 
 
 def make_translation(line: str, row: SourceRow, hypotheses: Sequence[Hypothesis], source: Source) -> Translation:
+    """Returns the translation of one line; a blank one has no hypotheses."""
     if row.is_blank:
         return Translation(source=line, source_pieces=(), hypotheses=(), unseen=frozenset())
     labels = source.label_positions(row)
@@ -41,7 +42,7 @@ def make_translation(line: str, row: SourceRow, hypotheses: Sequence[Hypothesis]
 
 
 def make_hypothesis(result: SearchResult, text: str, source_length: int, target: Tokenizer) -> Hypothesis:
-    """Returns a hypothesis with its pieces; the padding of its batch is cut off its attention."""
+    """Returns a hypothesis with its pieces; its attention is trimmed to the length of the source."""
     return Hypothesis(
         text=text,
         tokens=result.tokens,

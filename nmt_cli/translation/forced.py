@@ -1,4 +1,4 @@
-"""Forced decoding of lines: how likely the model finds given translations, with spans masked as in training."""
+"""Forced decoding of lines: scores given translations under the model, with spans masked as in training."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from nmt_cli.translation.joining import replace_placeholders
 from nmt_cli.translation.pieces import Piece
 from nmt_cli.translation.result import Placed, Translation, Words
 from nmt_cli.translation.segments import Segment
-from nmt_cli.translation.span_alignment import link_given, map_words
-from nmt_cli.translation.span_placement import Sides
+from nmt_cli.translation.span_alignment import link_masked_sides, map_words
+from nmt_cli.translation.span_placement import TokenizerPair
 from nmt_cli.translation.translator import Translator
 
 MaskedPair = tuple[MaskedSide, MaskedSide]  # source and target
@@ -33,8 +33,8 @@ def force_lines(
 ) -> list[ForcedTarget]:
     """Scores each of `targets` as the translation of its line of `sources`; `progress` receives how many are done.
 
-    Attention is cut to the length of each source. An unknown token counts as the model's unknown token. At most `limit`
-    tokens of a source are read, or as many as in training.
+    Attention is trimmed to the length of each source. Unknown text counts as the unknown token of the model. `limit` is
+    the maximum number of source tokens, by default as in training.
     """
     rows, ids = encode_pairs(translator, mask_pairs(translator, sources, targets), limit)
     return translator.batch_search.force(rows, ids, progress)
@@ -47,15 +47,15 @@ def force_translations(
     # 1. Mask and encode both sides as in training.
     pairs = mask_pairs(translator, sources, targets)
     rows, ids = encode_pairs(translator, pairs, limit)
-    # 2. Score the targets, and take them for the results of a search.
+    # 2. Score the targets, and decode them as if search had found them.
     results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
     translations = decode_results(sources, rows, results, translator.source, translator.target)
-    if translator.subwords is None:
+    tokenizers = translator.tokenizers
+    if tokenizers is None:
         return translations
-    # 3. Put back what was masked, and words whose pieces are unknown.
-    sides = Sides(translator.subwords, translator.target)
+    # 3. Put back masked spans, and words with unknown subwords.
     return [
-        unmask_translation(translation, pair, sides)
+        unmask_translation(translation, pair, tokenizers)
         if pair[0].spans or (has_unknown(translation) and pair[1].masked.text)
         else translation
         for translation, pair in zip(translations, pairs, strict=True)
@@ -63,9 +63,9 @@ def force_translations(
 
 
 def mask_pairs(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[MaskedPair]:
-    """Returns the pairs as training saw them: with placeholders for protected spans that stand on both sides.
+    """Returns the pairs as training saw them: protected spans that stand on both sides are masked.
 
-    Returns them as they are if nothing is protected.
+    Without protection, nothing is masked.
     """
     normalised = [normalise(target) for target in targets]
     if not (translator.carries and translator.reader.config.protect):
@@ -86,20 +86,20 @@ def encode_pairs(
 
 
 def has_unknown(translation: Translation) -> bool:
-    """Whether a piece may stand for several words."""
+    """Whether a side has an unknown token, which may stand for several words."""
     sides = (translation.source_pieces, *(hypothesis.pieces for hypothesis in translation.hypotheses))
     return any(UNKNOWN_PIECE in pieces for pieces in sides)
 
 
-def unmask_translation(translation: Translation, pair: MaskedPair, sides: Sides) -> Translation:
-    """Returns the translation with the spans of its placeholders, and the links between the words of both sides."""
+def unmask_translation(translation: Translation, pair: MaskedPair, tokenizers: TokenizerPair) -> Translation:
+    """Returns the translation with its masked spans put back, and the links between the words of both sides."""
     source, target = (
         Piece(Segment(side.text, side.spans, blank_before=False, ends_sentence=True), side.masked) for side in pair
     )
     (best,) = translation.hypotheses
-    of_source = map_words(source, translation.source_pieces, sides.source)
-    of_target = map_words(target, best.pieces, sides.target)
-    links = link_given(source, target, (of_source, of_target), best.attention)
+    source_words = map_words(source, translation.source_pieces, tokenizers.source)
+    target_words = map_words(target, best.pieces, tokenizers.target)
+    links = link_masked_sides(source, target, (source_words, target_words), best.attention)
     hypothesis = best._replace(
         text=target.source_text,
         pieces=tuple(replace_placeholders(best.pieces, target)),
@@ -109,7 +109,7 @@ def unmask_translation(translation: Translation, pair: MaskedPair, sides: Sides)
     return translation._replace(
         source_pieces=tuple(replace_placeholders(translation.source_pieces, source)),
         hypotheses=(hypothesis,),
-        unseen=frozenset(sides.source.find_unseen(source.masked.words)),
+        unseen=frozenset(tokenizers.source.find_unseen(source.masked.text_without_placeholders)),
     )
 
 

@@ -1,6 +1,6 @@
-"""Terms and the translations that they must have.
+"""Reads glossaries: terms with their required translations.
 
-Knows text only: the terms of a line become spans, and take the way of all protected spans.
+Knows text alone: the terms of a line become spans and are treated as all protected spans are.
 """
 
 from __future__ import annotations
@@ -17,24 +17,26 @@ from nmt_cli.errors import DataError
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
 from nmt_cli.text.spans import Span
 
-# A term begins and ends beside what is no letter, and where either neighbour is of a script without blanks. Without
-# IGNORECASE, which takes 10 ms to compile such a set of characters.
+# The edge of a term: one of its two neighbours is not a letter, or belongs to a script without blanks. Case-sensitive,
+# since such a set of characters takes 10 ms to compile with IGNORECASE.
 EDGE = rf"(?-i:(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED}))"
 
-VARIATIONS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))  # of emoji and of Han
+VARIATIONS = "".join(
+    map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)  # variation selectors, of emoji and of Han characters
 
 
 @dataclass(frozen=True)
 class Glossary:
-    """Target terms by source term, both normalised."""
+    """The target term of each source term, both normalised."""
 
     terms: Mapping[str, str]
 
     @classmethod
     def load(cls, path: Path) -> Glossary:
-        """A file of `source TAB target`, a term a line; blank lines and lines that begin with `#` are passed over.
+        """Reads a file with one term per line, `source TAB target`; skips blank lines and `#` comments.
 
-        Raises DataError naming the line for anything else, and for two targets of one source.
+        Raises DataError, which names the line, for any other line and for two targets of one source term.
         """
         terms: dict[str, str] = {}
         lines: dict[str, int] = {}
@@ -51,12 +53,12 @@ class Glossary:
                 )
             terms[source], lines[source] = target, lines.get(source, number)
         if not terms:
-            raise DataError(f"{path} holds no terms", hint="write a term a line: source, tab, target")
+            raise DataError(f"there are no terms in {path}", hint="write one term per line: source, tab, target")
         return cls(terms)
 
     @cached_property
     def folded(self) -> dict[str, list[str]]:
-        """The source terms by what they are without regard to case."""
+        """The source terms by their case-folded form."""
         entries: dict[str, list[str]] = {}
         for source in self.terms:
             entries.setdefault(fold_case(source), []).append(source)
@@ -64,21 +66,22 @@ class Glossary:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Any of the terms as whole words, the longest first; any blanks stand for the blanks in a term."""
+        """Matches the terms as whole words, the longest first; a blank in a term matches any number of blanks."""
         longest_first = sorted(self.terms, key=len, reverse=True)
         bodies = (r"\s+".join(map(re.escape, term.split())) for term in longest_first)
         return re.compile(f"{EDGE}(?:{'|'.join(bodies)}){EDGE}", re.IGNORECASE)
 
     def find(self, text: str, spans: list[Span]) -> list[Span]:
-        """`spans` and the terms in `text` that overlap none of them, in order."""
+        """Returns `spans` and the terms in `text` that overlap none of them, in order."""
         protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", is_extracted=False)])
         following, terms = next(protected), []
-        whole, places = compose(text)
+        composed, offsets = compose(text)
         position = 0
-        while match := self.pattern.search(whole, position):
-            target = None if is_marked(whole, match) else self.choose_target(match[0])
-            position = match.start() + 1 if target is None else match.end()  # in what is no term another may stand
-            start, end = places[match.start()], places[match.end()]
+        while match := self.pattern.search(composed, position):
+            target = None if has_mark_beside(composed, match) else self.choose_target(match[0])
+            # Another term may begin inside a match that is none.
+            position = match.start() + 1 if target is None else match.end()
+            start, end = offsets[match.start()], offsets[match.end()]
             while following.end <= start:
                 following = next(protected)
             if target is not None and end <= following.start:
@@ -86,9 +89,9 @@ class Glossary:
         return sorted([*spans, *terms], key=lambda span: span.start)
 
     def choose_target(self, term: str) -> str | None:
-        """What a term as it stands in a text becomes; all in capitals, or capitalised, if only the term is so.
+        """Returns the translation of a term as it stands in a text; it takes over capitals that the glossary lacks.
 
-        None if it is no term after all: to `re` i and ı are one letter.
+        Returns None if the match is not a term after all: `re` takes i and ı for one letter.
         """
         written = normalise(term)
         if written in self.terms:
@@ -102,10 +105,10 @@ class Glossary:
         return target[:1].upper() + target[1:] if written[:1].isupper() else target
 
 
-def is_marked(text: str, match: re.Match[str]) -> bool:
-    r"""Whether a mark stands beside the match, as a vowel sign of a longer word may; no mark is `\w`.
+def has_mark_beside(text: str, match: re.Match[str]) -> bool:
+    r"""Whether a combining mark stands beside the match, such as a vowel sign of a longer word; `\w` matches no mark.
 
-    In scripts without blanks the mark before a word is of the word before it.
+    In scripts without blanks, the mark before a word belongs to the word before it.
     """
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
     beside = ("" if find_unspaced(before) else before) + after
@@ -113,29 +116,29 @@ def is_marked(text: str, match: re.Match[str]) -> bool:
 
 
 def is_same_word(word: str, other: str) -> bool:
-    """Whether two words that fold to the same are the same: ı is a letter of its own, whose capital is I."""
+    """Whether two words with the same folded form are the same: ı is a letter of its own, with the capital I."""
     return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(word, other, strict=True))
 
 
 def fold_case(text: str) -> str:
-    """`text` without regard to case as `re` has it, to which ı and İ are i, ſ is s and ς is σ, but no ß is ss."""
+    """Returns `text` case-folded as `re` ignores case: ı and İ are i, ſ is s and ς is σ, but ß is not ss."""
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
 
 
 def compose(text: str) -> tuple[str, Sequence[int]]:
-    """`text` in NFC, as terms are, and for each of its places the one in `text`."""
+    """Returns `text` in NFC, as terms are, and for each offset in it the offset in `text`."""
     if unicodedata.is_normalized("NFC", text):
         return text, range(len(text) + 1)
-    parts: list[str] = []  # of `text`, each with all that a character of NFC is composed of
+    parts: list[str] = []  # of `text`, each with all the characters that NFC composes
     for character in text:
         if parts and normalise_composed(parts[-1] + character) != normalise_composed(parts[-1]) + character:
             parts[-1] += character
         else:
             parts.append(character)
     starts = accumulate(map(len, parts), initial=0)
-    places = [start for start, part in zip(starts, parts, strict=False) for _ in normalise_composed(part)]
-    return "".join(map(normalise_composed, parts)), [*places, len(text)]
+    offsets = [start for start, part in zip(starts, parts, strict=False) for _ in normalise_composed(part)]
+    return "".join(map(normalise_composed, parts)), [*offsets, len(text)]
 
 
 def normalise_composed(text: str) -> str:
@@ -143,6 +146,7 @@ def normalise_composed(text: str) -> str:
 
 
 def decode_line(raw: bytes, where: str) -> str:
+    """Returns a line as text. Raises DataError for invalid UTF-8."""
     try:
         return raw.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
@@ -150,11 +154,11 @@ def decode_line(raw: bytes, where: str) -> str:
 
 
 def parse_line(line: str, where: str) -> tuple[str, str]:
-    """Source and target of a line, normalised."""
+    """Returns the source and the target term of a line, normalised. Raises DataError for any other line."""
     columns = [normalise(column) for column in line.split("\t")]
     if len(columns) != 2 or not all(columns):
         raise DataError(
-            f"{where}: a term is two texts with a tab between them, and this is {line[:60]!r}",
+            f"{where}: {line[:60]!r} is not a source term and a target term",
             hint="write the source term, a tab and the target term",
         )
     return columns[0], columns[1]

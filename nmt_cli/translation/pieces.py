@@ -1,6 +1,6 @@
-"""A line as pieces that are translated on their own, and their translations as one line.
+"""Splits lines into pieces that are translated on their own, with their protected spans masked.
 
-Knows text, spans and segments, nothing of networks.
+Knows text, spans and segments, but no networks.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from nmt_cli.translation.glossary import Glossary
 
 
-class Written(NamedTuple):
-    """A segment with its spans, all in normal form."""
+class SegmentLayout(NamedTuple):
+    """The text of a segment with its spans, normalised, and where in it the masked text stands."""
 
     text: str
-    places: tuple[int, ...]  # in it, of each character of the masked text that is no blank
-    carried: tuple[range, ...]  # the characters of each carried span
+    positions: tuple[int, ...]  # in `text`, of each character of the masked text that is not a blank
+    masked: tuple[range, ...]  # the characters of each masked span
 
     def find_word(self, position: int) -> int:
-        """The number of the word that the character at `place` belongs to."""
+        """Returns the index of the word to which the character at `position` belongs."""
         return len(self.text[: position + 1].split()) - 1
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A segment of a line as the network is given it."""
+    """A segment of a line, masked as the network reads it."""
 
     segment: Segment
     masked: MaskedText
@@ -45,52 +45,52 @@ class Piece:
 
     @property
     def is_translated(self) -> bool:
-        """Whether the network has anything to do: what is nothing but spans and marks stays as it is."""
+        """Whether there is anything to translate; a piece of spans and marks alone stays as it is."""
         return bool(self.masked.text) and (self.masked.has_words or not self.masked.spans)
 
     @property
     def source_text(self) -> str:
-        """The segment as it stands in the source, in normal form."""
-        return self.written.text if self.segment.spans else self.masked.text
+        """The segment as it stands in the source, normalised."""
+        return self.layout.text if self.segment.spans else self.masked.text
 
     @cached_property
-    def written(self) -> Written:
-        """What a segment with spans looks like, and where in it the masked text stands."""
+    def layout(self) -> SegmentLayout:
+        """The segment with its spans, and where in it the masked text stands."""
         text, position = "", 0
-        places: list[int] = []
-        carried: list[range] = []
+        positions: list[int] = []
+        masked: list[range] = []
         for span in (*self.segment.spans, None):
-            between = between_spans(self.segment.text[position : span.start if span else None])
-            places += [len(text) + at for at, character in enumerate(between) if character != " "]
+            between = normalise_between(self.segment.text[position : span.start if span else None])
+            positions += [len(text) + index for index, character in enumerate(between) if character != " "]
             text += between
             if span is None:
                 break
             normalised = normalise(self.segment.text[span.start : span.end])
             if not span.is_extracted:
-                places += [len(text)] * len(PLACEHOLDERS[len(carried)])
-                carried.append(range(len(text), len(text) + len(normalised)))
+                positions += [len(text)] * len(PLACEHOLDERS[len(masked)])
+                masked.append(range(len(text), len(text) + len(normalised)))
             text, position = text + normalised, span.end
-        return Written(text, tuple(places), tuple(carried))
+        return SegmentLayout(text, tuple(positions), tuple(masked))
 
     @property
     def unchanged(self) -> str:
-        """The segment itself, with what its spans are to become, in the normal form of text between these."""
+        """The segment itself, normalised between its spans; the spans are as they are to stand in the translation."""
         text, position = "", 0
         for span in self.segment.spans:
-            text += between_spans(self.segment.text[position : span.start]) + span.text
+            text += normalise_between(self.segment.text[position : span.start]) + span.text
             position = span.end
-        return (text + between_spans(self.segment.text[position:])).strip()
+        return (text + normalise_between(self.segment.text[position:])).strip()
 
 
-def between_spans(text: str) -> str:
-    """`text` normalised, but for single blanks at its ends."""
+def normalise_between(text: str) -> str:
+    """Returns the text between two spans normalised, with a single blank at each end that had any."""
     return normalise(f"|{text}|")[1:-1]
 
 
 class LineReader:
-    """Cuts lines into pieces and masks what is protected in them.
+    """Splits lines into pieces and masks their protected spans.
 
-    `carries` tells whether the network has learnt to carry placeholders over; else all spans are lifted.
+    `carries` says whether the network has learned to carry placeholders over; else all spans are extracted.
     """
 
     def __init__(self, config: LineConfig, *, carries: bool, glossary: Glossary | None = None) -> None:
@@ -99,7 +99,7 @@ class LineReader:
         self.glossary = glossary
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
-        """None for a blank line; one, if it fits and is wanted `whole`."""
+        """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits."""
         segments = cut(
             line, self.find_spans(line), self.config.max_words, by_sentence=self.config.split_sentences and not whole
         )
@@ -107,6 +107,7 @@ class LineReader:
         return [piece for piece in pieces if piece.text or piece.masked.spans]
 
     def find_spans(self, line: str) -> list[Span]:
+        """Returns the protected spans and the glossary terms of a line, in order."""
         spans = find_spans(line) if self.config.protect else []
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
@@ -114,10 +115,10 @@ class LineReader:
 
 
 def make_plain_piece(text: str) -> Piece:
-    """A text as one piece in which nothing is protected."""
+    """Returns a text as one piece in which nothing is protected."""
     return Piece(Segment(text, (), blank_before=False, ends_sentence=True), MaskedText(text, (), ()))
 
 
 def keep_verbatim(line: str) -> list[Piece]:
-    """What names something else than text, like a picture: one piece, as it is; none of a blank line."""
+    """Returns a line that names a picture as one piece, unchanged; none for a blank line."""
     return [make_plain_piece(line)] if line.strip() else []

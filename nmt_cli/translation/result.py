@@ -1,9 +1,10 @@
-"""What comes of a line: its translation, with one hypothesis or several. Values alone; nothing is computed here."""
+"""The translation of a line, with one or several hypotheses. Values alone: knows no network and no tokenizer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -17,54 +18,70 @@ class Placed(NamedTuple):
 
     text: str
     how: How
-    dropped: bool  # the network was given a placeholder for it and lost it
+    dropped: bool  # whether the network read a placeholder for it and lost it
 
     @property
     def doubtful(self) -> bool:
-        """Whether a person should look: the place is not the network's own, or nothing spoke for it."""
+        """Whether a person should check its place: the network lost the span, or the relative position decided."""
         return self.dropped or self.how == "position"
 
 
-Link = tuple[int, int]  # source word, target word, from 0
+Link = tuple[int, int]  # source word and target word, from 0
 
 
 class Words(NamedTuple):
-    """The words of a line that were translated on their own, and those that they became."""
+    """The word ranges of one piece of a line, in the source and in the translation."""
 
     source: range
     target: range
-    links: tuple[Link, ...] | None = None  # counted from the first of each; None: those that the pieces tell
+    links: tuple[Link, ...] | None = None  # counted from the start of each range; None: they follow from the subwords
 
     @classmethod
-    def from_texts(cls, source: str, target: str, links: tuple[Link, ...] | None = None) -> Words:
+    def from_texts(cls, source: str, target: str, links: tuple[Link, ...] | None = None) -> Self:
+        """Returns the words of a piece that is a whole line."""
         return cls(range(len(source.split())), range(len(target.split())), links)
 
 
 class Repair(NamedTuple):
-    """What was found wrong with a translation, and the remedy that helped; None if none did."""
+    """The fault of a translation, and the remedy that helped; None if none did."""
 
     fault: Fault
     remedy: str | None
 
 
 class Hypothesis(NamedTuple):
-    """One translation of a line. T produced tokens, the end-of-sentence token included."""
+    """One translation of a line. T: target tokens, with the end-of-sentence token."""
 
     text: str
     tokens: tuple[int, ...]  # T
     pieces: tuple[str, ...]  # T
-    log_probability: float  # natural logarithm of the whole, end included
-    score: float  # what hypotheses are ranked by: the log-probability under the penalties
+    log_probability: float  # of all tokens, natural logarithm
+    score: float  # by which hypotheses are ranked: the log-probability with the penalties
     token_log_probabilities: tuple[float, ...]  # T
-    attentions: tuple[FloatArray, ...]  # of each piece that the line was cut into: (its tokens, its source positions)
-    finished: bool  # false where the length limit cut it
+    attentions: tuple[FloatArray, ...]  # per piece of the line: (its tokens, its source positions)
+    finished: bool  # false if the length limit cut it
     placed_spans: tuple[Placed, ...] = ()  # the protected spans
-    words: tuple[Words, ...] = ()  # of each piece of the line; none where it is one piece without spans
-    unknown: tuple[str, ...] = ()  # source pieces that `text` has for unknown ones, in order, where they are replaced
+    words: tuple[Words, ...] = ()  # per piece of the line; none if the line is one piece without spans
+    unknown: tuple[str, ...] = ()  # the source words that replace unknown tokens in `text`, in order
+
+    @classmethod
+    def from_parts(cls, text: str, parts: Sequence[Self]) -> Self:
+        """Concatenates the hypotheses of consecutive parts of a text; log-probabilities and scores add up."""
+        return cls(
+            text=text,
+            tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
+            pieces=tuple(chain.from_iterable(part.pieces for part in parts)),
+            log_probability=sum(part.log_probability for part in parts),
+            score=sum(part.score for part in parts),
+            token_log_probabilities=tuple(chain.from_iterable(part.token_log_probabilities for part in parts)),
+            attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
+            finished=all(part.finished for part in parts),
+            placed_spans=tuple(chain.from_iterable(part.placed_spans for part in parts)),
+        )
 
     @property
     def attention(self) -> FloatArray:
-        """(T, S): row t sums to 1. No piece of a line that was cut looks at another."""
+        """(T, S): each row sums to 1; no piece of a line attends to another."""
         if len(self.attentions) == 1:
             return self.attentions[0]
         return stack_diagonally(self.attentions)
@@ -74,12 +91,12 @@ class Translation(NamedTuple):
     """A line and its hypotheses, best first; a blank line has none and translates to an empty line."""
 
     source: str
-    source_pieces: tuple[str, ...]  # S, the end-of-sentence token included
+    source_pieces: tuple[str, ...]  # S, with the end-of-sentence token
     hypotheses: tuple[Hypothesis, ...]
-    unseen: frozenset[str]  # characters of the line that the subword model has never seen
-    repairs: tuple[Repair, ...] = ()  # what was found wrong with its sentences at first, and what helped
-    source_cut_from: int | None = None  # positions of its first sentence of which only the first ones were read
-    source_read: int = 0  # and how many these were, its end aside; of no meaning where none was cut
+    unseen: frozenset[str]  # characters of the line that the subword model does not know
+    repairs: tuple[Repair, ...] = ()  # the faults of its sentences, and the remedies
+    source_cut_from: int | None = None  # the length in positions of its first sentence that was truncated
+    source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
 
     @property
     def text(self) -> str:
@@ -87,7 +104,7 @@ class Translation(NamedTuple):
 
     @property
     def placed(self) -> tuple[Placed, ...]:
-        """The protected spans of the best hypothesis, and what put each in its place."""
+        """The protected spans of the best hypothesis, each with what put it in its place."""
         return self.hypotheses[0].placed_spans if self.hypotheses else ()
 
     @property
@@ -97,7 +114,7 @@ class Translation(NamedTuple):
 
 
 def stack_diagonally(blocks: Sequence[FloatArray]) -> FloatArray:
-    """(sum of rows, sum of columns): the blocks along the diagonal, zeros elsewhere."""
+    """Returns (sum of rows, sum of columns): the blocks along the diagonal, zeros elsewhere."""
     import numpy as np  # the command line reads this module for `nmt --help`
 
     whole = np.zeros(np.sum([block.shape for block in blocks], axis=0), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Spans that are to be put into a text, and which of them enclose others: tags in pairs. Knows no places."""
+"""Builds the tree of spans that are to be put into a text: pairs of tags enclose other spans. Knows no gaps."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 from nmt_cli.text.spans import Span
 
-DEEPEST = 100  # pairs of tags inside each other; one that is deeper counts as two tags alone
+DEEPEST = 100  # maximum depth of nested pairs of tags; a deeper pair counts as two single tags
 
 
 class PlacedItem(NamedTuple):
-    """A span to be put in a gap. It stood before source position `end` and behind the one before `start`."""
+    """A span to be put in a gap. In the source it stood between position `start` - 1 and position `end`."""
 
     span: Span
     start: int
-    end: int  # the same as `start` but for a carried span, whose placeholder stands between them
+    end: int  # the same as `start`, but for a masked span, whose placeholder is the position between them
     blank_before: bool
     blank_after: bool
-    order: int
-    behind_mark: bool = False  # whether a mark, no word, stood before it
+    order: int  # among spans at the same position
+    after_mark: bool = False  # whether a mark, not a word, stood before it
 
 
 class Node(NamedTuple):
-    """An item alone, or two tags and what is between them."""
+    """A single item, or a pair of tags and the nodes between them."""
 
     first: PlacedItem
     last: PlacedItem | None = None
@@ -31,7 +31,7 @@ class Node(NamedTuple):
 
 
 def build_tree(items: Sequence[PlacedItem]) -> list[Node]:
-    """Pairs of tags as nodes around what they enclose; a tag without its other half stands alone."""
+    """Returns the top-level nodes: a pair of tags encloses what is between them; a tag without a partner is single."""
     levels: list[tuple[PlacedItem | None, list[Node]]] = [(None, [])]
     for item in items:
         tag = item.span.tag
@@ -42,14 +42,14 @@ def build_tree(items: Sequence[PlacedItem]) -> list[Node]:
         elif not tag.closes:
             levels.append((item, []))
         else:
-            close(levels, item)
+            close_tag(levels, item)
     while len(levels) > 1:
         close_level(levels)
     return levels[0][1]
 
 
-def close(levels: list[tuple[PlacedItem | None, list[Node]]], item: PlacedItem) -> None:
-    """Makes a node of the innermost open tag of this name, or of `item` alone."""
+def close_tag(levels: list[tuple[PlacedItem | None, list[Node]]], item: PlacedItem) -> None:
+    """Makes a node of a closing tag and the innermost open tag of its name; without one, of the closing tag alone."""
     names = [opening.span.tag.name if opening and opening.span.tag else None for opening, _ in levels]
     name = item.span.tag.name if item.span.tag else None
     while name in names and names.pop() != name:
@@ -63,7 +63,7 @@ def close(levels: list[tuple[PlacedItem | None, list[Node]]], item: PlacedItem) 
 
 
 def close_level(levels: list[tuple[PlacedItem | None, list[Node]]]) -> None:
-    """The innermost open tag has no other half: it and what follows it belong to the level around."""
+    """Closes the innermost level, whose tag has no partner: moves that tag and what follows it one level up."""
     opening, inside = levels.pop()
     if opening is not None:
         levels[-1][1].append(Node(opening))

@@ -1,4 +1,4 @@
-"""Lines of text in, translations out: the stages of a translation, in order. Knows no network and no file format."""
+"""Translates lines of text: names the stages of a translation, in order. Knows no network and no file format."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from nmt_cli.translation.joining import join_pieces
 from nmt_cli.translation.pieces import LineReader, Piece, keep_verbatim
 from nmt_cli.translation.repair import Repairer
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.span_placement import Sides
+from nmt_cli.translation.span_placement import TokenizerPair
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.sources.images import GridSource, PictureReader
     from nmt_cli.translation.glossary import Glossary
 
-SUBWORD_BAN, CHARACTER_BAN = 3, 10  # length of the runs of tokens that only a loop repeats
+SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
 
 
 class Translator:
-    """A step model with its source side and target tokenizer; `card` is there if it came from a model directory."""
+    """A step model with its source side and target tokenizer, and a `card` if loaded from a model directory."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Translator:
         carries: bool = True,
         threads: int = 1,
     ) -> None:
-        """`carries`: whether the network has learned to carry placeholders over.
+        """`carries` says whether the network has learned to carry placeholders over.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
@@ -99,33 +99,38 @@ class Translator:
 
     @property
     def reads_text(self) -> bool:
-        """Whether a line is the sentence itself, not the name of a picture."""
+        """Whether a line is the text to translate, not the name of a picture."""
         return isinstance(self.source, TextSource)
 
     @property
+    def tokenizers(self) -> TokenizerPair | None:
+        """The tokenizers of both sides; None if the source consists of pictures."""
+        return TokenizerPair(self.subwords, self.target) if self.subwords is not None else None
+
+    @property
     def subwords(self) -> Tokenizer | None:
-        """The tokenizer of the source; None where the source is pictures."""
+        """The tokenizer of the source; None if the source consists of pictures."""
         return self.source.tokenizer if isinstance(self.source, TextSource) else None
 
     @property
     def grids(self) -> GridSource | None:
-        """The source if it is pictures."""
+        """The source if it consists of pictures; else None."""
         if self.reads_text:
             return None
-        from nmt_cli.sources.images import GridSource  # which text needs nothing of
+        from nmt_cli.sources.images import GridSource  # text needs none of it
 
         return self.source if isinstance(self.source, GridSource) else None
 
     def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> Translator:
-        """Returns the same translator, which finds the grids of these pictures by name instead of reading files."""
+        """Returns a translator that finds the grids of these pictures by name instead of reading files."""
         return self if self.grids is None else self.with_source(replace(self.grids, stored=stored))
 
     def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Translator:
-        """Returns the same translator with a reader of pictures, which is made when the first picture is read."""
+        """Returns a translator with a reader of pictures, which is loaded when the first picture is read."""
         return self if self.grids is None else self.with_source(replace(self.grids, reader=reader))
 
     def with_source(self, source: Source) -> Translator:
-        """Returns the same translator with another source side."""
+        """Returns a translator with another source side."""
         return Translator(
             self.engine,
             source,
@@ -147,31 +152,29 @@ class Translator:
     ) -> list[Translation]:
         """Returns one translation per line, in order; `progress` receives how many lines are done.
 
-        Without `repair`, translations stay as search found them. `first_line` is the number of the first of `lines`, by
-        which samples are drawn.
+        Without `repair`, translations stay as search found them. `first_line` is the number of the first of `lines`,
+        from which the random numbers of samples follow.
         """
-        # 1. Split lines into sentences, with spans masked.
-        split_lines = [self.split_line(line, config) for line in lines]
-        texts = {
-            TextId(number, index): piece.text
-            for number, pieces in enumerate(split_lines, start=first_line)
-            for index, piece in enumerate(pieces)
-            if piece.is_translated
-        }
-        # 2. Encode, search, decode and repair the sentences of all lines together.
-        translations = self.translate_pieces(texts, config, scale_progress(progress, len(texts), len(lines)), repair)
-        # 3. Put the spans back, and join the sentences to lines again.
-        sides = Sides(self.subwords, self.target) if self.subwords is not None else None
-        prefix, drawn = normalise(config.prefix), config.sampling.sample
+        # 1. Split each line into sentences.  2. Mask the spans that must not change.
+        split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in lines]
+        texts = number_texts(split_lines, first_line)
+        # 3. Encode,  4. search,  5. decode  and  6. repair the sentences of all lines together.
+        report = scale_progress(progress, len(texts), len(lines))
+        translations = self.translate_pieces(texts, config, report, repair)
+        # 7. Unmask: put the spans back.  8. Join the sentences of each line.
+        tokenizers, prefix, sampled = self.tokenizers, normalise(config.prefix), config.sampling.sample
         result = []
         for number, (line, pieces) in enumerate(zip(lines, split_lines, strict=True), start=first_line):
             parts = [translations.get(TextId(number, index)) for index in range(len(pieces))]
-            result.append(join_pieces(line, pieces, parts, sides, prefix=prefix, drawn=drawn))
+            result.append(join_pieces(line, pieces, parts, tokenizers, prefix=prefix, sampled=sampled))
         return result
 
-    def split_line(self, line: str, config: SearchConfig) -> list[Piece]:
-        """Returns the pieces of a line that are translated on their own; none of a blank line."""
-        return self.reader.split_line(line, whole=bool(config.prefix)) if self.reads_text else keep_verbatim(line)
+    def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
+        """Returns the pieces of a line that are translated on their own; none for a blank line.
+
+        With `whole`, a line that fits is one piece.
+        """
+        return self.reader.split_line(line, whole=whole) if self.reads_text else keep_verbatim(line)
 
     def translate_pieces(
         self,
@@ -180,7 +183,7 @@ class Translator:
         progress: CountReporter | None,
         repair: RepairConfig | None,
     ) -> dict[TextId, Translation]:
-        """Returns the translation of each piece; a prefix is forced on those that begin a line."""
+        """Returns the translation of each piece; a prefix is forced on the pieces that begin a line."""
         beginnings = [text_id for text_id in texts if config.prefix and text_id.piece == 0]
         others = [text_id for text_id in texts if not (config.prefix and text_id.piece == 0)]
         translations: dict[TextId, Translation] = {}
@@ -201,12 +204,16 @@ class Translator:
         repair: RepairConfig | None = None,
         text_ids: Sequence[TextId] | None = None,
     ) -> list[Translation]:
-        """Returns the translations of texts that the network is given as they are, with these ids for sampling."""
+        """Returns the translations of texts that the network reads as they are; `text_ids` are for sampling."""
         text_ids = text_ids or [TextId(number, 0) for number in range(len(lines))]
+        # 3. Encode the texts.
         rows = self.source.make_rows(lines, config.max_source_length)
+        # 4. Search the hypotheses of each.
         results = self.batch_search.search(rows, config, text_ids, progress)
+        # 5. Decode them to text.
         translations = decode_results(lines, rows, results, self.source, self.target)
-        if repair is not None and repair.heal and not config.sampling.sample:  # a sample is wanted as it was drawn
+        # 6. Repair: search faulty translations again, except samples, which stay as drawn; replace unknown words.
+        if repair is not None and repair.heal and not config.sampling.sample:
             translations = self.repairer.repair(translations, config)
         if repair is not None and repair.replace_unknown:
             from nmt_cli.translation.unknown_words import replace_unknown  # which few translations need
@@ -216,14 +223,27 @@ class Translator:
 
     @property
     def repairer(self) -> Repairer:
-        """What searches faulty translations again."""
+        """Searches faulty translations again."""
         same_language = self._card is not None and self._card.source_language == self._card.target_language
-        ban = CHARACTER_BAN if self.target.settings.kind == "char" else SUBWORD_BAN
-        return Repairer(self.translate_texts, ban=ban, copies=same_language, splits=self.reads_text)
+        ngram_size = CHARACTER_NGRAM if self.target.settings.kind == "char" else SUBWORD_NGRAM
+        return Repairer(self.translate_texts, ngram_size, same_language=same_language, can_split=self.reads_text)
+
+
+def number_texts(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, str]:
+    """Returns the texts of the pieces with anything to translate; `first_line` is the number of the first line."""
+    return {
+        TextId(number, index): piece.text
+        for number, pieces in enumerate(split_lines, start=first_line)
+        for index, piece in enumerate(pieces)
+        if piece.is_translated
+    }
 
 
 def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:
-    """Returns a reporter of finished texts that reports finished lines; without any text, all lines are done."""
+    """Returns a function that takes the number of finished texts and reports that of finished lines.
+
+    Without any text, all lines are finished at once.
+    """
     if progress is None:
         return None
     if not texts:
@@ -232,9 +252,9 @@ def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> Co
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:
-    """Returns the glossary, if one is named. Raises NotFoundError and DataError."""
+    """Returns the glossary that `config` names, if any. Raises NotFoundError and DataError."""
     if config.glossary is None:
         return None
-    from nmt_cli.translation.glossary import Glossary  # which few have
+    from nmt_cli.translation.glossary import Glossary  # which few translations need
 
     return Glossary.load(require_file(Path(config.glossary)))

@@ -1,4 +1,4 @@
-"""Which texts were longer than what is read of a sentence: counted, so that it can be told. Standard library only."""
+"""Counts the texts with a sentence that was truncated, for reports. Uses the standard library alone."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ if TYPE_CHECKING:
 
 
 def describe_limits(max_length: int) -> str:
-    """What may have cut a translation before its end."""
-    return f"--max-length {max_length}, or the most that a source of its length becomes"
+    """Returns the limits that may have cut a translation before its end."""
+    return f"--max-length {max_length} or the lower limit for a short source"
 
 
 @dataclass
 class SourceCuts:
-    """Counts the texts in which only the beginning of a sentence was read, so that it can be told."""
+    """Counts the texts in which only the beginning of a sentence was read."""
 
     thing: str = "line"  # what a text is called
-    count: int = 0
-    texts: int = 0  # that were looked at
-    first: int = 0  # text, from 1
-    positions: int = 0  # that its sentence has
-    read: int = 0
+    count: int = 0  # texts with a truncated sentence
+    texts: int = 0  # texts so far
+    first: int = 0  # the number of the first truncated one, from 1
+    positions: int = 0  # the length of its sentence
+    read: int = 0  # the number of positions of it that were read
 
     @classmethod
     def count_cuts(cls, translations: Iterable[Translation]) -> Self:
+        """Counts all these translations."""
         cuts = cls()
         for translation in translations:
             cuts.add(translation)
         return cuts
 
     def add(self, translation: Translation) -> None:
-        """The translation of the next text."""
+        """Counts the translation of the next text."""
         self.texts += 1
         if translation.source_cut_from is None:
             return
@@ -44,11 +45,11 @@ class SourceCuts:
 
     @property
     def summary(self) -> str:
-        """One sentence; empty where nothing was cut."""
+        """The warning, without a full stop; empty if nothing was truncated."""
         if not self.count:
             return ""
         texts = f"1 {self.thing} has" if self.count == 1 else f"{self.count:,} {self.thing}s have"
         return (
-            f"{texts} a sentence longer than --max-source-length {self.read:,}, read to there; "
+            f"{texts} a sentence longer than --max-source-length {self.read:,}, which was truncated; "
             f"the first is {self.thing} {self.first:,}, with one of {self.positions:,} source tokens"
         )

@@ -1,7 +1,6 @@
-"""Attention of pieces as attention of words, and as the links that it means. Knows no tokenizer.
+"""Merges the attention of subwords to that of words, and links words by it. Knows no tokenizer.
 
-Words are what stands between blanks, as in the Pharaoh format. Letters: T target and S source pieces; L layers,
-H heads.
+Words are separated by blanks, as in the Pharaoh format. Letters: T target and S source subwords.
 """
 
 from __future__ import annotations
@@ -9,23 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nmt_cli.text import symbols
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.symbols import SENTENCE_END
+from nmt_cli.text.symbols import BLANK, SENTENCE_END
 from nmt_cli.translation.result import Link, Words
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.translation.result import Hypothesis, Translation
 
-# Those of `corpus.tokenizer`, which loads SentencePiece; the command line reads this module for `nmt --help`.
-BLANK = "▁"
-JOINER = "￭"
+JOINER = symbols.JOINER  # `visuals` reads it here
 
-Groups = list[list[int]]
+Groups = list[list[int]]  # the indices of the subwords of each word
 
 
 def split_ranges(parts: Iterable[str]) -> Iterator[range]:
-    """The words of each part among those of all; two that no blank parts share one."""
+    """Yields the word range of each part in the whole text; without a blank between them, two parts share a word."""
     end = 0
     for part in parts:
         start = end - (end > 0 and bool(part) and not part[0].isspace())
@@ -36,7 +34,7 @@ def split_ranges(parts: Iterable[str]) -> Iterator[range]:
 def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
     """Returns the word links of a hypothesis, piece by piece of its line.
 
-    Returns none for a network without attention, and where the source is no text.
+    There are none for a network without attention, or for a source that is not text.
     """
     if translation.source_pieces[-1:] != (SENTENCE_END,):
         return ()
@@ -46,20 +44,19 @@ def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, 
     for words, attention in zip(pieces, hypothesis.attentions, strict=True):
         last_row, last_column = row + attention.shape[0], column + attention.shape[1]
         source, target = translation.source_pieces[column:last_column], hypothesis.pieces[row:last_row]
-        near = link_words(source, target, attention) if words.links is None else words.links
-        if (
-            attention.any() and words.source
-        ):  # pieces can seem more words than they spell: what is unknown has no joiner
-            known = ((min(s, len(words.source) - 1), t) for s, t in near if t < len(words.target))
-            links |= dict.fromkeys((words.source[s], words.target[t]) for s, t in known)
+        piece_links = link_words(source, target, attention) if words.links is None else words.links
+        if attention.any() and words.source:
+            # Subwords can seem to be more words than they spell, since unknown ones have no joiner.
+            valid = ((min(s, len(words.source) - 1), t) for s, t in piece_links if t < len(words.target))
+            links |= dict.fromkeys((words.source[s], words.target[t]) for s, t in valid)
         row, column = last_row, last_column
     return tuple(links)
 
 
 def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
-    """Each target word with the source word it looked at most, in the order of the target.
+    """Links each target word to the source word that it attended to most, in the order of the target.
 
-    `attention` is that of the pieces, (T, S). The ends of the sentences are no words and linked to nothing.
+    `attention` (T, S) is that of the subwords. The ends of the sentences are not words and have no links.
     """
     source_words, target_words = (drop_silent(pieces, group_by_blanks(pieces)) for pieces in (source, target))
     if not (source_words and target_words):
@@ -69,7 +66,7 @@ def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArr
 
 
 def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:
-    """The groups without those of the sentence's start and end, and those that spell nothing but a blank."""
+    """Returns the groups without the start and the end of the sentence, and without those that spell a blank alone."""
     return [
         group
         for group in groups
@@ -78,7 +75,7 @@ def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:
 
 
 def merge_attention(attention: FloatArray, source: Groups, target: Groups) -> FloatArray:
-    """Attention (..., T, S) of the groups: what a source word's pieces get is added, what a target's give averaged."""
+    """Returns the attention (..., T, S) of the groups: summed over source subwords, averaged over target subwords."""
     import numpy as np
 
     summed = np.stack([attention[..., group].sum(axis=-1) for group in source], axis=-1)
@@ -86,7 +83,7 @@ def merge_attention(attention: FloatArray, source: Groups, target: Groups) -> Fl
 
 
 def group_by_blanks(pieces: Sequence[str]) -> Groups:
-    """The pieces between two blanks each; the end of the sentence stands alone."""
+    """Groups subwords to words, which blanks separate; the end of the sentence is a group of its own."""
     marked = any(piece.startswith(BLANK) for piece in pieces)
     starts: Callable[[str], bool] = (
         (lambda piece: piece.startswith(BLANK)) if marked else (lambda piece: not piece.startswith(JOINER))

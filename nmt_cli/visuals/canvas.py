@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.files import atomic_path
+from nmt_cli.files import stage_file
 from nmt_cli.visuals.fonts import choose_fonts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: s
         fonts = choose_fonts(text)
         with (
             apply_rc_settings(make_rc_settings(kind, fonts.families)),
-            atomic_path(path, suffix=path.suffix) as temporary,
+            stage_file(path, suffix=path.suffix) as temporary,
         ):
             save(build(), temporary, kind, title)
     return fonts.missing if kind == "png" else ""

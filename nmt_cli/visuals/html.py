@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.files import atomic_path
+from nmt_cli.files import stage_file
 from nmt_cli.visuals.words import LabelledAttention
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class PageSentence:
 
 def write_page(sentences: Sequence[PageSentence], path: Path, *, merge: bool = True, transpose: bool = False) -> None:
     """Writes the page that `render_page` returns."""
-    with atomic_path(path) as temporary:
+    with stage_file(path) as temporary:
         temporary.write_text(render_page(sentences, merge=merge, transpose=transpose), encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.files import atomic_path
+from nmt_cli.files import stage_file
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile, Section
@@ -43,7 +43,7 @@ def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[s
         text = render_markdown(report, test_set, inputs, history)
     else:
         text = render_html(report, test_set, inputs, render_curves_svg(history) if history else "")
-    with atomic_path(path) as temporary:
+    with stage_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -13,6 +13,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.distributed.process import ProcessRole
+from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.watcher import StepStatus, Watcher
 
 SMALL = ModelConfig.from_options(embedding=8, units=16, attention_units=8, dropout=0.0)
@@ -35,9 +36,9 @@ class Impatient(Watcher):
 def main(corpus: Path, directory: Path, resume: bool, steps: int) -> None:
     from nmt_cli.training.run import assist, train
 
-    role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
-    work = train if role.is_chief else assist
-    work(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, role=role, resume=resume, watcher=Impatient(steps))
+    role, watcher = ProcessRole.parse(os.environ.get("TF_CONFIG")), Impatient(steps)
+    request = TrainingRequest(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, watcher, role, resume)
+    (train if role.is_chief else assist)(request)
 
 
 if __name__ == "__main__":

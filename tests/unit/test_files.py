@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.errors import ExitCode, NotFoundError, OutputError, from_os_error
-from nmt_cli.files import atomic_path, hash_file, require_file, stage_directory, write_json
+from nmt_cli.errors import ExitCode, NotFoundError, OutputError, convert_os_error
+from nmt_cli.files import hash_file, require_file, stage_directory, stage_file, write_json
 
 
 def test_a_file_takes_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "a.txt"
-    with atomic_path(path) as temporary:
+    with stage_file(path) as temporary:
         temporary.write_text("new")
         assert not path.exists()
     assert path.read_text() == "new"
@@ -24,7 +24,7 @@ def test_a_file_takes_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError), atomic_path(path) as temporary:
+    with pytest.raises(RuntimeError), stage_file(path) as temporary:
         temporary.write_text("ha")
         raise RuntimeError
     assert path.read_text() == "old"
@@ -34,7 +34,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
 def test_a_private_file_stays_private_also_while_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "private"
     path.touch(mode=0o640)
-    with atomic_path(path) as temporary:
+    with stage_file(path) as temporary:
         temporary.write_text("new")
         assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o640)
@@ -48,7 +48,7 @@ def test_a_file_system_without_modes_is_no_reason_to_fail(tmp_path: Path, monkey
     path.write_text("old")
     monkeypatch.setattr(os, "chown", refuse)
     monkeypatch.setattr(Path, "chmod", refuse)
-    with atomic_path(path) as temporary:
+    with stage_file(path) as temporary:
         temporary.write_text("new")
     assert path.read_text() == "new"
 
@@ -57,7 +57,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
     target, link = tmp_path / "there" / "a.txt", tmp_path / "link"
     link.symlink_to(target)
     for text in ("new", "newer"):  # at first the link leads nowhere
-        with atomic_path(link) as temporary:
+        with stage_file(link) as temporary:
             temporary.write_text(text)
         assert target.read_text() == text
     assert link.is_symlink()
@@ -67,7 +67,7 @@ def test_a_pipe_stays_a_pipe_and_is_written_to(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # before the writer, who would wait for one
-    with atomic_path(path) as given:
+    with stage_file(path) as given:
         given.write_text("through")
     assert os.read(reader, 100) == b"through"
     os.close(reader)
@@ -76,7 +76,7 @@ def test_a_pipe_stays_a_pipe_and_is_written_to(tmp_path: Path) -> None:
 
 def test_what_the_system_refuses_is_told_of_the_file_that_was_meant(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with pytest.raises(OSError) as caught, atomic_path(path) as temporary:
+    with pytest.raises(OSError) as caught, stage_file(path) as temporary:
         temporary.mkdir()  # stands in the way of the file
         try:
             temporary.open("w")
@@ -168,7 +168,7 @@ def test_a_file_that_may_not_be_read_is_told_as_such(tmp_path: Path, monkeypatch
     path.write_text("hello")
     assert require_file(path) == path
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.R_OK)  # who runs the tests may be allowed everything
-    with pytest.raises(NotFoundError, match="may not be read"):
+    with pytest.raises(NotFoundError, match="cannot be read"):
         require_file(path)
 
 
@@ -186,7 +186,7 @@ def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
     ("number", "code", "words"),
     [
         (errno.ENOSPC, ExitCode.CANNOT_WRITE, "the disk is full: f could not be written"),
-        (errno.EDQUOT, ExitCode.CANNOT_WRITE, "the quota of disk space is full: f could not be written"),
+        (errno.EDQUOT, ExitCode.CANNOT_WRITE, "the disk quota is full: f could not be written"),
         (errno.EACCES, ExitCode.CANNOT_WRITE, "f: permission denied"),
         (errno.EROFS, ExitCode.CANNOT_WRITE, "f: read-only file system"),
         (errno.ENOENT, ExitCode.NO_INPUT, "f does not exist"),
@@ -195,6 +195,6 @@ def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_system_refuses_is_said_in_plain_words(number: int, code: ExitCode, words: str) -> None:
-    told = from_os_error(OSError(number, os.strerror(number), "f"))
-    assert told.exit_code == code
-    assert told.message.startswith(words)
+    error = convert_os_error(OSError(number, os.strerror(number), "f"))
+    assert error.exit_code == code
+    assert error.message.startswith(words)

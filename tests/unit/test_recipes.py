@@ -24,7 +24,7 @@ def table(path: Path, name: str) -> dict[str, object]:
 
 
 def network(name: str) -> ModelConfig:
-    known = {field.name for kind in ModelConfig.option_classes() for field in fields(kind)}
+    known = {field.name for kind in ModelConfig.list_option_classes() for field in fields(kind)}
     values = table(FOLDER / f"{name}.toml", "train")
     return ModelConfig.from_options(**{key: value for key, value in values.items() if key in known})
 

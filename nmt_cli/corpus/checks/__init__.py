@@ -1,6 +1,6 @@
-"""The checks of `nmt prepare`, in the order in which they look; a pair that one of them drops is seen by no later one.
+"""The checks of `nmt prepare`, in the order in which they run; later checks do not see the pairs that one has dropped.
 
-To add one, write a class in a file here and a line below.
+To add a check, write a class in a file here and an entry below.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ CHECKS: tuple[Check, ...] = (
 )
 TEXT_CHECKS = tuple(check for check in CHECKS if isinstance(check, TextCheck))
 PAIR_CHECKS = tuple(check for check in CHECKS if isinstance(check, PairCheck))
-SAMPLED_OUT = "weight"  # the reason of pairs that an input's weight of less than 1 leaves out
+SAMPLED_OUT = "weight"  # the reason of pairs that were left out because the weight of their input is less than 1
 
 
 def check_names(names: tuple[str, ...]) -> frozenset[str]:
-    """The names that `--keep` was given. Raises OptionError for one that there is not, naming the nearest."""
+    """Returns the names that `--keep` has. Raises OptionError for an unknown one; the hint names the nearest check."""
     known = {check.name: check for check in CHECKS}
     for name in names:
         if name not in known:
-            like = find_nearest(name, known)
+            nearest = find_nearest(name, known)
             raise OptionError(
                 f"--keep: there is no check {name!r}",
-                hint=f"did you mean {like!r}?" if like else f"the checks are {', '.join(known)}",
+                hint=f"did you mean {nearest!r}?" if nearest else f"the checks are {', '.join(known)}",
             )
         if not known[name].can_be_kept:
             raise OptionError(
                 f"--keep: pairs of the check {name!r} cannot be kept",
-                hint="test data in the training data makes every score worthless",
+                hint="with test data in the training data, every score is worthless",
             )
     return frozenset(names)

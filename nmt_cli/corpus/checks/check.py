@@ -1,6 +1,6 @@
-"""What a check is. Three kinds: of a text, which can mend it; of a pair alone; of a pair among all others.
+"""What a check is. There are three kinds: of a single text, which it repairs; of a pair; of a pair among all others.
 
-A check is a small class in a file beside this one and a line in `checks/__init__.py`.
+A check is a small class in a file beside this one and an entry of `CHECKS` in `checks/__init__.py`.
 """
 
 from __future__ import annotations
@@ -15,28 +15,31 @@ from nmt_cli.corpus.pairs import BoolArray, Pairs
 
 
 class Check(ABC):
-    """`name` is what `--keep` takes, `problem` goes on from "the pair has ...", `action` is what is done by default."""
+    """A problem of pairs, and how to find it.
+
+    `name` is the value that `--keep` takes, `problem` what messages say of the pairs, `action` the default action.
+    """
 
     name: ClassVar[str]
     problem: ClassVar[str]
     action: ClassVar[Action] = "dropped"
     can_be_kept: ClassVar[bool] = True
-    looks_at_all: ClassVar[bool] = False  # or only at the corpus, and not at dev and test data that were given
+    covers_every_role: ClassVar[bool] = False  # or training pairs only, not dev and test data from files
 
 
 class TextCheck(Check):
-    """Mends a text by itself."""
+    """Repairs a single text."""
 
     action = "mended"
-    looks_at_all = True
+    covers_every_role = True
 
     @abstractmethod
     def repair_text(self, text: str) -> str:
-        """The text without the problem; the text itself if it has none."""
+        """Returns the text without the problem; the same text if it has none."""
 
 
 class PairCheck(Check):
-    """Looks at a normalised pair by itself."""
+    """Looks at one normalised pair at a time."""
 
     @abstractmethod
     def has_problem(self, source: str, target: str) -> bool:
@@ -44,16 +47,16 @@ class PairCheck(Check):
 
 
 @dataclass(frozen=True)
-class Found:
-    """The pairs with the problem, and what was learnt on the way."""
+class CheckResult:
+    """The pairs with the problem, and what the check learned from the corpus."""
 
     rows: BoolArray  # (N,)
     note: str = ""
 
 
 class CorpusCheck(Check):
-    """Looks at a pair among all others."""
+    """Compares pairs with all others."""
 
     @abstractmethod
-    def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
-        """The pairs with the problem, of those `among` which to look."""
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        """Returns the pairs with the problem, only ones that `candidates` (N,) selects."""

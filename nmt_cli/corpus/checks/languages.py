@@ -1,8 +1,8 @@
 """Checks of language, by a small identifier that is trained on the corpus itself: no download, no list of languages.
 
-Naive Bayes over groups of four bytes. It knows two languages, those of the two columns; most of the corpus being right
-is all that it needs. Where it cannot tell the columns apart, as in paraphrases, these checks say nothing.
-Letters: N pairs, G groups of bytes.
+Naive Bayes over byte 4-grams. It knows two languages, those of the two columns, and needs no more than a corpus most of
+which is right. If it cannot tell the columns apart, as with paraphrases, these checks report nothing.
+Letters: N pairs, G 4-grams.
 """
 
 from __future__ import annotations
@@ -14,115 +14,116 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.checks.check import CorpusCheck, Found
+from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs, Texts
 
-ENOUGH = 2_000  # pairs to learn two languages from
-SAMPLE = 200_000  # pairs that are learnt from at most
+MINIMUM_PAIRS = 2_000  # for learning two languages
+MAXIMUM_SAMPLE = 200_000  # pairs to learn from
 BUCKETS = 1 << 18
-PIECE = 100_000  # texts at a time
-SMOOTHING = 2.0  # so that what stands in one sentence only proves little
+CHUNK = 100_000  # texts that are processed at once
+SMOOTHING = 2.0  # so that a 4-gram of a single sentence proves little
 
-# Nats for the other language, in all and for each group of bytes. On 169,813 pairs of Tatoeba English-German, of which
-# 1,000 were swapped and 2,000 had one side in the other's language, these found 99 % and 98 %, and none that was right
-# (2 in the corpus as it is, "Tom has Windows 7." / "Tom hat Windows 7.");
-# for one side alone, the lower two also took 10 of "Tom was clever." / "Tom war clever.".
-DECISIVE_OF_BOTH, DECISIVE_OF_BOTH_EACH = 12.0, 0.5
-DECISIVE_OF_ONE, DECISIVE_OF_ONE_EACH = 18.0, 1.0
-DISTINCT = 0.9  # the share of sentences on their own side, without which the languages cannot be told apart
-SHORTEST = 12  # bytes of text that can be told
-LEAST_LIKELY = 8.0  # robust spreads below what is usual
+# Nats for the other language, in total and per 4-gram. In 169,813 pairs of Tatoeba English-German, of which 1,000 were
+# swapped and 2,000 had one side in the other language, these thresholds found 99 % and 98 %, and no correct pair. (In
+# the unchanged corpus they find 2: "Tom has Windows 7." / "Tom hat Windows 7.".) For one side alone, the thresholds for
+# both would also find 10 pairs such as "Tom was clever." / "Tom war clever.".
+DECISIVE_FOR_BOTH, DECISIVE_FOR_BOTH_PER_NGRAM = 12.0, 0.5
+DECISIVE_FOR_ONE, DECISIVE_FOR_ONE_PER_NGRAM = 18.0, 1.0
+LEAST_DISTINCT = 0.9  # share of sentences that must fit their own side best, or the languages cannot be told apart
+SHORTEST = 12  # bytes; the language of shorter text is not identified
+LEAST_LIKELY = 8.0  # robust spreads below the median
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """About one side of N pairs."""
+    """The evidence about the language of one side of N pairs."""
 
-    against: NDArray[np.float32]  # (N,) nats for the language of the other side against that of its own
-    likelihood: NDArray[np.float32]  # (N,) mean nats of a group of bytes under the language of its own side
-    sizes: NDArray[np.int64]  # (N,) groups of bytes
+    nats_against: NDArray[np.float32]  # (N,) nats for the language of the other side, minus those for that of its own
+    likelihood: NDArray[np.float32]  # (N,) mean log probability of a 4-gram in the language of its own side, in nats
+    ngram_counts: NDArray[np.int64]  # (N,)
 
-    def is_foreign(self, decisive: float, decisive_each: float) -> BoolArray:
-        """(N,) whether there are that many nats, in all and for each group, for the language of the other side."""
-        enough = (self.against > decisive) & (self.against > decisive_each * self.sizes)
-        return np.asarray(enough & (self.sizes >= SHORTEST))
+    def is_foreign(self, threshold: float, threshold_per_ngram: float) -> BoolArray:
+        """Returns (N,) whether the nats for the language of the other side exceed both thresholds."""
+        enough = (self.nats_against > threshold) & (self.nats_against > threshold_per_ngram * self.ngram_counts)
+        return np.asarray(enough & (self.ngram_counts >= SHORTEST))
 
 
-def groups_of(texts: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Piece by piece: (G,) the buckets of all groups of four bytes in the texts of `rows`, and (n + 1,) their offsets.
+def hash_ngrams(texts: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yields for CHUNK texts at a time, n in all: (G,) the buckets of their 4-grams, and (n + 1,) the texts' offsets.
 
-    Upper case counts as lower; a blank stands before and after each text.
+    Text is lower-cased, with a space added before and after it.
     """
-    for start in range(0, len(rows), PIECE):
-        parts = [b" %b " % text.lower().encode() for text in texts.select(rows[start : start + PIECE])]
+    for start in range(0, len(rows), CHUNK):
+        parts = [b" %b " % text.lower().encode() for text in texts.select(rows[start : start + CHUNK])]
         data = np.frombuffer(b"".join(parts), np.uint8).astype(np.uint32)
         hashed = (data[:-3] | data[1:-2] << 8 | data[2:-1] << 16 | data[3:] << 24) * np.uint32(2654435761)
         buckets = (hashed >> np.uint32(32 - 18)).astype(np.int64)
         sizes = np.fromiter(map(len, parts), np.int64, count=len(parts))
-        # The three groups that reach into the next text belong to no text, but are so few that they do no harm.
+        # The three 4-grams that extend into the next text belong to neither, but are so few that they do no harm.
         yield buckets, np.minimum(np.concatenate([[0], np.cumsum(sizes)]), len(buckets))
 
 
-def learn(texts: Texts, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """(BUCKETS,) natural logarithm of the probability of each group of bytes."""
+def learn_ngram_model(texts: Texts, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Returns (BUCKETS,) the log probability of each 4-gram in the texts of `rows`, in nats."""
     counts = np.full(BUCKETS, SMOOTHING)
-    for buckets, _ in groups_of(texts, rows):
+    for buckets, _ in hash_ngrams(texts, rows):
         counts += np.bincount(buckets, minlength=BUCKETS)
     return np.asarray(np.log(counts / counts.sum()), np.float32)
 
 
-def gather(pairs: Pairs, among: BoolArray) -> tuple[Evidence, Evidence] | None:
-    """The evidence about both sides of every pair; None with too little to learn from, or nothing to tell apart."""
-    rows = np.flatnonzero(among)
-    if len(rows) < ENOUGH:
+def gather_evidence(pairs: Pairs, candidates: BoolArray) -> tuple[Evidence, Evidence] | None:
+    """Returns the evidence about both sides of every pair; None if there is too little text or no difference."""
+    rows = np.flatnonzero(candidates)
+    if len(rows) < MINIMUM_PAIRS:
         return None
-    sample = rows[:: -(-len(rows) // SAMPLE)]
-    source, target = learn(pairs.source, sample), learn(pairs.target, sample)
-    evidence = weigh(pairs.source, target - source, source), weigh(pairs.target, source - target, target)
-    if min(float((side.against[rows] < 0).mean()) for side in evidence) < DISTINCT:
+    sample = rows[:: -(-len(rows) // MAXIMUM_SAMPLE)]
+    source, target = learn_ngram_model(pairs.source, sample), learn_ngram_model(pairs.target, sample)
+    evidence = weigh_texts(pairs.source, target - source, source), weigh_texts(pairs.target, source - target, target)
+    if min(float((side.nats_against[rows] < 0).mean()) for side in evidence) < LEAST_DISTINCT:
         return None
     return evidence
 
 
-def weigh(texts: Texts, odds: NDArray[np.float32], expected: NDArray[np.float32]) -> Evidence:
-    """The evidence about each text, from what each group of bytes says."""
+def weigh_texts(texts: Texts, odds: NDArray[np.float32], language: NDArray[np.float32]) -> Evidence:
+    """Returns the evidence about each text: `odds` (BUCKETS,) for the other language, `language` (BUCKETS,) its own."""
     against, likelihood, sizes = [], [], []
-    for buckets, offsets in groups_of(texts, np.arange(len(texts))):
+    for buckets, offsets in hash_ngrams(texts, np.arange(len(texts))):
         count = np.maximum(np.diff(offsets), 1)
         padded = np.append(buckets, 0)
         against.append(np.add.reduceat(odds[padded], offsets[:-1]))
-        likelihood.append((np.add.reduceat(expected[padded], offsets[:-1]) / count).astype(np.float32))
+        likelihood.append((np.add.reduceat(language[padded], offsets[:-1]) / count).astype(np.float32))
         sizes.append(count)
     return Evidence(np.concatenate(against), np.concatenate(likelihood), np.concatenate(sizes))
 
 
 class LanguageCheck(CorpusCheck):
-    """What the three have in common: the evidence, gathered once for the same pairs."""
+    """The base of the three checks, which share the evidence about the same pairs."""
 
-    def read_evidence(self, pairs: Pairs, among: BoolArray) -> tuple[Evidence, Evidence] | None:
+    def share_evidence(self, pairs: Pairs, candidates: BoolArray) -> tuple[Evidence, Evidence] | None:
+        """Returns the evidence about `pairs`, which the first check gathers."""
         if "languages" not in pairs.shared_results:
-            pairs.shared_results["languages"] = gather(pairs, among)
+            pairs.shared_results["languages"] = gather_evidence(pairs, candidates)
         evidence: tuple[Evidence, Evidence] | None = pairs.shared_results["languages"]
         return evidence
 
-    def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
-        evidence = self.read_evidence(pairs, among)
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+        evidence = self.share_evidence(pairs, candidates)
         if evidence is None:
-            return Found(np.zeros(len(pairs), dtype=np.bool_))
-        return Found(self.judge(*evidence, among) & among)
+            return CheckResult(np.zeros(len(pairs), dtype=np.bool_))
+        return CheckResult(self.judge(*evidence, candidates) & candidates)
 
     @abstractmethod
-    def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:
-        """The pairs with the problem."""
+    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
+        """Returns (N,) whether each pair has the problem."""
 
 
 class Swapped(LanguageCheck):
     name = "swapped"
     problem = "each side is in the language of the other"
 
-    def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:
-        nats = DECISIVE_OF_BOTH, DECISIVE_OF_BOTH_EACH
+    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
+        nats = DECISIVE_FOR_BOTH, DECISIVE_FOR_BOTH_PER_NGRAM
         return source.is_foreign(*nats) & target.is_foreign(*nats)
 
 
@@ -130,9 +131,9 @@ class Language(LanguageCheck):
     name = "language"
     problem = "both sides are in the same language"
 
-    def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:
-        nats = DECISIVE_OF_ONE, DECISIVE_OF_ONE_EACH
-        return source.is_foreign(*nats) ^ target.is_foreign(*nats)  # both: swapped, which may be kept
+    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
+        nats = DECISIVE_FOR_ONE, DECISIVE_FOR_ONE_PER_NGRAM
+        return source.is_foreign(*nats) ^ target.is_foreign(*nats)  # if both are, they are swapped, and may be kept
 
 
 class Unlike(LanguageCheck):
@@ -140,16 +141,16 @@ class Unlike(LanguageCheck):
     problem = "one side is unlike all others, perhaps in a third language"
     action = "reported"
 
-    def judge(self, source: Evidence, target: Evidence, among: BoolArray) -> BoolArray:
-        return is_unlikely(source, among) | is_unlikely(target, among)
+    def judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> BoolArray:
+        return find_unlikely(source, candidates) | find_unlikely(target, candidates)
 
 
-def is_unlikely(side: Evidence, among: BoolArray) -> BoolArray:
-    """(N,) whether a text of some length is far less likely than is usual on its side."""
-    long_enough = side.sizes >= 2 * SHORTEST
-    usual = side.likelihood[among & long_enough]
-    if len(usual) < ENOUGH // 2:
-        return np.zeros(len(among), dtype=np.bool_)
-    middle = np.median(usual)
-    spread = 1.4826 * np.median(np.abs(usual - middle))
-    return np.asarray(long_enough & (side.likelihood < middle - LEAST_LIKELY * spread))
+def find_unlikely(side: Evidence, candidates: BoolArray) -> BoolArray:
+    """Returns (N,) whether a text, if long enough, is far less probable than is typical of its side."""
+    long_enough = side.ngram_counts >= 2 * SHORTEST
+    typical = side.likelihood[candidates & long_enough]
+    if len(typical) < MINIMUM_PAIRS // 2:
+        return np.zeros(len(candidates), dtype=np.bool_)
+    median = np.median(typical)
+    spread = 1.4826 * np.median(np.abs(typical - median))
+    return np.asarray(long_enough & (side.likelihood < median - LEAST_LIKELY * spread))

@@ -1,4 +1,4 @@
-"""The check of scripts: a Russian sentence in an English column. What the column is written in is learnt from it."""
+"""The check of scripts, for example a Russian sentence in an English column. It learns the scripts of each column."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.checks.check import CorpusCheck, Found
+from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs
 
-ENOUGH = 100  # pairs to learn from
-USUAL = 0.01  # a script of fewer sentences of a side does not belong there
+MINIMUM_PAIRS = 100  # for learning the scripts of a column
+LEAST_SHARE = 0.01  # of the sentences of a side; a rarer script does not belong there
 
 # First code point of each range of letters; None ends the one before.
 RANGES: tuple[tuple[int, str | None], ...] = (
@@ -39,19 +39,19 @@ STARTS = [start for start, _ in RANGES]
 
 
 @cache
-def script_table() -> NDArray[np.uint8]:
-    """(0x110000,) the number in SCRIPTS of each code point."""
+def build_script_table() -> NDArray[np.uint8]:
+    """Returns (0x110000,) the index in SCRIPTS of each code point."""
     bounds = [*STARTS, 0x110000]
     numbers = [0, *(SCRIPTS.index(name or NONE) for _, name in RANGES)]
     return np.repeat(np.array(numbers, np.uint8), np.diff([0, *bounds]))
 
 
-def main_scripts(texts: list[str]) -> NDArray[np.uint8]:
-    """(N,) the number of the script that more than half of the letters of each text are in; 0 for none."""
+def find_main_scripts(texts: list[str]) -> NDArray[np.uint8]:
+    """Returns (N,) the index in SCRIPTS of the script of more than half of the letters of each text; 0 for none."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     sizes = np.fromiter(map(len, texts), np.int64, count=len(texts))
     owner = np.repeat(np.arange(len(texts)) * len(SCRIPTS), sizes)
-    counts = np.bincount(owner + script_table()[points], minlength=len(texts) * len(SCRIPTS))
+    counts = np.bincount(owner + build_script_table()[points], minlength=len(texts) * len(SCRIPTS))
     letters = counts.reshape(len(texts), len(SCRIPTS))
     letters[:, 0] = 0
     main = letters.argmax(axis=1)
@@ -61,18 +61,18 @@ def main_scripts(texts: list[str]) -> NDArray[np.uint8]:
 
 class Script(CorpusCheck):
     name = "script"
-    problem = "one side is in a script that is not used there"
+    problem = "one side is in a script that is rare in its column"
 
-    def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
         rows = np.zeros(len(pairs), dtype=np.bool_)
         notes = []
         for side in ("source", "target"):
             scripts: NDArray[np.uint8] = getattr(pairs.facts, f"{side}_scripts")
-            counts = np.bincount(scripts[among], minlength=len(SCRIPTS))
+            counts = np.bincount(scripts[candidates], minlength=len(SCRIPTS))
             counts[0] = 0
-            if counts.sum() < ENOUGH:
+            if counts.sum() < MINIMUM_PAIRS:
                 continue
-            usual = counts >= USUAL * counts.sum()
-            rows |= (scripts > 0) & ~usual[scripts]
-            notes.append(f"{side} is {', '.join(np.array(SCRIPTS)[usual].tolist())}")
-        return Found(rows & among, "; ".join(notes))
+            is_common = counts >= LEAST_SHARE * counts.sum()
+            rows |= (scripts > 0) & ~is_common[scripts]
+            notes.append(f"{side} is {', '.join(np.array(SCRIPTS)[is_common].tolist())}")
+        return CheckResult(rows & candidates, "; ".join(notes))

@@ -1,7 +1,7 @@
-"""The check of shifted lines: one side lost or gained a line, and from there on nothing belongs together.
+"""The check of shifted lines: one side lost or gained a line, and from there on no pair belongs together.
 
-Translations are about as long as their sources, so the lengths of both sides go up and down together. Where they do so
-only with one side moved by some lines, the lines are shifted.
+The length of a translation correlates with that of its source. Where the lengths correlate only after one side has been
+moved by a few lines, the lines are shifted.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.checks.check import CorpusCheck, Found
+from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs
 
-WINDOW = 100  # lines whose lengths are compared
-FARTHEST = 10  # lines that one side may be ahead
-LEAST = 0.5  # correlation with the one side moved ...
-MARGIN = 0.3  # ... and by how much more that is than without
+WINDOW = 100  # lines whose lengths are correlated at a time
+LARGEST_OFFSET = 10  # lines
+LEAST_CORRELATION = 0.5  # with one side moved ...
+LEAST_GAIN = 0.3  # ... and how much more than without
 
 
 @dataclass(frozen=True)
 class Shift:
-    """Rows from `first` up to `end` (not included) in which the target is `lines` too late (or too early, if < 0)."""
+    """The rows from `first` up to `end` (exclusive), whose targets come `lines` too late (too early if negative)."""
 
     first: int
     end: int
@@ -36,7 +36,7 @@ class Shifted(CorpusCheck):
     name = "shifted"
     problem = "lines shifted: source and target do not belong together"
 
-    def find(self, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
         facts, is_shifted, notes = pairs.facts, np.zeros(len(pairs), dtype=np.bool_), []
         for number, name in enumerate(pairs.input_names):
             rows = np.flatnonzero(facts.input_numbers == number)
@@ -46,51 +46,52 @@ class Shifted(CorpusCheck):
                 by = f"{abs(shift.lines)} line{'s' if abs(shift.lines) > 1 else ''}"
                 notes.append(f"{name} from about line {first:,} to {last:,}, by {by}")
         more = f" and {len(notes) - 5} more" if len(notes) > 5 else ""
-        return Found(is_shifted & among, "; ".join(notes[:5]) + more)
+        return CheckResult(is_shifted & candidates, "; ".join(notes[:5]) + more)
 
 
 def find_shifts(source: Sequence[int] | NDArray[np.int32], target: Sequence[int] | NDArray[np.int32]) -> list[Shift]:
-    """The shifts in the lengths of two sides, in order."""
+    """Returns the shifts between two sides, in order, given the lengths of their lines."""
     number = min(len(source), len(target))
     if number < 2 * WINDOW:
         return []
     lengths = np.log1p(np.array([source[:number], target[:number]], np.float64))
     shifts = []
-    best = best_offsets(lengths[0], lengths[1])
+    best = find_best_offsets(lengths[0], lengths[1])
     for first, end in find_runs(best):
         start, stop = refine_shift(lengths[0], lengths[1], int(best[first]), first, end + WINDOW)
         shifts.append(Shift(start, stop, int(best[first])))
     return shifts
 
 
-def best_offsets(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.int8]:
-    """(N - WINDOW + 1,) by how many lines each window is shifted; 0 unless another offset fits far better."""
-    unmoved = sliding_correlation(source, target, 0)
-    highest, best = unmoved.copy(), np.zeros(len(unmoved), np.int8)
-    for offset in (sign * lines for lines in range(1, FARTHEST + 1) for sign in (1, -1)):
-        moved = sliding_correlation(source, target, offset)
+def find_best_offsets(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.int8]:
+    """Returns (N - WINDOW + 1,) by how many lines each window is shifted: 0 unless another offset fits far better."""
+    unshifted = correlate_windows(source, target, 0)
+    highest, best = unshifted.copy(), np.zeros(len(unshifted), np.int8)
+    for offset in (sign * lines for lines in range(1, LARGEST_OFFSET + 1) for sign in (1, -1)):
+        moved = correlate_windows(source, target, offset)
         better = moved > highest
         highest[better], best[better] = moved[better], offset
-    best[(highest < LEAST) | (highest - unmoved < MARGIN)] = 0
+    best[(highest < LEAST_CORRELATION) | (highest - unshifted < LEAST_GAIN)] = 0
     return best
 
 
-def sliding_correlation(source: NDArray[np.float64], target: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
-    """(N - WINDOW + 1,) Pearson's correlation in each window of the source with the target `offset` lines on."""
+def correlate_windows(source: NDArray[np.float64], target: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
+    """Returns (N - WINDOW + 1,) Pearson's correlation of each window with the target `offset` lines later."""
     moved = np.roll(target, -offset)
-    sums = [window_sums(values) for values in (source, moved, source * source, moved * moved, source * moved)]
+    sums = [sum_windows(values) for values in (source, moved, source * source, moved * moved, source * moved)]
     covariance = sums[4] - sums[0] * sums[1] / WINDOW
     variances = (sums[2] - sums[0] ** 2 / WINDOW) * (sums[3] - sums[1] ** 2 / WINDOW)
     return np.asarray(covariance / np.sqrt(np.maximum(variances, 1e-6)))
 
 
-def window_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def sum_windows(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns (N - WINDOW + 1,) the sum of `values` (N,) in each window."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     return np.asarray(total[WINDOW:] - total[:-WINDOW])
 
 
 def find_runs(best: NDArray[np.int8]) -> list[tuple[int, int]]:
-    """First and last of the runs of windows with the same offset other than 0 that are half a window long or longer."""
+    """Returns the first and last window of each run of at least WINDOW / 2 windows with the same offset, if not 0."""
     edges = np.flatnonzero(np.diff(best)) + 1
     bounds = [0, *edges.tolist(), len(best)]
     return [(first, end - 1) for first, end in pairwise(bounds) if best[first] and end - first >= WINDOW // 2]
@@ -99,8 +100,10 @@ def find_runs(best: NDArray[np.int8]) -> list[tuple[int, int]]:
 def refine_shift(
     source: NDArray[np.float64], target: NDArray[np.float64], offset: int, first: int, end: int
 ) -> tuple[int, int]:
-    """Where the shift begins and ends, to a few lines: where moved lengths begin, and cease, to fit better."""
-    gain = np.abs(source - target) - np.abs(source - np.roll(target, -offset))  # > 0: moved fits better
+    """Returns where a shift begins and ends, within a few lines: where moved lengths begin and cease to fit better."""
+    gain = np.abs(source - target) - np.abs(
+        source - np.roll(target, -offset)
+    )  # positive where the moved length fits better
     low, high = max(first - WINDOW, 0), min(first + WINDOW, len(source))
     start = low + int(np.argmin(np.cumsum(gain[low:high]))) + 1
     start = 0 if first == 0 else start

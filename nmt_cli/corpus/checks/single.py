@@ -1,4 +1,4 @@
-"""Checks of a pair by itself: an empty side, damaged characters, identical sides, numbers that disagree."""
+"""Checks of a single pair: an empty side, lost characters, identical sides, numbers that disagree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import unicodedata
 from nmt_cli.corpus.checks.check import PairCheck
 from nmt_cli.text.normalise import count_words
 
-SHORT = 3  # words of a pair whose sides may well be the same: a name, "OK", "Taxi!"
+SHORT_WORDS = 3  # words; the sides of such a pair may well be the same: a name, "OK", "Taxi!"
 NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,\u00a0\u202f' ]\d{3})+(?!\d)|\d+")
 DIGIT = re.compile(r"\d")
 
@@ -16,7 +16,7 @@ DIGIT = re.compile(r"\d")
 class Empty(PairCheck):
     name = "empty"
     problem = "an empty side"
-    looks_at_all = True
+    covers_every_role = True
 
     def has_problem(self, source: str, target: str) -> bool:
         return not source or not target
@@ -32,19 +32,19 @@ class Damaged(PairCheck):
 
 class Identical(PairCheck):
     name = "identical"
-    problem = f"the same text of more than {SHORT} words on both sides"
+    problem = f"the same text of more than {SHORT_WORDS} words on both sides"
 
     def has_problem(self, source: str, target: str) -> bool:
-        return source == target and count_words(source) > SHORT
+        return source == target and count_words(source) > SHORT_WORDS
 
 
 class IdenticalShort(PairCheck):
     name = "identical-short"
-    problem = f"the same text of up to {SHORT} words on both sides"
+    problem = f"the same text of up to {SHORT_WORDS} words on both sides"
     action = "reported"
 
     def has_problem(self, source: str, target: str) -> bool:
-        return bool(source) and source == target and count_words(source) <= SHORT
+        return bool(source) and source == target and count_words(source) <= SHORT_WORDS
 
 
 class Numbers(PairCheck):
@@ -54,21 +54,22 @@ class Numbers(PairCheck):
 
     def has_problem(self, source: str, target: str) -> bool:
         if DIGIT.search(source) is None or DIGIT.search(target) is None:
-            return False  # a number in words is no disagreement
+            return False  # a number in words does not disagree
         return list_numbers(source) != list_numbers(target)
 
 
 def list_numbers(text: str) -> list[str]:
-    """The numbers of a text, sorted, in digits of ASCII, without separators of thousands and leading zeros."""
-    return sorted("".join(map(read_decimal, number)).lstrip("0") for number in NUMBER.findall(text))
+    """Returns the numbers of a text, sorted, in ASCII digits, without thousands separators and leading zeros."""
+    return sorted("".join(map(convert_digit, number)).lstrip("0") for number in NUMBER.findall(text))
 
 
-def read_decimal(character: str) -> str:
+def convert_digit(character: str) -> str:
+    """Returns a digit of any script as an ASCII digit, and nothing for any other character."""
     return str(unicodedata.decimal(character, ""))
 
 
 class Unfinished(PairCheck):
-    """Found by the reader, not by looking at the text."""
+    """Known from the file alone: `steps/examine.py` flags the pairs, whatever their text."""
 
     name = "unfinished"
     problem = "a translation marked fuzzy, new or unfinished in its file"

@@ -1,4 +1,4 @@
-"""Checks of a text that mend it: text that was decoded wrongly, control characters, HTML."""
+"""Checks that repair a text: characters decoded wrongly, control characters, HTML."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import html
 import re
 
 from nmt_cli.corpus.checks.check import TextCheck
-from nmt_cli.text.normalise import without_invisible
+from nmt_cli.text.normalise import drop_invisible
 
-# What the bytes of UTF-8 look like in cp1252: a letter of "Â" to "ô", then one to three characters of the upper half.
-# One such group alone counts only where good text has none: "ß“" and "à »" can be German and French.
+# UTF-8 decoded as cp1252: a letter from "Â" to "ô", then one to three characters of the upper half. A single group
+# counts only if correct text does not contain it: "ß“" and "à »" can be German and French.
 UPPER_HALF = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
 GROUP = f"(?:[Â-ß][{UPPER_HALF}]|[à-ï][{UPPER_HALF}]{{2}}|[ð-ô][{UPPER_HALF}]{{3}})"
 ALONE = f"Ã[\u0080-\u00bf€‚ƒ„†‡ˆ‰Š‹ŒŽ‘“•–—˜™š›œžŸ]|Â[\u0080-\u00bf]|â€[{UPPER_HALF}]|ðŸ[{UPPER_HALF}]{{2}}"
@@ -22,7 +22,7 @@ TAG = re.compile(
     r"strike|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)(?:\s[^<>]{0,500})?/?>",
     re.IGNORECASE,
 )
-BREAKING = re.compile(r"</?(?:br|p|div|li|td|tr|h[1-6]|dd|dt|hr|th)\b", re.IGNORECASE)
+BREAKING_TAG = re.compile(r"</?(?:br|p|div|li|td|tr|h[1-6]|dd|dt|hr|th)\b", re.IGNORECASE)
 
 
 class Mojibake(TextCheck):
@@ -30,15 +30,15 @@ class Mojibake(TextCheck):
     problem = "UTF-8 read as cp1252 (“fÃ¼r” for “für”)"
 
     def repair_text(self, text: str) -> str:
-        return text if text.isascii() or not MISREAD.search(text) else MISREAD.sub(read_again, text)
+        return text if text.isascii() or not MISREAD.search(text) else MISREAD.sub(decode_misread, text)
 
 
-def read_again(misread: re.Match[str]) -> str:
-    """What the characters were before they were decoded wrongly; themselves if they were no UTF-8."""
+def decode_misread(misread: re.Match[str]) -> str:
+    """Returns the text that was decoded wrongly; unchanged characters if their bytes are invalid UTF-8."""
     try:
         data = bytes(CP1252.get(character, ord(character)) for character in misread[0])
         return data.decode("utf-8")
-    except ValueError:  # as UnicodeDecodeError is, too
+    except ValueError:  # UnicodeDecodeError is one, too
         return misread[0]
 
 
@@ -50,7 +50,7 @@ class Markup(TextCheck):
         if "&" in text:
             text = ENTITY.sub(lambda match: html.unescape(match[0]), text)
         if "<" in text:
-            text = TAG.sub(lambda match: " " if BREAKING.match(match[0]) else "", text)
+            text = TAG.sub(lambda match: " " if BREAKING_TAG.match(match[0]) else "", text)
         return text
 
 
@@ -59,4 +59,4 @@ class Control(TextCheck):
     problem = "control or invisible characters"
 
     def repair_text(self, text: str) -> str:
-        return without_invisible(text)
+        return drop_invisible(text)

@@ -1,4 +1,4 @@
-"""Formats of sentence pairs: one table, by suffix. To add one, write its reader in a file here and a line below."""
+"""Formats of sentence pairs: one table, by suffix. To add one, write its reader in a file here and an entry below."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ SUFFIXES = {
     "xlf": "xliff",
     "sdlxliff": "xliff",
 }
-PACKED = (".gz", ".xz", ".zst", ".bz2")
+COMPRESSION_SUFFIXES = (".gz", ".xz", ".zst", ".bz2")
 
 
 def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
-    """The reader of an input: by `--format`, else by its suffix, else as tab-separated text."""
+    """Returns the reader of an input: by `--format`, otherwise by its suffix, otherwise of tab-separated text."""
     if file.target is not None:
         return ParallelReader(file, options)
     return READERS[find_format(file, options)](file, options)
 
 
 def find_format(file: CorpusFile, options: ReadOptions) -> str:
-    """The name of the format. Raises OptionError for one that there is not."""
+    """Returns the name of the format. Raises OptionError for an unknown one; the hint names the nearest format."""
     if options.format is not None:
         if options.format not in READERS:
-            like = find_nearest(options.format, READERS)
+            nearest = find_nearest(options.format, READERS)
             raise OptionError(
                 f"--format: there is no format {options.format!r}",
-                hint=f"did you mean {like!r}?" if like else f"the formats are {', '.join(READERS)}",
+                hint=f"did you mean {nearest!r}?" if nearest else f"the formats are {', '.join(READERS)}",
             )
         return options.format
     name = file.path.name.lower() if file.path != STDIN else ""
-    for packed in PACKED:
-        name = name.removesuffix(packed)
+    for suffix in COMPRESSION_SUFFIXES:
+        name = name.removesuffix(suffix)
     return SUFFIXES.get(name.rpartition(".")[2], "tsv")

@@ -1,6 +1,6 @@
-"""Bytes of a file or of standard input: counted, hashed, unpacked, brought to UTF-8, and cut into lines.
+"""The bytes of a file or of standard input: counted, hashed, decompressed, converted to UTF-8 and split into lines.
 
-Whatever it is given, it holds a bounded piece of it at a time. Knows nothing of the formats.
+Holds a bounded part of any input in memory. Knows no formats of pairs.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 
-PIECE = 1 << 18  # bytes
-LONGEST_LINE = 1 << 20  # bytes; more is no sentence, and memory has an end
-SLICE = 1 << 12  # bytes of a zstd frame, of which at most 128 MB can come
-UNPACKING_MEMORY = 1 << 28  # bytes; what `xz -9` and `zstd --long=27` need, and no more
+CHUNK = 1 << 18  # bytes
+MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
+ZSTD_SLICE = 1 << 12  # compressed bytes, which decompress to at most 128 MB
+MAXIMUM_MEMORY = 1 << 28  # bytes for decompression; what `xz -9` and `zstd --long=27` need
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-UNPACKING_ERRORS = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError)
+DECOMPRESSION_ERRORS = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError)
 
 
 class CountingReader(io.RawIOBase):
@@ -51,129 +51,129 @@ class CountingReader(io.RawIOBase):
         return len(data)
 
 
-class ConvertingReader(io.RawIOBase):
-    """Pieces of bytes, as an iterator makes them, as a file."""
+class ChunkReader(io.RawIOBase):
+    """A raw file whose bytes come in chunks from an iterator."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.pieces = pieces
-        self.left = memoryview(b"")
+        self.chunks = pieces
+        self.remaining = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self.left:
-            piece = next(self.pieces, None)
-            if piece is None:
+        while not self.remaining:
+            chunk = next(self.chunks, None)
+            if chunk is None:
                 return 0
-            self.left = memoryview(piece)
-        size = min(len(buffer), len(self.left))
-        buffer[:size], self.left = self.left[:size], self.left[size:]
+            self.remaining = memoryview(chunk)
+        size = min(len(buffer), len(self.remaining))
+        buffer[:size], self.remaining = self.remaining[:size], self.remaining[size:]
         return size
 
 
 class InputStream:
-    """A file as bytes of UTF-8 text, once, from its first line to its last.
+    """A file or standard input as UTF-8 text, which can be read once, from the first line to the last.
 
-    Raises NotFoundError for a missing file or a directory, DataError for what is no text.
-    `bytes_read` of `size` grows while it is read; both are of the file as it lies on the disk.
+    Raises NotFoundError for a missing file or a directory, DataError for what is not text.
+    `bytes_read` grows up to `size` while the file is read; both count the bytes on disk, before decompression.
     """
 
     def __init__(self, path: Path, encoding: str | None = None) -> None:
         self.path = path if path == STDIN else require_file(path)
         self.name = "standard input" if path == STDIN else str(path)
         self.encoding = check_encoding(encoding)
-        self.size = 0 if path == STDIN else path.stat().st_size  # 0: not known
-        self._counted: CountingReader | None = None
+        self.size = 0 if path == STDIN else path.stat().st_size  # 0 if unknown
+        self._counter: CountingReader | None = None
         self._raw: BinaryIO | None = None
         self.lines_seen = 0
 
     @property
     def bytes_read(self) -> int:
-        return self._counted.count if self._counted else 0
+        return self._counter.count if self._counter else 0
 
     @property
     def sha256(self) -> str:
-        return (self._counted.digest if self._counted else hashlib.sha256()).hexdigest()
+        return (self._counter.digest if self._counter else hashlib.sha256()).hexdigest()
 
     @contextmanager
-    def open(self, *, as_written: bool = False) -> Iterator[BinaryIO]:
-        """The unpacked bytes, as UTF-8 without byte order mark; or `as_written`, for formats that name their encoding.
+    def open(self, *, keep_encoding: bool = False) -> Iterator[BinaryIO]:
+        """Yields the decompressed bytes as a file, in UTF-8 without a byte order mark.
 
-        What is left unread in the file is read at the end, so that the checksum is that of the whole file.
+        `keep_encoding` leaves them as they are, for formats that declare their encoding. Afterwards the rest of the
+        file is read, so that the checksum is that of the whole file.
         """
         with open(0 if self.path == STDIN else self.path, "rb", buffering=0, closefd=self.path != STDIN) as raw:
-            self._raw, self._counted = raw, CountingReader(raw)
-            packed = io.BufferedReader(self._counted, PIECE)
+            self._raw, self._counter = raw, CountingReader(raw)
+            file = io.BufferedReader(self._counter, CHUNK)
             try:
-                unpacked = io.BufferedReader(self.unpack(packed), PIECE)
-                yield unpacked if as_written else self.as_utf8(unpacked)
-                while packed.read(PIECE):
+                content = io.BufferedReader(self.decompress(file), CHUNK)
+                yield content if keep_encoding else self.convert_to_utf8(content)
+                while file.read(CHUNK):
                     pass
-            except UNPACKING_ERRORS as error:
+            except DECOMPRESSION_ERRORS as error:
                 raise DataError(
                     f"{self.name} is damaged: {str(error) or 'its compressed data ends early'}",
-                    hint="fetch or pack it again",
+                    hint="download or compress it again",
                 ) from error
 
     def close(self) -> None:
-        """Closes the file, if it is open: an error may leave behind readers that were never finished."""
+        """Closes the file, if it is open: after an error, a reader may never have reached its end."""
         if self._raw is not None:
             self._raw.close()
 
-    def unpack(self, packed: Any) -> Any:
-        """The stream itself, or what is packed in it."""
-        start = packed.peek(6)[:6]
+    def decompress(self, file: Any) -> Any:
+        """Returns the file itself, or a file of its content if it is compressed, which its first bytes say."""
+        start = file.peek(6)[:6]
         if start.startswith(b"PK\x03\x04"):
-            raise DataError(f"{self.name} is a zip archive; text is needed", hint=f"unpack it first: unzip {self.name}")
+            raise DataError(f"{self.name} is a zip archive, not text", hint=f"extract it first: unzip {self.name}")
         if start.startswith(b"\x1f\x8b"):
-            return gzip.GzipFile(fileobj=packed)
+            return gzip.GzipFile(fileobj=file)
         if start.startswith(b"\xfd7zXZ"):
-            return ConvertingReader(
-                decompress_streams(packed, lambda: lzma.LZMADecompressor(memlimit=UNPACKING_MEMORY))
-            )
+            return ChunkReader(decompress_streams(file, lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY)))
         if start.startswith(b"BZh"):
-            return ConvertingReader(decompress_streams(packed, bz2.BZ2Decompressor))
+            return ChunkReader(decompress_streams(file, bz2.BZ2Decompressor))
         if start.startswith(b"\x28\xb5\x2f\xfd"):
-            return ConvertingReader(decompress_streams(packed, ZstandardFrame))
-        return packed
+            return ChunkReader(decompress_streams(file, ZstandardFrame))
+        return file
 
-    def as_utf8(self, unpacked: io.BufferedReader) -> BinaryIO:
-        start = unpacked.peek(PIECE)[:64]
+    def convert_to_utf8(self, content: io.BufferedReader) -> BinaryIO:
+        """Returns a file of the content in UTF-8, without a byte order mark. Raises DataError for undeclared UTF-16."""
+        start = content.peek(CHUNK)[:64]
         if self.encoding is None:
             refuse_utf16(self.name, start)
         elif self.encoding != "utf-8":
-            return io.BufferedReader(ConvertingReader(self.decode_pieces(unpacked, self.encoding)), PIECE)
+            return io.BufferedReader(ChunkReader(self.transcode_chunks(content, self.encoding)), CHUNK)
         if start.startswith(BYTE_ORDER_MARK):
-            unpacked.read(len(BYTE_ORDER_MARK))
-        return unpacked
+            content.read(len(BYTE_ORDER_MARK))
+        return content
 
-    def decode_pieces(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
-        """The pieces of `file`, which is in `encoding`, in UTF-8."""
+    def transcode_chunks(self, file: BinaryIO, encoding: str) -> Iterator[bytes]:
+        """Yields the content of `file`, which is in `encoding`, in UTF-8, chunk by chunk."""
         decoder = codecs.getincrementaldecoder(encoding)()
         try:
-            while piece := file.read(PIECE):
-                yield decoder.decode(piece).removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+            while chunk := file.read(CHUNK):
+                yield decoder.decode(chunk).removeprefix("\ufeff").encode("utf-8", "surrogatepass")
             yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
         except UnicodeError as error:
             raise DataError(
                 f"{self.name}, after line {self.lines_seen:,}: not {encoding} ({error.__class__.__name__}: {error})",
-                hint="give the encoding that it has with --encoding",
+                hint="give the right encoding with --encoding",
             ) from error
 
     def read_lines(self) -> Iterator[tuple[int, str]]:
-        """The number of each line, counted from 1, and its text with what ends it. Only a line feed ends a line."""
+        """Yields the number of each line, from 1, and its text with the line end. Only a line feed ends a line."""
         with self.open() as file:
-            while data := file.readline(LONGEST_LINE + 1):
+            while data := file.readline(MAXIMUM_LINE + 1):
                 self.lines_seen += 1
-                if len(data) > LONGEST_LINE:
+                if len(data) > MAXIMUM_LINE:
                     self.refuse_long_line()
                 if self.lines_seen == 1 and b"\r" in data.rstrip(b"\r\n") and not data.endswith(b"\n"):
                     self.refuse_carriage_returns()
                 yield self.lines_seen, self.decode_line(data)
 
     def decode_line(self, data: bytes) -> str:
-        """The text of the bytes of the line that was just read."""
+        """Decodes the line that was just read."""
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -186,36 +186,36 @@ class InputStream:
         return text
 
     def refuse_encoding(self, data: bytes, error: UnicodeDecodeError) -> NoReturn:
-        """Raises the DataError that says what the bytes may be."""
+        """Raises the DataError that says which encoding is likely."""
         likely = "cp1252" if is_decodable(data, "cp1252") else "iso-8859-1"
         hint = f"if it is {likely}, say so: --encoding {likely}"
         if self.encoding is not None:
-            hint = "give the encoding that it has with --encoding"
+            hint = "give the right encoding with --encoding"
         raise DataError(
-            f"{self.name}, line {self.lines_seen}: not UTF-8 "
+            f"{self.name}, line {self.lines_seen}: invalid UTF-8 "
             f"(byte 0x{data[error.start]:02x} at position {error.start + 1})",
             hint=hint,
         ) from error
 
     def refuse_carriage_returns(self) -> NoReturn:
         raise DataError(
-            f"{self.name} has carriage returns and no line feed: it is one long line",
-            hint="if they end its lines, convert it: tr '\\r' '\\n'",
+            f"{self.name} has carriage returns but no line feeds: it is a single long line",
+            hint="if they end its lines, convert them: tr '\\r' '\\n'",
         )
 
     def refuse_long_line(self) -> NoReturn:
         raise DataError(
-            f"{self.name}, line {self.lines_seen}: longer than {LONGEST_LINE:,} bytes",
-            hint="a sentence pair a line is needed; is it text, and does a line feed end its lines?",
+            f"{self.name}, line {self.lines_seen}: longer than {MAXIMUM_LINE:,} bytes",
+            hint="it should contain one sentence pair per line; is it text, with line feeds at the ends of lines?",
         )
 
 
 def check_encoding(encoding: str | None) -> str | None:
-    """Python's name of the encoding. Raises OptionError for one that there is not."""
+    """Returns Python's name of the encoding. Raises OptionError for an unknown one."""
     if encoding is None:
         return None
     try:
-        "".encode(encoding)  # LookupError for what is no encoding of text, like zlib
+        "".encode(encoding)  # LookupError for codecs that do not encode text, like zlib
         codecs.getincrementaldecoder(encoding)()
         return codecs.lookup(encoding).name
     except (LookupError, TypeError, ValueError) as error:
@@ -225,7 +225,7 @@ def check_encoding(encoding: str | None) -> str | None:
 
 
 def refuse_utf16(name: str, start: bytes) -> None:
-    """Raises DataError if the text that begins with `start` is UTF-16, by its mark or by every other byte being 0."""
+    """Raises DataError if `start` begins a text in UTF-16: it has the byte order mark, or every other byte is 0."""
     encoding = "utf-16" if start.startswith(UTF_16_MARKS) else None
     half = len(start) // 2
     if half >= 4 and encoding is None:
@@ -237,6 +237,7 @@ def refuse_utf16(name: str, start: bytes) -> None:
 
 
 def is_decodable(data: bytes, encoding: str) -> bool:
+    """Whether `data` is valid in this encoding."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError:
@@ -244,36 +245,36 @@ def is_decodable(data: bytes, encoding: str) -> bool:
     return True
 
 
-def decompress_streams(packed: io.BufferedReader, decompressor: Callable[[], Any]) -> Iterator[bytes]:
-    """The content of one or several streams of xz, bzip2 or zstd.
+def decompress_streams(file: io.BufferedReader, make_decompressor: Callable[[], Any]) -> Iterator[bytes]:
+    """Yields the content of one or several concatenated streams of xz, bzip2 or zstd, chunk by chunk.
 
-    Raises EOFError, LZMAError or ZstdError for a cut or damaged one.
+    Raises EOFError, LZMAError or ZstdError for a truncated or damaged one.
     """
-    rest = packed.read(PIECE)
-    while rest:
-        unpacker = decompressor()
-        while not unpacker.eof:
-            if unpacker.needs_input and not rest and not (rest := packed.read(PIECE)):
+    data = file.read(CHUNK)
+    while data:
+        decompressor = make_decompressor()
+        while not decompressor.eof:
+            if decompressor.needs_input and not data and not (data := file.read(CHUNK)):
                 raise EOFError("its compressed data ends early")
             try:
-                piece = unpacker.decompress(rest, PIECE)
-            except OSError as error:  # what bz2 raises for damaged data, and what no full disk or lost file is
+                chunk = decompressor.decompress(data, CHUNK)
+            except OSError as error:  # bz2 raises it for damaged data; it is no full disk and no missing file
                 raise EOFError(str(error)) from error
-            yield piece
-            rest = b""
-        rest = unpacker.unused_data or packed.read(PIECE)
+            yield chunk
+            data = b""
+        data = decompressor.unused_data or file.read(CHUNK)
 
 
 class ZstandardFrame:
-    """Unpacks a frame as the unpackers of `bz2` and `lzma` do. zstandard's reader does not tell that a frame is cut."""
+    """Decompresses a frame with the interface of `bz2` and `lzma`. zstandard's own reader ignores a truncated frame."""
 
     def __init__(self) -> None:
-        self.frame = zstandard.ZstdDecompressor(max_window_size=UNPACKING_MEMORY).decompressobj()
-        self.waiting = memoryview(b"")
+        self.frame = zstandard.ZstdDecompressor(max_window_size=MAXIMUM_MEMORY).decompressobj()
+        self.pending = memoryview(b"")
 
     @property
     def needs_input(self) -> bool:
-        return not self.waiting
+        return not self.pending
 
     @property
     def eof(self) -> bool:
@@ -281,10 +282,10 @@ class ZstandardFrame:
 
     @property
     def unused_data(self) -> bytes:
-        return self.frame.unused_data + bytes(self.waiting)
+        return self.frame.unused_data + bytes(self.pending)
 
     def decompress(self, data: bytes, size: int) -> bytes:
-        """What the next few of the bytes hold: SLICE of them can hold more than `size`, but memory has room for it."""
-        self.waiting = self.waiting or memoryview(data)
-        piece, self.waiting = self.waiting[:SLICE], self.waiting[SLICE:]
+        """Returns the content of the next ZSTD_SLICE bytes. It may exceed `size`, but fits into memory."""
+        self.pending = self.pending or memoryview(data)
+        piece, self.pending = self.pending[:ZSTD_SLICE], self.pending[ZSTD_SLICE:]
         return self.frame.decompress(piece)

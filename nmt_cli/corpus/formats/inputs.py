@@ -1,6 +1,6 @@
-"""What is to be read: a file, two parallel files or standard input, with its weight; and how to read it.
+"""What is read (a file, two parallel files or standard input, with a weight) and how.
 
-Knows nothing of the formats. Standard library only.
+Knows no format. Standard library only.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
 
 STDIN = Path("-")
-WEIGHT = re.compile(r"(.+)=(\d+(?:\.\d+)?|\.\d+)")
-LARGEST_WEIGHT = 1_000
+WEIGHT_SUFFIX = re.compile(r"(.+)=(\d+(?:\.\d+)?|\.\d+)")
+MAXIMUM_WEIGHT = 1_000
 
 
 @dataclass(frozen=True)
 class CorpusFile:
-    """A file of pairs, or of sources with the parallel file `target`; `-` is standard input.
+    """A file of pairs, or a file of sources with the parallel file `target`; `-` is standard input.
 
-    `weight` is how often its pairs stand in train: 2 is twice, 0.5 is every other one, drawn at random.
+    `weight` is how often each pair occurs in train: 2 is twice, 0.5 is every other pair, chosen at random.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class CorpusFile:
 
     @property
     def name(self) -> str:
-        """What messages call it: as it was given."""
+        """The name in messages, as the user wrote it."""
         return " + ".join("standard input" if path == STDIN else str(path) for path in self.files)
 
     @property
@@ -44,7 +44,7 @@ class CorpusFile:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """How files are read. Columns are names or numbers counted from 1; languages are codes like "en" or "pt-BR"."""
+    """How files are read. Columns are names, or numbers from 1; languages are codes like "en" or "pt-BR"."""
 
     format: str | None = None
     encoding: str | None = None
@@ -55,14 +55,14 @@ class ReadOptions:
 
 
 def parse_input(text: str) -> CorpusFile:
-    """`corpus.tsv`, `corpus.tsv=2` (a weight), `train.en,train.de` (parallel files) or `-`.
+    """Parses `corpus.tsv`, `corpus.tsv=2` (with a weight), `train.en,train.de` (parallel files) or `-`.
 
-    A name that exists as it stands is taken as it stands. Raises OptionError for a weight that cannot be.
+    If a file has the whole text as its name, it is that file. Raises OptionError for a weight out of range.
     """
-    match = None if Path(text).exists() else WEIGHT.fullmatch(text)
+    match = None if Path(text).exists() else WEIGHT_SUFFIX.fullmatch(text)
     name, weight = (match[1], float(match[2])) if match else (text, 1.0)
-    if not 0 < weight <= LARGEST_WEIGHT:
-        raise OptionError(f"{text}: a weight is more than 0 and at most {LARGEST_WEIGHT:,}")
+    if not 0 < weight <= MAXIMUM_WEIGHT:
+        raise OptionError(f"{text}: a weight is greater than 0 and at most {MAXIMUM_WEIGHT:,}")
     first, comma, second = name.partition(",")
     if comma and not Path(name).exists() and second:
         return CorpusFile(Path(first), Path(second), weight)
@@ -70,7 +70,7 @@ def parse_input(text: str) -> CorpusFile:
 
 
 def require_input(file: CorpusFile) -> None:
-    """Raises NotFoundError for a file that is not there, OptionError for standard input given twice over."""
+    """Raises NotFoundError for a file that does not exist, OptionError if both sides are standard input."""
     if file.target == STDIN and file.path == STDIN:
         raise OptionError("standard input cannot be both sides", hint="give one of them as a file")
     for path in file.files:

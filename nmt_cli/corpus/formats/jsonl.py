@@ -1,8 +1,8 @@
-"""JSON Lines: an object or an array a line.
+"""JSON Lines: one object or array per line.
 
-The two texts are found by `--source-column` and `--target-column`, or under "source" and "target" (or "src" and
-"tgt"), or under the codes of the two languages, which the options or the file's name say, in the object itself or in
-its "translation".
+The keys of the two texts are `--source-column` and `--target-column`, or "source" and "target" (or "src" and "tgt"), or
+the codes of the two languages, which are known from the options or from the file's name. The texts are in the object
+itself or in its "translation".
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ TARGET_KEYS = ("target", "tgt", "trg")
 
 
 class JsonLinesReader(Reader):
-    expects = 'an object a line: {"source": "...", "target": "..."}'
+    expects = 'one object per line: {"source": "...", "target": "..."}'
 
     def read_rows(self) -> Iterator[Row]:
         options = self.options
-        languages = guess_languages(self.given.files[0].name)
+        languages = guess_languages(self.file.files[0].name)
         source_keys = (*SOURCE_KEYS, options.source_language or languages[0])
         target_keys = (*TARGET_KEYS, options.target_language or languages[1])
         for line, text in self.stream.read_lines():
@@ -36,18 +36,19 @@ class JsonLinesReader(Reader):
             yield Row(line, source, target)
 
     def parse_line(self, line: int, text: str) -> Any:
+        """Returns the value of a line. Raises DataError with its number if it is not JSON."""
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            self.refuse(line, f"no JSON ({str(error)[:100]})")
+            self.refuse(line, f"invalid JSON ({str(error)[:100]})")
 
     def find_text(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
-        """The text of one side."""
+        """Returns the text of one side: under `column` or one of `keys`; in an array, at `column` or `position`."""
         if isinstance(value, dict) and isinstance(value.get("translation"), dict) and column not in value:
             value = value["translation"]
-        wanted_keys = keys if column is None else (column,)
+        keys = keys if column is None else (column,)
         if isinstance(value, dict):
-            text = next((value[key] for key in wanted_keys if key in value), None)
+            text = next((value[key] for key in keys if key in value), None)
         elif isinstance(value, list):
             index = int(column[:9]) - 1 if column and column.isascii() and column.isdigit() else position
             text = value[index] if 0 <= index < len(value) else None
@@ -58,6 +59,6 @@ class JsonLinesReader(Reader):
         names = ", ".join(map(str, list(value)[:10])) if isinstance(value, dict) else ""
         self.refuse(
             line,
-            f"no text under {' or '.join(map(repr, dict.fromkeys(wanted_keys)))}",
-            f"name one of these with --source-column and --target-column: {names}" if names else "",
+            f"no text under {' or '.join(map(repr, dict.fromkeys(keys)))}",
+            f"name two of these with --source-column and --target-column: {names}" if names else "",
         )

@@ -1,4 +1,4 @@
-"""Two files, the sentences of one language in each, a line of one the translation of the same line of the other."""
+"""Parallel files: one per language, in which lines with the same number are translations of each other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nmt_cli.errors import DataError
 
 
 class ParallelReader(Reader):
-    expects = "a sentence a line"
+    expects = "one sentence per line"
 
     def read_rows(self) -> Iterator[Row]:
-        lengths = (array("i"), array("i"))  # characters of the lines so far, to find where the files come apart
+        lengths = (array("i"), array("i"))  # characters of each line so far, to find where the files diverge
         sides = [stream.read_lines() for stream in self.streams]
         for line, (source, target) in enumerate(zip_longest(*sides), start=1):
             if source is None or target is None:
@@ -27,16 +27,16 @@ class ParallelReader(Reader):
     def refuse_unequal(
         self, lengths: tuple[array[int], array[int]], sides: list[Iterator[tuple[int, str]]]
     ) -> NoReturn:
-        """Raises the DataError that says how many lines each has, and from which on they no longer belong together."""
+        """Raises the DataError that says how many lines each file has, and from which line on they diverge."""
         from nmt_cli.corpus.checks.shifted import find_shifts  # numpy, which reading does not need
 
-        for rest in sides:
-            for _ in rest:
+        for lines in sides:
+            for _ in lines:
                 pass
         first, second = self.streams
         shifts = find_shifts(*lengths)
-        where = f"the lines seem to be shifted from about line {shifts[0].first + 1:,} on: look there" if shifts else ""
+        where = f"the lines seem to be shifted from about line {shifts[0].first + 1:,} on" if shifts else ""
         raise DataError(
             f"{first.name} has {first.lines_seen:,} lines, {second.name} has {second.lines_seen:,}",
-            hint=where or "line by line they must belong together; one of them is cut or has a line too many",
+            hint=where or "the files must match line by line; one of them is truncated or has extra lines",
         )

@@ -1,6 +1,6 @@
-"""Catalogues of gettext: `msgid` and `msgstr`, plurals, `#, fuzzy`. Read an entry at a time.
+"""Catalogues of gettext: `msgid` and `msgstr`, plurals, `#, fuzzy`; one entry at a time.
 
-Not with polib, which holds a whole catalogue. The header and entries that are obsolete (`#~`) are no pairs.
+polib, in contrast, reads a whole catalogue into memory. The header and obsolete entries (`#~`) are not pairs.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 
 from nmt_cli.corpus.formats.reader import Reader, Row
 
-KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{1,2}\])?)\s*(".*)')
+KEYWORD_LINE = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{1,2}\])?)\s*(".*)')
 ESCAPE = re.compile(r"\\(.)")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-LONGEST_TEXT = 1 << 20  # characters of an entry
+MAXIMUM_TEXT = 1 << 20  # characters of a text of an entry
 
 
 @dataclass
 class Entry:
-    """An entry as far as it is read; `texts` by keyword."""
+    """An entry as far as it has been read; `texts` holds the strings of each keyword."""
 
     line: int = 0
     is_fuzzy: bool = False
     texts: dict[str, list[str]] = field(default_factory=dict)
 
     def read_rows(self) -> Iterator[Row]:
-        """The pair of the entry; of one with plurals that of the singular and that of the last plural form."""
+        """Yields the pair of the entry; with plurals, one pair of the singular and one of the last plural form."""
         text = {keyword: "".join(parts) for keyword, parts in self.texts.items()}
         if not text.get("msgid"):
             return
@@ -38,7 +38,7 @@ class Entry:
 
 
 class PoReader(Reader):
-    expects = 'entries of gettext: msgid "..." and msgstr "..."'
+    expects = 'gettext entries: msgid "..." and msgstr "..."'
 
     def read_rows(self) -> Iterator[Row]:
         entry, keyword = Entry(), ""
@@ -48,14 +48,14 @@ class PoReader(Reader):
                 if "msgstr" in keyword:
                     yield from entry.read_rows()
                     entry, keyword = Entry(), ""
-                if text.startswith("#~"):  # an obsolete entry, whose flags are its own
+                if text.startswith("#~"):  # an obsolete entry, whose flags concern no other
                     entry.is_fuzzy = False
                 entry.is_fuzzy |= text.startswith("#,") and "fuzzy" in text
                 continue
             if not text.startswith('"'):
-                match = KEYWORD.fullmatch(text)
+                match = KEYWORD_LINE.fullmatch(text)
                 if match is None:
-                    self.refuse(line, f"no entry of gettext ({text[:40]!r})")
+                    self.refuse(line, f"not a gettext entry ({text[:40]!r})")
                 if match[1] in ("msgctxt", "msgid") and "msgstr" in keyword:
                     yield from entry.read_rows()
                     entry = Entry()
@@ -65,10 +65,10 @@ class PoReader(Reader):
         yield from entry.read_rows()
 
     def extend(self, entry: Entry, keyword: str, text: str, line: int) -> None:
-        """Adds a quoted string to the text that is being read."""
+        """Adds a quoted string to the text of `keyword`."""
         if not keyword or len(text) < 2 or not text.endswith('"'):
-            self.refuse(line, "a text in quotes is needed here")
+            self.refuse(line, "a quoted string is needed here")
         parts = entry.texts.setdefault(keyword, [])
         parts.append(ESCAPE.sub(lambda match: ESCAPES.get(match[1], match[1]), text[1:-1]))
-        if len(parts) > 1000 and sum(map(len, parts)) > LONGEST_TEXT:
-            self.refuse(line, f"a text of more than {LONGEST_TEXT:,} characters")
+        if len(parts) > 1000 and sum(map(len, parts)) > MAXIMUM_TEXT:
+            self.refuse(line, f"a text of more than {MAXIMUM_TEXT:,} characters")

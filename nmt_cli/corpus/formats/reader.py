@@ -1,6 +1,6 @@
-"""What every reader of a format is: an iterable of rows, with what has been read of which files.
+"""The base of the readers of all formats: an iterable of rows that counts the bytes read.
 
-Knows no format. A format is a subclass in a file beside this one and a line in `formats/__init__.py`.
+Knows no format. A format is a subclass in a file beside this one and an entry of `READERS` in `formats/__init__.py`.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from nmt_cli.text.columns import find_column
 
 
 class Row(NamedTuple):
-    """A pair as it stands in its file; `line`, counted from 1, is where it begins. A blank line has empty sides."""
+    """A pair as its file has it. It begins on `line`, counted from 1. A blank line is a row with empty sides."""
 
     line: int
     source: str
     target: str
     has_more_columns: bool = False
-    is_unfinished: bool = False  # its file says that the translation is fuzzy, new, or not yet done
+    is_unfinished: bool = False  # marked in its file as fuzzy, new or untranslated
 
 
 class Reader(ABC):
     """Iterates over the rows of an input, once. Raises NotFoundError, DataError or OptionError, naming the line."""
 
-    expects: ClassVar[str]  # what the file should hold, for the hint of errors
-    languages: tuple[str, str] | None = None  # as the file itself says, once it is read
+    expects: ClassVar[str]  # what the file should contain, for hints of errors
+    languages: tuple[str, str] | None = None  # declared in the file itself; known once it has been read
 
     def __init__(self, file: CorpusFile, options: ReadOptions) -> None:
-        self.given = file
+        self.file = file
         self.options = options
         self.streams = [InputStream(path, options.encoding) for path in file.files]
 
@@ -50,7 +50,7 @@ class Reader(ABC):
 
     @abstractmethod
     def read_rows(self) -> Iterator[Row]:
-        """The rows in the order of the file."""
+        """Yields the rows in the order of the file."""
 
     def __iter__(self) -> Iterator[Row]:
         row = None
@@ -61,22 +61,27 @@ class Reader(ABC):
             for stream in self.streams:
                 stream.close()
         if row is None:
-            raise DataError(f"{self.given.name} is empty", hint=f"it should hold {self.expects}")
+            raise DataError(f"{self.file.name} is empty", hint=f"it should contain {self.expects}")
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
-        raise DataError(f"{self.given.name}, line {line}: {problem}", hint=hint or f"it should hold {self.expects}")
+        """Raises DataError with the file and the line; by default the hint says what the file should contain."""
+        raise DataError(f"{self.file.name}, line {line}: {problem}", hint=hint or f"it should contain {self.expects}")
+
+    def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
+        """Raises DataError for a line of `columns` columns that does not have the column `needed`, from 1."""
+        self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but column {needed} is needed")
 
 
-def column_numbers(options: ReadOptions, header: list[str] | None, where: str) -> tuple[int, int]:
-    """The columns of source and target, counted from 0: those that are asked for, else the first two.
+def find_columns(options: ReadOptions, header: list[str] | None, where: str) -> tuple[int, int]:
+    """Returns the columns of source and target, counted from 0: those of the options, by default the first two.
 
-    Raises DataError for a name that the header has not, and for one column twice.
+    Raises DataError for a name that is not in the header, and for the same column twice.
     """
     source = find_column(options.source_column, header, 0, where)
     target = find_column(options.target_column, header, 1, where)
     if source == target:
         raise DataError(
             f"{where}: source and target are both column {source + 1}",
-            hint="name both, with --source-column and --target-column",
+            hint="name two columns, with --source-column and --target-column",
         )
     return source, target

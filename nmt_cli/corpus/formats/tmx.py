@@ -1,6 +1,6 @@
-"""TMX, the translation memory of the industry: units of variants, one a language, with inline tags.
+"""TMX, the industry's format of translation memories: units with one variant per language, with inline tags.
 
-Which two languages are read is said by `--source-language` and `--target-language`; a file of two needs no telling.
+`--source-language` and `--target-language` choose the two languages to read; a file of two languages needs neither.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import NoReturn
 from xml.etree.ElementTree import Element
 
 from nmt_cli.corpus.formats.reader import Row
-from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, is_same_language, text_of
+from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, extract_text, is_same_language
 from nmt_cli.errors import DataError
 
-TRANSPARENT = frozenset({"hi"})  # highlighted text; bpt, ept, ph, it, ut and sub hold the code of other programs
+TRANSPARENT = frozenset({"hi"})  # highlighted text; bpt, ept, ph, it, ut and sub hold code
 
 
 class TmxReader(XmlReader):
     expects = "a translation memory: <tmx> with units of variants"
     root = "tmx"
-    kept = frozenset({"tu"})
+    unit_names = frozenset({"tu"})
 
     def read_rows(self) -> Iterator[Row]:
         codes: dict[str, None] = {}
@@ -28,8 +28,8 @@ class TmxReader(XmlReader):
             texts = read_variants(unit)
             codes |= dict.fromkeys(texts)
             if self.languages is None:
-                self.languages = self.chosen_languages(
-                    list(texts), self.seen.attributes.get("header", {}).get("srclang", "")
+                self.languages = self.choose_languages(
+                    list(texts), self.collector.attributes.get("header", {}).get("srclang", "")
                 )
             source, target = (choose_variant(texts, language) for language in self.languages)
             has_pairs |= source is not None and target is not None
@@ -37,13 +37,13 @@ class TmxReader(XmlReader):
         if codes and not has_pairs:
             self.refuse_languages(list(codes))
 
-    def chosen_languages(self, codes: list[str], declared: str) -> tuple[str, str]:
-        """The two languages to read: those asked for, else the two of the first unit."""
+    def choose_languages(self, codes: list[str], declared: str) -> tuple[str, str]:
+        """Returns the two languages to read: those of the options, otherwise those of the first unit."""
         source, target = self.options.source_language, self.options.target_language
         if source is None:
-            like = [code for code in codes if is_same_language(code, declared)]
+            declared_codes = [code for code in codes if is_same_language(code, declared)]
             others = [code for code in codes if target is None or not is_same_language(code, target)]
-            source = next(iter(like or others), None)
+            source = next(iter(declared_codes or others), None)
         if target is None:
             others = [code for code in codes if source and not is_same_language(code, source)]
             target = others[0] if len(others) == 1 else None
@@ -53,22 +53,22 @@ class TmxReader(XmlReader):
 
     def refuse_languages(self, codes: list[str]) -> NoReturn:
         raise DataError(
-            f"{self.given.name} has the languages {', '.join(codes) or '(none)'}",
-            hint="say which two are meant with --source-language and --target-language",
+            f"{self.file.name} has the languages {', '.join(codes) or '(none)'}",
+            hint="choose two with --source-language and --target-language",
         )
 
 
 def read_variants(unit: Element) -> dict[str, str]:
-    """The text of each language of a unit."""
+    """Returns the text of each language of a unit."""
     texts: dict[str, str] = {}
     for variant in unit.iterfind("tuv"):
         code = variant.get(XML_LANG) or variant.get("lang") or ""
         segment = variant.find("seg")
-        texts.setdefault(code, "" if segment is None else text_of(segment, TRANSPARENT))
+        texts.setdefault(code, "" if segment is None else extract_text(segment, TRANSPARENT))
     return texts
 
 
 def choose_variant(texts: dict[str, str], language: str) -> str | None:
-    """The text in a language, or in a region of it; None if there is none."""
+    """Returns the text in a language, or in a regional variety of it; None if there is none."""
     exact = texts.get(language)
     return exact or next((text for code, text in texts.items() if is_same_language(code, language)), exact)

@@ -1,20 +1,20 @@
-"""Tab-separated text: a pair a line. No quoting: what stands between two tabs is the text."""
+"""Tab-separated text: one pair per line. There is no quoting: everything between two tabs is text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nmt_cli.corpus.formats.reader import Reader, Row, column_numbers
+from nmt_cli.corpus.formats.reader import Reader, Row, find_columns
 from nmt_cli.text.columns import is_name
 
 
 class TsvReader(Reader):
-    expects = "a sentence pair a line, separated by a tab"
+    expects = "one sentence pair per line, separated by a tab"
 
     def read_rows(self) -> Iterator[Row]:
         options = self.options
         if options.source_column is not None or options.target_column is not None:
-            yield from self.chosen_columns()
+            yield from self.read_chosen_columns()
             return
         for line, text in self.stream.read_lines():
             columns = text.rstrip("\r\n").split("\t", 2)
@@ -25,18 +25,18 @@ class TsvReader(Reader):
                 self.refuse_single_column(line)
             yield Row(line, "", "")
 
-    def chosen_columns(self) -> Iterator[Row]:
-        """Rows of the columns that were asked for; the first line is a header if one of them is a name."""
+    def read_chosen_columns(self) -> Iterator[Row]:
+        """Yields rows of the columns that the options name; the first line is a header if one of them is a name."""
         options, source, target = self.options, 0, 1
         has_header = is_name(options.source_column) or is_name(options.target_column)
         for line, text in self.stream.read_lines():
             fields = text.rstrip("\r\n").split("\t")
             if line == 1:
                 header = fields if has_header else None
-                source, target = column_numbers(options, header, self.given.name)
+                source, target = find_columns(options, header, self.file.name)
             if (line == 1 and has_header) or max(source, target) >= len(fields):
                 if text.strip() and max(source, target) >= len(fields):
-                    self.refuse(line, f"{len(fields)} columns; column {max(source, target) + 1} was asked for")
+                    self.refuse_missing_column(line, len(fields), max(source, target) + 1)
                 if line > 1 or not has_header:
                     yield Row(line, "", "")
                 continue
@@ -45,6 +45,6 @@ class TsvReader(Reader):
     def refuse_single_column(self, line: int) -> None:
         self.refuse(
             line,
-            "one column; two, separated by a tab, are needed",
+            "one column, but two are needed, separated by a tab",
             "join two files of sentences with --source-file and --target-file",
         )

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmt_cli.corpus.checks import CHECKS, PAIR_CHECKS, TEXT_CHECKS
-from nmt_cli.corpus.checks.scripts import main_scripts
+from nmt_cli.corpus.checks.scripts import find_main_scripts
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.pairs import PairFacts, Pairs
-from nmt_cli.text.normalise import count_words, hash_text, normalise, sentence_key
+from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
 
 CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
 ORIGINALS = 3  # per chunk and repair: pairs whose text before the repair is remembered for the report
@@ -87,7 +87,7 @@ def measure_pairs(
     count = len(flags)
     encoded = [[text.encode() for text in side] for side in texts]
     sizes = [[len(data) for data in side] for side in encoded]
-    keys = [np.frombuffer(b"".join([hash_text(sentence_key(t)) for t in side]), np.uint64) for side in texts]
+    keys = [np.frombuffer(b"".join([hash_text(make_sentence_key(t)) for t in side]), np.uint64) for side in texts]
     facts = PairFacts(
         flags=np.array(flags, np.uint32),
         source_keys=keys[0],
@@ -97,8 +97,8 @@ def measure_pairs(
         target_lengths=np.fromiter(map(len, texts[1]), np.int32, count=count),
         source_words=np.fromiter(map(count_words, texts[0]), np.int32, count=count),
         target_words=np.fromiter(map(count_words, texts[1]), np.int32, count=count),
-        source_scripts=main_scripts(texts[0]),
-        target_scripts=main_scripts(texts[1]),
+        source_scripts=find_main_scripts(texts[0]),
+        target_scripts=find_main_scripts(texts[1]),
         line_numbers=np.array([row.line for row in chunk.rows], np.int64),
         input_numbers=np.full(count, chunk.number, np.uint16),
     )

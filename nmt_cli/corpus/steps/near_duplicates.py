@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.pairs import Texts
 from nmt_cli.corpus.steps.split import number_components
-from nmt_cli.text.normalise import sentence_key
+from nmt_cli.text.normalise import make_sentence_key
 
 HASHES = 32
 BANDS = 8  # of 4 hashes each: of the sentences that share 80 % of their shingles, 98 % meet in a band
@@ -55,7 +55,7 @@ def find_near_edges(texts: Texts, rows: IntArray) -> NDArray[np.int64]:
 def compute_signatures(texts: Texts, rows: IntArray) -> UIntArray:
     """Returns (N, H) the least value of each hash function over the shingles of each sentence."""
     # 1. Join the normal forms of all sentences, and take every 4 successive bytes as a number.
-    parts = [b" %b " % NON_WORD.sub(" ", sentence_key(text)).strip().encode() for text in texts.select(rows)]
+    parts = [b" %b " % NON_WORD.sub(" ", make_sentence_key(text)).strip().encode() for text in texts.select(rows)]
     parts = [part if len(part) >= SHINGLE else part.ljust(SHINGLE) for part in parts]
     data = np.frombuffer(b"".join(parts), np.uint8).astype(np.uint32)
     shingles: UIntArray = data[:-3] | data[1:-2] << EIGHT | data[2:-1] << 2 * EIGHT | data[3:] << 3 * EIGHT  # (G,)

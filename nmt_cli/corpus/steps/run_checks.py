@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nmt_cli.corpus.checks import CHECKS, check_names
-from nmt_cli.corpus.checks.check import Check, CorpusCheck, Found
+from nmt_cli.corpus.checks.check import Check, CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import Action, Finding, FindingExample
 from nmt_cli.corpus.pairs import BoolArray, Pairs
@@ -37,7 +37,7 @@ def run_checks(
     for number, check in enumerate(CHECKS):
         if only_checks is not None and check.name not in only_checks:
             continue
-        among = pairs.is_kept if check.looks_at_all else pairs.is_kept & in_training
+        among = pairs.is_kept if check.covers_every_role else pairs.is_kept & in_training
         result = run_check(check, pairs, among, config)
         if result.rows.any():
             action: Action = "kept" if check.name in keep else check.action
@@ -48,14 +48,14 @@ def run_checks(
     return tuple(findings)
 
 
-def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> Found:
+def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> CheckResult:
     """Runs one check on the pairs that `among` (N,) selects."""
     if isinstance(check, CorpusCheck):
-        return check.find(pairs, among, config) if among.any() else Found(among)
-    return Found(((pairs.facts.flags & CHECK_BITS[check.name]) != 0) & among)
+        return check.find_problems(pairs, among, config) if among.any() else CheckResult(among)
+    return CheckResult(((pairs.facts.flags & CHECK_BITS[check.name]) != 0) & among)
 
 
-def make_finding(check: Check, result: Found, pairs: Pairs, action: Action) -> Finding:
+def make_finding(check: Check, result: CheckResult, pairs: Pairs, action: Action) -> Finding:
     """Returns the finding about the pairs that a check found."""
     rows = np.flatnonzero(result.rows)
     # For a repair, prefer examples whose text before the repair is remembered.

@@ -20,7 +20,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus, SentencePair
 from nmt_cli.errors import OptionError
-from nmt_cli.files import atomic_path
+from nmt_cli.files import stage_file
 from nmt_cli.runtime.model_directory import ENCODER
 from nmt_cli.translation.translator import Translator
 
@@ -95,7 +95,7 @@ def open_index(
         return NearestIndex(np.load(path, mmap_mode="r", allow_pickle=False))
     index = build_index([pair.source for pair in corpus.read_pairs("train")], translator, progress)
     if os.access(model, os.W_OK):
-        with atomic_path(path, suffix=".npy") as temporary:
+        with stage_file(path, suffix=".npy") as temporary:
             np.save(temporary, index.vectors, allow_pickle=False)
     return index
 

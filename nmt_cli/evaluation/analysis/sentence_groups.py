@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.words import word_pattern, words_of
+from nmt_cli.text.words import choose_word_pattern, split_words
 
 NEGATIONS = {
     "en": r"\b(?:not|no|never|nobody|nothing|none|nowhere|neither|nor|cannot|without)\b|n['’]t\b",
@@ -47,7 +47,7 @@ class TrainingSources:
 
     @classmethod
     def from_sources(cls, sources: Sequence[str]) -> TrainingSources:
-        wordings = [tuple(words_of(source)) for source in sources]
+        wordings = [tuple(split_words(source)) for source in sources]
         counts: Counter[str] = Counter()
         for words in wordings:
             counts.update(words)
@@ -69,14 +69,14 @@ def group_by_length(example: Example) -> str | None:
     """Groups by the number of words of the source."""
     if example.source is None:
         return None
-    return name_range(len(words_of(example.source)), LENGTHS, "words")
+    return name_range(len(split_words(example.source)), LENGTHS, "words")
 
 
 def group_by_rarest_word(example: Example) -> str | None:
     """Groups by how often the rarest word of the source occurs in the training sources."""
     if example.source is None or example.training is None:
         return None
-    rarest = min((example.training.words[word] for word in words_of(example.source)), default=0)
+    rarest = min((example.training.words[word] for word in split_words(example.source)), default=0)
     return "never seen" if rarest == 0 else name_range(rarest, FREQUENCIES, "times")
 
 
@@ -109,13 +109,13 @@ def group_by_names(example: Example) -> str | None:
     if example.source is None:
         return None
     expected = find_capitalised(example.source) & find_capitalised(example.reference)
-    words = word_pattern(example.hypothesis).findall(example.hypothesis)
+    words = choose_word_pattern(example.hypothesis).findall(example.hypothesis)
     return name_outcome(bool(expected), expected <= set(words))
 
 
 def find_capitalised(text: str) -> set[str]:
     """Returns the words of two letters or more that begin with a capital."""
-    return {word for word in word_pattern(text).findall(text) if len(word) > 1 and word[0].isupper()}
+    return {word for word in choose_word_pattern(text).findall(text) if len(word) > 1 and word[0].isupper()}
 
 
 def name_outcome(is_expected: bool, is_kept: bool) -> str:
@@ -143,7 +143,7 @@ def compile_negation(language: str) -> re.Pattern[str] | None:
 
 def group_by_repeats(example: Example) -> str:
     """Groups by whether the hypothesis repeats words in a row that the reference does not repeat."""
-    runs, other = find_repeated(words_of(example.hypothesis)), find_repeated(words_of(example.reference))
+    runs, other = find_repeated(split_words(example.hypothesis)), find_repeated(split_words(example.reference))
     return "repeated words" if runs - other else "none"
 
 
@@ -161,16 +161,16 @@ def group_by_copies(example: Example) -> str | None:
     """Groups by how many source words of four letters or more are in the hypothesis, but not in the reference."""
     if example.source is None:
         return None
-    foreign = {word for word in words_of(example.source) if len(word) > 3} - set(words_of(example.reference))
-    copied = [word for word in words_of(example.hypothesis) if word in foreign]
+    foreign = {word for word in split_words(example.source) if len(word) > 3} - set(split_words(example.reference))
+    copied = [word for word in split_words(example.hypothesis) if word in foreign]
     if not copied:
         return "none"
-    return "whole sentence" if len(copied) * 2 >= len(words_of(example.hypothesis)) else "some words"
+    return "whole sentence" if len(copied) * 2 >= len(split_words(example.hypothesis)) else "some words"
 
 
 def group_by_length_ratio(example: Example) -> str:
     """Groups by the length of the hypothesis compared with the reference."""
-    length, other = len(words_of(example.hypothesis)), len(words_of(example.reference))
+    length, other = len(split_words(example.hypothesis)), len(split_words(example.reference))
     if abs(length - other) >= SLACK and length > OVER * other:
         return "too long"
     return "too short" if abs(length - other) >= SLACK and length < UNDER * other else "as long"
@@ -182,4 +182,4 @@ def group_by_seen(example: Example) -> str | None:
         return None
     if normalise(example.source) in example.training.sources:
         return "seen in training"
-    return "seen but for case" if tuple(words_of(example.source)) in example.training.wordings else "unseen"
+    return "seen but for case" if tuple(split_words(example.source)) in example.training.wordings else "unseen"

@@ -52,8 +52,8 @@ class GruGates:
     """The gated recurrent unit, with the reset gate applied after the product.
 
     Source: Cho et al. (2014), "Learning Phrase Representations using RNN Encoder-Decoder", equations 5 to 8.
-    `gru_change` in `training/export/tracing.py` has the same equations gate by gate, which is faster in ONNX Runtime;
-    `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` holds the two equal.
+    `compute_gru_change` in `training/export/tracing.py` has the same equations gate by gate, which is faster in ONNX
+    Runtime; `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` holds the two equal.
     """
 
     states: tuple[str, ...] = ("hidden",)

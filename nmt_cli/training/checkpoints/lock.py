@@ -1,4 +1,4 @@
-"""A model directory belongs to one training at a time, and nothing in it is lost unasked."""
+"""Locks a model directory for one training at a time, and protects what is in it."""
 
 from __future__ import annotations
 
@@ -17,36 +17,40 @@ from typing import IO
 from nmt_cli.errors import OutputError
 from nmt_cli.files import refuse_to_overwrite
 from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED
-from nmt_cli.training.checkpoints.checkpoint import read_facts, state_path
+from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts
 
 LOCK = "lock"
-HEARTBEAT = 15.0  # seconds between two signs of life
-STALE = 120.0  # seconds without one after which the other is taken for dead
+HEARTBEAT = 15.0  # seconds between two heartbeats
+STALE = 120.0  # seconds without a heartbeat after which a process counts as dead
 
 
 @contextmanager
-def claim_model(directory: Path, *, replace: bool, resume: bool = False) -> Iterator[None]:
-    """Makes sure, before hours are spent, that the model may be and can be written, and that nobody else writes it.
+def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Iterator[None]:
+    """Holds the lock of a model directory, after checking, before hours are spent, that the model may be written.
 
-    What a killed training left is free to be used again if no checkpoint would be lost; a directory of something else
-    never is. Raises OutputError.
+    What a killed training left behind may be overwritten unless a checkpoint would be lost; a directory with anything
+    but a model is never touched. Raises OutputError.
     """
+    # 1. Refuse a directory of something else. The folder `checkpoints` alone does not make it a model's: other
+    #    programs have one too.
     checkpoints = directory / CHECKPOINTS
-    # A folder of this name alone says nothing: other programs have one too.
-    ours = any(path.is_file() for path in (directory / CARD, checkpoints / LOCK, state_path(directory)))
-    if not ours:
-        refuse_others(directory)
+    is_model = any(path.is_file() for path in (directory / CARD, checkpoints / LOCK, locate_state(directory)))
+    if not is_model:
+        refuse_foreign_directory(directory)
+    # 2. Take the lock, so that no other training changes what is checked next.
     checkpoints.mkdir(parents=True, exist_ok=True)
     with hold_lock(checkpoints / LOCK, directory):
-        if ours:
-            refuse_to_lose(directory, replace=replace, resume=resume)
-            remove_halves(directory)
+        # 3. Refuse to lose a model or a checkpoint; remove what a killed process left half-written.
+        if is_model:
+            refuse_to_replace(directory, replace=replace, resume=resume)
+            remove_partial_files(directory)
+        # 4. Make sure that files can be written.
         require_writable(directory)
         yield
 
 
-def refuse_others(directory: Path) -> None:
-    """Raises OutputError if there is anything in a directory that is no model's, which --force does not replace."""
+def refuse_foreign_directory(directory: Path) -> None:
+    """Raises OutputError if a directory that is not a model's contains anything; --force does not replace it."""
     if directory.is_dir() and any(directory.iterdir()):
         raise OutputError(
             f"{directory}/ holds something other than a model", hint="name another directory with --model"
@@ -54,25 +58,25 @@ def refuse_others(directory: Path) -> None:
     refuse_to_overwrite(directory, replace=False)
 
 
-def refuse_to_lose(directory: Path, *, replace: bool, resume: bool) -> None:
-    """Raises OutputError if there is a model, or the checkpoint of one, that was not asked to be replaced."""
+def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
+    """Raises OutputError if a model or a checkpoint would be lost without --force or --resume."""
     facts = None if replace else read_facts(directory)
     if resume and facts is not None:
         return
     if facts is not None and not (directory / CARD).exists() and (facts["updates"] > 0):
         raise OutputError(
             f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
-            hint="go on with --resume, or begin anew with --force",
+            hint="continue with --resume, or start over with --force",
         )
     if (directory / CARD).exists() and not replace:
-        more = "go on training it with --resume, " if facts is not None else ""
+        resumable = "continue training it with --resume, " if facts is not None else ""
         raise OutputError(
-            f"{directory}/ already exists", hint=f"{more}replace it with --force, or name another directory"
+            f"{directory}/ already exists", hint=f"{resumable}replace it with --force, or name another directory"
         )
 
 
-def remove_halves(directory: Path) -> None:
-    """Removes what a process was writing when it was killed: a state may be three times as large as the weights."""
+def remove_partial_files(directory: Path) -> None:
+    """Removes the files that a killed process was writing; a state may be three times as large as the weights."""
     for path in (*directory.glob(".*.partial"), *(directory / CHECKPOINTS).glob(".*.partial")):
         path.unlink(missing_ok=True)
     for staged in directory.glob(f"{STAGED}*"):
@@ -80,6 +84,7 @@ def remove_halves(directory: Path) -> None:
 
 
 def require_writable(directory: Path) -> None:
+    """Raises OSError if files cannot be written to the directory or its checkpoints."""
     for folder in (directory, directory / CHECKPOINTS):
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -87,30 +92,35 @@ def require_writable(directory: Path) -> None:
 
 @contextmanager
 def hold_lock(path: Path, directory: Path) -> Iterator[None]:
-    """Holds the lock file `path`; raises OutputError if another process does.
+    """Holds the lock file `path` for the model in `directory`. Raises OutputError if another process holds it.
 
-    The system's own lock ends with its process, however that ends. Where a shared file system has none, or has it for
-    each machine alone, the holder's sign of life decides: the time of the file, renewed every few seconds.
+    The operating system's lock ends with its process, however the process ends. On a shared file system without locks,
+    or with locks that only hold within a machine, the heartbeat of the holder decides: the modification time of the
+    file, renewed every few seconds.
     """
     with path.open("a+", encoding="utf-8") as file:
-        granted = system_lock(file)
+        # 1. Ask the operating system for its lock, and the file for its holder.
+        granted = acquire_system_lock(file)
         holder = read_holder(file)
-        if granted is False or (is_alive(path, holder) and not (granted and holder["host"] == socket.gethostname())):
-            raise refuse_lock(directory, holder)
+        # 2. Refuse if either is taken; but if the lock is granted, a holder on this machine is dead.
+        is_dead = granted and holder.get("host") == socket.gethostname()
+        if granted is False or (has_live_holder(path, holder) and not is_dead):
+            raise explain_refusal(directory, holder)
+        # 3. Become the holder, and give a heartbeat until the block ends.
         write_holder(file, {"host": socket.gethostname(), "pid": os.getpid()})
-        ended = threading.Event()
-        beating = threading.Thread(target=renew_lock, args=(path, ended), daemon=True)
-        beating.start()
+        released = threading.Event()
+        heartbeat = threading.Thread(target=renew_lock, args=(path, released), daemon=True)
+        heartbeat.start()
         try:
             yield
         finally:
-            ended.set()
-            beating.join()
+            released.set()
+            heartbeat.join()
             write_holder(file, {})
 
 
-def system_lock(file: IO[str]) -> bool | None:
-    """Whether the system's lock was granted; None where there is none to be had."""
+def acquire_system_lock(file: IO[str]) -> bool | None:
+    """Asks the operating system for its lock; returns whether it was granted, or None if the system has no locks."""
     try:
         import fcntl  # not on Windows
     except ImportError:
@@ -123,7 +133,7 @@ def system_lock(file: IO[str]) -> bool | None:
 
 
 def read_holder(file: IO[str]) -> dict[str, object]:
-    """Machine and process number of who wrote the file; empty if nobody holds it."""
+    """Returns `host` and `pid` of the process that holds the lock; empty if none does."""
     file.seek(0)
     try:
         holder = json.loads(file.read() or "{}")
@@ -133,17 +143,18 @@ def read_holder(file: IO[str]) -> dict[str, object]:
 
 
 def write_holder(file: IO[str], holder: dict[str, object]) -> None:
+    """Writes `host` and `pid` of the holder to the lock file; an empty mapping releases it."""
     try:
         file.seek(0)
         file.truncate()
         file.write(json.dumps(holder) if holder else "")
         file.flush()
-    except OSError:  # a full disk: the system's lock holds without it
+    except OSError:  # the disk is full: the operating system's lock works without it
         return
 
 
-def is_alive(path: Path, holder: dict[str, object]) -> bool:
-    """Whether the holder of the lock file gave a sign of life of late, by the clock of the file system."""
+def has_live_holder(path: Path, holder: dict[str, object]) -> bool:
+    """Whether the holder of the lock file gave a heartbeat lately, by the clock of the file system."""
     if not holder:
         return False
     with tempfile.NamedTemporaryFile(dir=path.parent) as probe:
@@ -151,17 +162,20 @@ def is_alive(path: Path, holder: dict[str, object]) -> bool:
     return now - path.stat().st_mtime < STALE
 
 
-def renew_lock(path: Path, ended: threading.Event) -> None:
-    while not ended.wait(HEARTBEAT):
+def renew_lock(path: Path, released: threading.Event) -> None:
+    """Gives a heartbeat every few seconds until the lock is released."""
+    while not released.wait(HEARTBEAT):
         try:
             os.utime(path)
-        except OSError:  # removed or no longer ours: training itself will say what it cannot write
+        except OSError:  # the file was removed or belongs to another: training itself reports what it cannot write
             return
 
 
-def refuse_lock(directory: Path, holder: dict[str, object]) -> OutputError:
-    who = f"process {holder['pid']} on {holder['host']}" if holder else "another process"
+def explain_refusal(directory: Path, holder: dict[str, object]) -> OutputError:
+    """Returns the error that another process holds the lock."""
+    process = f"process {holder['pid']} on {holder['host']}" if holder else "another process"
     return OutputError(
-        f"{directory}/ is being written by another training ({who})",
-        hint=f"wait for it, or name another directory with --model; a dead one is noticed after {STALE:.0f} seconds",
+        f"{directory}/ is being written by another training ({process})",
+        hint="wait for it, or name another directory with --model; "
+        f"the lock of a dead process expires after {STALE:.0f} seconds",
     )

@@ -1,6 +1,6 @@
-"""Files of named arrays: NumPy's .npz, whole or not at all, without pickle.
+"""Writes and reads files of named arrays: NumPy's .npz, written whole or not at all, without pickle.
 
-Not Keras' HDF5: on a full disk its library ends the process (h5py 3.14). What the system refuses here is an OSError.
+Not Keras' HDF5: on a full disk its library ends the process (h5py 3.14). Here a full disk is an OSError.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from nmt_cli.errors import DamagedError
-from nmt_cli.files import atomic_path
+from nmt_cli.files import stage_file
 
 NamedArrays = dict[str, np.ndarray[Any, Any]]
 
 
 def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
-    """Writes one array after the other, so that no two of them need be in memory; on disk when it returns."""
-    with atomic_path(path) as temporary:
+    """Writes one array after another, so that only one need be in memory. The data is on disk when this returns."""
+    with stage_file(path) as temporary:
         with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
                 for name, array in arrays:
@@ -32,9 +32,9 @@ def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
 
 
 def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
-    """All arrays of the file, or those with these names. Raises DamagedError if it cannot be read."""
+    """Returns all arrays of the file, or those with these names. Raises DamagedError if the file cannot be read."""
     try:
-        # Of an open file, since np.load leaves one open that it opened and cannot read.
+        # An open file, since np.load does not close a file that it opens and cannot read.
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             return {name: file[name] for name in (file.files if names is None else names)}
     except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:

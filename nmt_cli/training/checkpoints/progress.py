@@ -1,33 +1,35 @@
-"""Where a run is, between two updates: what of a checkpoint goes on changing, beside arrays."""
+"""The progress of a run: all of its checkpoint that changes from update to update and is not an array."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from nmt_cli.training.divergence import LossWatch
+from nmt_cli.training.divergence import LossMonitor
 from nmt_cli.training.meter import Meter
 from nmt_cli.training.schedule import Handover
 
 
 @dataclass
 class Progress:
-    """The epoch that is running, from 1, and what of it is done (`meter.steps` updates)."""
+    """The current epoch, its sums, and what the loss and the learning rate have gone through."""
 
-    epoch: int = 1
+    epoch: int = 1  # the current one, from 1; `meter.steps` of its updates are done
     meter: Meter = field(default_factory=Meter)
-    losses: LossWatch = field(default_factory=LossWatch)
+    losses: LossMonitor = field(default_factory=LossMonitor)
     rollbacks: int = 0
     factor: float = 1.0  # of the learning rate
     handover: Handover | None = None
-    elapsed: float = 0.0  # of a run with a deadline: seconds, and the share of the training, 0 to 1
-    share: float = 0.0
+    elapsed: float = 0.0  # seconds; of a run with a deadline, like `share`
+    share: float = 0.0  # of the training that has passed, 0 to 1
 
-    def next_epoch(self) -> None:
+    def begin_next_epoch(self) -> None:
+        """Moves on to the next epoch, with sums of 0."""
         self.epoch += 1
         self.meter = Meter()
 
     def to_mapping(self) -> dict[str, Any]:
+        """Returns the progress in the form of the checkpoint."""
         return {
             "epoch": self.epoch,
             "meter": self.meter.to_mapping(),
@@ -44,7 +46,7 @@ class Progress:
         handover = values["handover"]
         nested = {
             "meter": Meter.from_mapping(values["meter"]),
-            "losses": LossWatch(**values["losses"]),
+            "losses": LossMonitor(**values["losses"]),
             "handover": None if handover is None else Handover(**handover),
         }
         return cls(**{**values, **nested})

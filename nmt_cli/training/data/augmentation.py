@@ -1,65 +1,196 @@
-"""What makes a pair look a little different in every epoch: other subwords, and tokens that are missing.
+"""Data augmentation: the texts of training pairs are rewritten, and their subwords are sampled.
 
-All that is random follows from the generator that is handed in. Letters: B sentences, S positions.
+A group of batches is decoded at most once, passes through all text rewrites, and is encoded at most once. All random
+choices follow from the generator that is handed in.
+
+Letters: B pairs of a group, C of them that are decoded, S source positions, T target positions, R rewrites.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
-from nmt_cli.arrays.padding import pad_rows
-from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
-from nmt_cli.arrays.types import IntArray
+from nmt_cli.arrays.padding import pad_ragged
+from nmt_cli.arrays.special_ids import END, PAD, UNKNOWN
+from nmt_cli.arrays.types import IntArray, SourceArray
+from nmt_cli.corpus.dataset import EncodedSplit, SentencePair
 from nmt_cli.errors import OptionError
-from nmt_cli.text.tokenizer import CUTS, Tokenizer
+from nmt_cli.text.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.symbols import BLANK
+from nmt_cli.text.tokenizer import WORD_SAMPLERS, Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data.careless import CarelessSpelling
+from nmt_cli.training.data.placeholders import PlaceholderAugmentation
+from nmt_cli.training.data.text_rewrite import TextRewrite
+from nmt_cli.training.data.word_swaps import WordSwaps
 
-MARKS = (PAD, START, END)
+UNREADABLE = "\ufdd1"  # stands for an unknown token in a decoded text; no character, so it is encoded as unknown again
+SEEDS = 2**31
+PAIRS_FOR_SWAPS = 200_000  # more pairs take more memory and hardly change what is learned
+ROWS_PER_CHUNK = 10_000
 
 
 def check_sampling(kind: TokenizerKind, alpha: float | None, *, texts: bool = True) -> None:
-    """Raises OptionError if subwords of this kind cannot be drawn, or where there are no texts to draw them of."""
+    """Raises OptionError if subwords of this kind cannot be sampled, or if no side that is sampled has `texts`."""
     if alpha is not None and not texts:
         raise OptionError(
-            "--subword-sampling cuts the words of sources, and pictures have none", hint="add --sample-target"
+            "--subword-sampling samples the subwords of sources, but the sources of this corpus are pictures",
+            hint="add --sample-target",
         )
-    if alpha is not None and kind not in CUTS:
+    if alpha is not None and kind not in WORD_SAMPLERS:
         raise OptionError(
-            f"--subword-sampling cannot be combined with subwords of kind {kind}, of which a sentence has one cut only",
+            f"--subword-sampling cannot be combined with subwords of kind {kind}: they segment a sentence in one way",
             hint="leave it out, or prepare with --tokenizer unigram or bpe",
         )
 
 
-def with_tokens_dropped(ids: IntArray, share: float, generator: np.random.Generator) -> IntArray:
-    """`ids` (B, S) with this share of the tokens replaced by the unknown one; marks and padding stay.
+def make_rewrites(config: TrainConfig, swaps: WordSwaps | None) -> tuple[TextRewrite, ...]:
+    """Returns the text rewrites of a training, in the order in which a text passes through them.
 
-    Source: Bowman et al. (2016), "Generating Sentences from a Continuous Space", section 3.1, for the decoder's input;
-    Sennrich and Zhang (2019), "Revisiting Low-Resource Neural Machine Translation", for both sides (0.1). They make the
-    embedding zero; that of the unknown token is learned, and is what a rare character gets later.
+    A rewrite with a share of 0 is given no pairs. Word swaps are listed only if they were learned, which takes time.
     """
-    dropped = (generator.random(ids.shape) < share) & ~np.isin(ids, MARKS)
-    return np.where(dropped, np.asarray(UNKNOWN, ids.dtype), ids)
+    rewrites = PlaceholderAugmentation(config.placeholders), CarelessSpelling(config.careless)
+    return rewrites if swaps is None else (swaps, *rewrites)
 
 
-def with_sampled_subwords(
-    ids: IntArray, tokenizer: Tokenizer, alpha: float, generator: np.random.Generator
-) -> IntArray:
-    """The sentences of `ids` (B, S), which end with END, cut into subwords that are drawn (`Tokenizer.sample_all`).
+@dataclass(frozen=True)
+class Augmentation:
+    """Rewrites the texts of groups of training pairs and samples their subwords."""
 
-    Sentences with unknown tokens, which cannot be spelled again, and with placeholders, which would be cut too,
-    stay as they are.
+    source_tokenizer: Tokenizer | None  # None where sources are pictures, which are never changed
+    target_tokenizer: Tokenizer
+    rewrites: tuple[TextRewrite, ...] = ()
+    alpha: float | None = None  # of sampled subwords (`Tokenizer.sample_all`); None: the best segmentation
+    sample_target: bool = False
+
+    def augment_group(
+        self, source: SourceArray, target: IntArray, generator: np.random.Generator
+    ) -> tuple[SourceArray, IntArray]:
+        """Returns both sides of a group, `source` (B, S) and `target` (B, T), as they are learned this time.
+
+        Each row ends with END. A row that no rewrite changes, and whose subwords are not sampled, keeps its ids. If no
+        row is to be rewritten or sampled, the arrays themselves are returned, and nothing is decoded.
+        """
+        # 1. Draw the pairs that each rewrite is given.
+        shares = np.array([rewrite.share for rewrite in self.rewrites])
+        chosen = generator.random((len(shares), len(target))) < shares[:, np.newaxis]  # (R, B)
+        # 2. Decode these pairs, or all pairs where subwords are sampled.
+        is_decoded = chosen.any(axis=0) | (self.alpha is not None)  # (B,)
+        rows = np.flatnonzero(is_decoded & self.find_readable(source, target))  # (C,)
+        if not len(rows):
+            return source, target
+        pairs = self.decode_pairs(source, target, rows)
+        # 3. Pass the texts through the rewrites, one after the other.
+        rewritten = apply_rewrites(self.rewrites, chosen[:, rows], pairs, generator)
+        # 4. Encode the texts that changed; where subwords are sampled, encode all of them.
+        if self.source_tokenizer is not None:
+            texts = [(old.source, new.source) for old, new in zip(pairs, rewritten, strict=True)]
+            changed = encode_changed(texts, self.source_tokenizer, self.alpha, generator)
+            source = replace_rows(source, rows, changed)
+        texts = [(old.target, new.target) for old, new in zip(pairs, rewritten, strict=True)]
+        alpha = self.alpha if self.sample_target else None
+        changed = encode_changed(texts, self.target_tokenizer, alpha, generator)
+        return source, replace_rows(target, rows, changed)
+
+    def find_readable(self, source: SourceArray, target: IntArray) -> NDArray[np.bool_]:
+        """Returns which pairs (B,) can be decoded and encoded again.
+
+        A tokenizer that falls back to bytes would spell `UNREADABLE`. It never makes unknown tokens of a text either.
+        """
+        is_readable = np.ones(len(target), dtype=bool)
+        for tokenizer, ids in ((self.source_tokenizer, source), (self.target_tokenizer, target)):
+            if tokenizer is not None and not tokenizer.has_unknown:
+                is_readable &= ~(ids == UNKNOWN).any(axis=1)
+        return is_readable
+
+    def decode_pairs(self, source: SourceArray, target: IntArray, rows: IntArray) -> list[SentencePair]:
+        """Returns the texts of the pairs `rows` (C,) of a group; the text of a picture is empty."""
+        tokenizer = self.source_tokenizer
+        sources = [""] * len(rows) if tokenizer is None else decode_rows(source[rows], tokenizer)
+        return list(map(SentencePair, sources, decode_rows(target[rows], self.target_tokenizer)))
+
+
+def apply_rewrites(
+    rewrites: Sequence[TextRewrite],
+    chosen: NDArray[np.bool_],
+    pairs: Sequence[SentencePair],
+    generator: np.random.Generator,
+) -> list[SentencePair]:
+    """Returns the pairs (C,) after all rewrites, each of which is given its `chosen` (R, C) pairs."""
+    rewritten = list(pairs)
+    for rewrite, is_chosen in zip(rewrites, chosen, strict=True):
+        indices = np.flatnonzero(is_chosen).tolist()
+        changed = rewrite.rewrite_pairs([rewritten[index] for index in indices], generator)
+        for index, pair in zip(indices, changed, strict=True):
+            rewritten[index] = pair
+    return rewritten
+
+
+def decode_rows(ids: IntArray, tokenizer: Tokenizer) -> list[str]:
+    """Returns the texts of the rows of `ids` (C, S), with `UNREADABLE` for each unknown token."""
+    counts = (ids == UNKNOWN).sum(axis=1).tolist()  # (C,)
+    piece = BLANK + UNREADABLE if tokenizer.settings.kind == "word" else UNREADABLE
+    known = iter(tokenizer.decode_all(row.tolist() for row, count in zip(ids, counts, strict=True) if not count))
+    return [
+        tokenizer.decode_with_unknown(row.tolist(), [piece] * count) if count else next(known)
+        for row, count in zip(ids, counts, strict=True)
+    ]
+
+
+def encode_changed(
+    texts: Sequence[tuple[str, str]], tokenizer: Tokenizer, alpha: float | None, generator: np.random.Generator
+) -> dict[int, list[int]]:
+    """Returns the ids, by index, of the texts that are to be learned with other ids than before.
+
+    Each of `texts` (C,) is what a text was before the rewrites, and what it is after them. Without an `alpha` only the
+    texts that changed are encoded; with one the subwords of all texts are sampled. Sampling would take placeholders
+    apart, so a text with placeholders keeps its best segmentation.
     """
-    fixed = [UNKNOWN, *tokenizer.placeholder_ids]
-    known = np.asarray(~np.isin(ids, fixed).any(axis=1), dtype=bool)
-    seed = int(generator.integers(2**31))
-    sampled = iter(tokenizer.sample_all(tokenizer.decode_all(ids[known].tolist()), alpha=alpha, seed=seed))
-    return pad_rows(
-        [[*next(sampled), END] if is_known else row.tolist() for row, is_known in zip(ids, known, strict=True)]
-    )
+    sampled = [
+        index for index, (_, text) in enumerate(texts) if alpha is not None and not PLACEHOLDER_PATTERN.search(text)
+    ]
+    different = {index for index, (before, after) in enumerate(texts) if before != after}
+    plain = sorted(different.difference(sampled))
+    ids = dict(zip(plain, tokenizer.encode_all([texts[index][1] for index in plain]), strict=True))
+    if alpha is not None:
+        seed = int(generator.integers(SEEDS))
+        segmentations = tokenizer.sample_all([texts[index][1] for index in sampled], alpha=alpha, seed=seed)
+        ids |= zip(sampled, segmentations, strict=True)
+    return ids
 
 
-def previous_of(target: IntArray) -> IntArray:
-    """(B, T): what stands before each token of `target` (B, T), START before the first."""
-    previous = np.roll(np.where(target == END, PAD, target), 1, axis=1)
-    previous[:, 0] = START
-    return previous
+def replace_rows(array: IntArray, rows: IntArray, changed: Mapping[int, Sequence[int]]) -> IntArray:
+    """Returns `array` (B, S), as wide as its longest row, with new ids and END in some of the `rows` (C,).
+
+    `changed` has the ids by their index in `rows`.
+    """
+    if not changed:
+        return array
+    sequences = {rows[index]: [*ids, END] for index, ids in changed.items()}
+    lengths = (array != PAD).sum(axis=1)  # (B,)
+    lengths[list(sequences)] = [len(sequence) for sequence in sequences.values()]
+    replaced = np.full((len(array), lengths.max()), PAD, dtype=array.dtype)
+    width = min(array.shape[1], replaced.shape[1])
+    replaced[:, :width] = array[:, :width]
+    for row, sequence in sequences.items():
+        replaced[row] = PAD
+        replaced[row, : len(sequence)] = sequence
+    return replaced
+
+
+def learn_word_swaps(
+    split: EncodedSplit, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer, share: float
+) -> WordSwaps:
+    """Learns word swaps from the texts of all pairs of a split, or of many pairs that are spread evenly over it."""
+    count = len(split.target)
+    rows = np.linspace(0, count, min(count, PAIRS_FOR_SWAPS), endpoint=False).astype(np.int64)
+    sources, targets = list[str](), list[str]()
+    for chunk in np.array_split(rows, -(-len(rows) // ROWS_PER_CHUNK)):
+        sources += source_tokenizer.decode_all(split.source.pad_rows(chunk).tolist())
+        targets += target_tokenizer.decode_all(pad_ragged(split.target, chunk).tolist())
+    return WordSwaps(sources, targets, share)

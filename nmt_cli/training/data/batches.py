@@ -1,47 +1,43 @@
-"""What a network sees of a corpus: the sizes of its vocabularies, batches of ids for the training step, the dev set."""
+"""Turns a corpus into what a network learns from: the sizes of its vocabularies, and batches of ids for the train step.
+
+Letters: B pairs of a batch or group, S source positions, T target positions, R regions of a picture, D features.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nmt_cli.arrays.batching import BatchSize, Pool, PoolShape, count_batches, order_by_length, pool_batches
 from nmt_cli.arrays.padding import pad_ragged
-from nmt_cli.arrays.special_ids import END, START, UNKNOWN
+from nmt_cli.arrays.special_ids import END, PAD, START
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.manifest import PictureStatistics
 from nmt_cli.model.config import Vocabularies
-from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import previous_of, with_sampled_subwords, with_tokens_dropped
-from nmt_cli.training.data.placeholders import with_placeholders
+from nmt_cli.training.data.augmentation import Augmentation, learn_word_swaps, make_rewrites
 from nmt_cli.training.data.replay import EpochRows, Replayed
+from nmt_cli.training.data.word_dropout import drop_tokens
 from nmt_cli.training.data.word_swaps import WordSwaps
 
 AheadItem = TypeVar("AheadItem")
-# What makes another pair of texts of a source and its target.
-Rewrite = Callable[[str, str], tuple[str, str]]
 
-# Tokens of a sentence from which on a batch has fewer sentences: 128 of 100 tokens each took 3.5 GB at a vocabulary
-# of 8,000, and their gradient says as much as that of a third of them.
-LONG = 32
-# Where both lengths change, like ones are found among more: with drawn subwords 5 % of the cells are padding, 15 % with
-# the usual shape; with swapped words 2 % and 8 %.
-BOTH_VARY = PoolShape(batches_of_group=64, groups_of_pool=8)
-PAIRS_FOR_SWAPS = 200_000  # from which is learned what stands for what: more take memory, and say little else
-ROWS_AT_ONCE = 10_000  # of which the texts are made together
+# Batches of longer sentences have fewer of them: 128 sentences of 100 tokens took 3.5 GB with a vocabulary of 8,000,
+# and their gradient says as much as that of a third of them.
+LONG_SENTENCE = 32  # tokens
+# Where the lengths of both sides change, more rows are sorted together: with sampled subwords 5 % of the cells are
+# padding, 15 % with the usual shape; with word swaps 2 % and 8 %.
+BOTH_SIDES_VARY = PoolShape(batches_of_group=64, groups_of_pool=8)
 
 
-def vocabularies_of(corpus: PreparedCorpus) -> Vocabularies:
-    """What the sizes of a network follow from."""
+def read_vocabularies(corpus: PreparedCorpus) -> Vocabularies:
+    """Returns the sizes from which those of a network follow."""
     target = corpus.target_tokenizer.vocabulary_size
     if isinstance(corpus.manifest.source, PictureStatistics):
         return Vocabularies(source=0, target=target, joint=False, features=corpus.manifest.source.depth)
@@ -60,10 +56,12 @@ class Batch:
 
     @property
     def sides(self) -> tuple[IntArray, IntArray]:
+        """Source and target."""
         return self.source, self.target
 
 
-def batch_of(split: EncodedSplit, rows: IntArray) -> Batch:
+def make_batch(split: EncodedSplit, rows: IntArray) -> Batch:
+    """Returns the pairs `rows` (B,) of a split as they are."""
     return Batch(
         source=split.source.pad_rows(rows),
         previous=pad_ragged(split.target, rows, start=START),
@@ -85,168 +83,123 @@ class TrainingBatches:
             most=config.epoch_pairs,
         )
         self.split = self.epoch_rows.split
-        self.source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
-        self.target_tokenizer = corpus.target_tokenizer
-        self.size = batch_size(config)
+        self.size = choose_batch_size(config)
         self.config = config
-        self.swaps = self.learn_swaps(self.source_tokenizer) if config.swap_words and self.source_tokenizer else None
-        # Batches in the first epoch; of a part of the pairs, or with a replay, another may have one more or less.
+        self.has_pictures = corpus.has_pictures
+        source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
+        self.swaps: WordSwaps | None = None
+        if config.swap_words and source_tokenizer is not None:
+            self.swaps = learn_word_swaps(self.split, source_tokenizer, corpus.target_tokenizer, config.swap_words)
+        self.augmentation = Augmentation(
+            source_tokenizer=source_tokenizer,
+            target_tokenizer=corpus.target_tokenizer,
+            rewrites=() if corpus.has_pictures else make_rewrites(config, self.swaps),  # a picture has no text
+            alpha=config.subword_sampling,
+            sample_target=config.sample_target,
+        )
+        # The batches of the first epoch; with a part of the pairs, or a replay, other epochs may have one more or less.
         self.steps = count_batches(*self.measure_rows(self.epoch_rows.select_rows(1)), size=self.size)
-        self.updates = -(-self.steps // config.accumulate)  # of the weights in one epoch
+        self.updates = -(-self.steps // config.accumulate)  # of the weights, in one epoch
 
-    def learn_swaps(self, source_tokenizer: Tokenizer) -> WordSwaps:
-        """From the texts of all pairs, or of many, evenly spread."""
-        count = len(self.split.target)
-        rows = np.linspace(0, count, min(count, PAIRS_FOR_SWAPS), endpoint=False).astype(np.int64)
-        texts: tuple[list[str], list[str]] = [], []
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            batch = batch_of(self.split, rows[start : start + ROWS_AT_ONCE])
-            for lines, tokenizer, side in zip(
-                texts, (source_tokenizer, self.target_tokenizer), batch.sides, strict=True
-            ):
-                lines += tokenizer.decode_all(side.tolist())
-        return WordSwaps(*texts)
-
-    def updates_of(self, number: int, *, skip: int = 0) -> Iterator[list[Batch]]:
-        """The batches of an epoch by the updates that they make, but for the first `skip` updates."""
-        batches = self.make_epoch(number, skip=skip * self.config.accumulate)
+    def make_updates(self, epoch: int, *, skip: int = 0) -> Iterator[list[Batch]]:
+        """Yields the batches of each update of an epoch, from 1, without the first `skip` updates."""
+        batches = self.make_epoch(epoch, skip=skip * self.config.accumulate)
         while group := list(islice(batches, self.config.accumulate)):
             yield group
 
-    def make_epoch(self, number: int, *, skip: int = 0) -> Iterator[Batch]:
-        """The batches of an epoch, from 1, but for the first `skip`; the others are what they would be with those."""
-        for pool in make_ahead(self.make_pools(number, skip)):
+    def make_epoch(self, epoch: int, *, skip: int = 0) -> Iterator[Batch]:
+        """Yields the batches of an epoch, from 1, without the first `skip`; the others do not depend on `skip`."""
+        for pool in make_ahead(self.make_pools(epoch, skip)):
             yield from pool
 
-    def make_pools(self, number: int, skip: int) -> Iterator[list[Batch]]:
-        """The same, pool by pool."""
-        rows, seed = self.epoch_rows.select_rows(number), self.config.seed
-        pools = pool_batches(*self.measure_rows(rows), size=self.size, shape=self.shape, seed=seed, epoch=number)
+    def make_pools(self, epoch: int, skip: int) -> Iterator[list[Batch]]:
+        """Yields the batches of `make_epoch` pool by pool.
+
+        Each pool has a random generator of its own, so that skipping pools does not change the others.
+        """
+        rows, seed = self.epoch_rows.select_rows(epoch), self.config.seed
+        pools = pool_batches(*self.measure_rows(rows), size=self.size, shape=self.shape, seed=seed, epoch=epoch)
         for index, pool in enumerate(pools):
             batches = sum(map(len, pool))
             if skip < batches:
-                generator = np.random.default_rng([seed, number, index])
-                yield self.vary_pool([[rows[batch] for batch in group] for group in pool], generator)[skip:]
+                generator = np.random.default_rng([seed, epoch, index])
+                yield self.augment_pool([[rows[batch] for batch in group] for group in pool], generator)[skip:]
             skip = max(0, skip - batches)
 
-    def vary_pool(self, pool: Pool, generator: np.random.Generator) -> list[Batch]:
-        """The batches of a pool in random order. What varies changes lengths: each group is cut into batches anew."""
+    def augment_pool(self, pool: Pool, generator: np.random.Generator) -> list[Batch]:
+        """Returns the augmented batches of a pool in random order."""
         batches: list[Batch] = []
         for group in pool:
-            varied = self.vary_batch(batch_of(self.split, np.concatenate(group)), generator)
-            batches += cut_batch(varied, list(map(len, group)), generator)
-        return [batches[number] for number in generator.permutation(len(batches))]
+            # 1. Augment the batches of a group together.
+            augmented = self.augment_batch(make_batch(self.split, np.concatenate(group)), generator)
+            # 2. Their rows have other lengths now: cut the group into batches anew.
+            batches += cut_batch(augmented, list(map(len, group)), generator)
+        # 3. Shuffle the batches of all groups.
+        return [batches[index] for index in generator.permutation(len(batches))]
 
     @property
     def shape(self) -> PoolShape:
-        if self.source_tokenizer is None:
-            return PoolShape(1, 1)  # pictures are large, and stay so
-        return BOTH_VARY if self.config.sample_target or self.swaps is not None else PoolShape()
+        """How many batches are augmented together."""
+        if self.has_pictures:
+            return PoolShape(1, 1)  # pictures take much memory, and their size does not change
+        return BOTH_SIDES_VARY if self.config.sample_target or self.swaps is not None else PoolShape()
 
     def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Returns the lengths of these rows on both sides, by which they are batched; pictures are all alike."""
+        """Returns the lengths of these rows on both sides, by which they are batched; pictures all have one size."""
         target = self.split.target.lengths[rows]
-        return target if self.source_tokenizer is None else self.split.source.lengths[rows], target
+        return target if self.has_pictures else self.split.source.lengths[rows], target
 
-    def vary_batch(self, batch: Batch, generator: np.random.Generator) -> Batch:
-        """The batch as it is learned this time. What is dropped is dropped last, or it could not be spelled."""
-        config = self.config
-        if self.source_tokenizer is not None:  # nobody types a picture, and it has no words
-            batch = self.vary_text(batch, self.source_tokenizer, generator)
-        source, previous, target = batch.source, batch.previous, batch.target
-        if config.subword_sampling is not None and config.sample_target:
-            target = with_sampled_subwords(target, self.target_tokenizer, config.subword_sampling, generator)
-            previous = previous_of(target)
-        if config.word_dropout:
-            source = with_tokens_dropped(source, config.word_dropout, generator) if source.ndim == 2 else source
-            previous = with_tokens_dropped(previous, config.word_dropout, generator)
+    def augment_batch(self, batch: Batch, generator: np.random.Generator) -> Batch:
+        """Returns a batch as it is learned this time."""
+        # 1. Rewrite texts and sample subwords.
+        source, target = self.augmentation.augment_group(batch.source, batch.target, generator)
+        previous = batch.previous if target is batch.target else shift_right(target)
+        # 2. Drop tokens. This comes last, since an unknown token has no text. The target keeps them: the network has
+        #    to predict what its input lacks.
+        if self.config.word_dropout:
+            source = source if self.has_pictures else drop_tokens(source, self.config.word_dropout, generator)
+            previous = drop_tokens(previous, self.config.word_dropout, generator)
         return Batch(source, previous, target)
-
-    def vary_text(self, batch: Batch, tokenizer: Tokenizer, generator: np.random.Generator) -> Batch:
-        """With other words and other spellings of the source."""
-        config = self.config
-        carried, careless = generator.random((2, len(batch.source))) < [[config.placeholders], [config.careless]]
-        tokenizers = tokenizer, self.target_tokenizer
-        if self.swaps is not None:
-            swapped = generator.random(len(batch.source)) < config.swap_words
-            batch = rewrite_batch(batch, swapped, tokenizers, partial(self.swaps.swap_words, generator=generator))
-        batch = rewrite_batch(batch, carried, tokenizers, partial(with_placeholders, generator=generator))
-        source = with_careless(batch.source, careless, tokenizer)
-        if config.subword_sampling is not None:
-            source = with_sampled_subwords(source, tokenizer, config.subword_sampling, generator)
-        return Batch(source, batch.previous, batch.target)
 
 
 def make_ahead(items: Iterator[AheadItem]) -> Iterator[AheadItem]:
-    """The items, each made in another thread, all but the first while the one before it is in use."""
+    """Yields the items; while one of them is in use, another thread makes the next."""
     maker = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
         coming = maker.submit(next, items, None)
         while (item := coming.result()) is not None:
             coming = maker.submit(next, items, None)
             yield item
-    finally:  # whoever does not want the rest need not wait for the one that is being made
+    finally:  # a consumer that stops early does not wait for the item that is being made
         maker.shutdown(wait=False, cancel_futures=True)
 
 
-def cut_batch(batch: Batch, rows: Sequence[int], generator: np.random.Generator) -> list[Batch]:
-    """A batch as several of so many `rows`, shortest first, each no wider than it must be."""
-    if len(rows) == 1:
+def shift_right(target: IntArray) -> IntArray:
+    """Returns the token before each of `target` (B, T), which ends with END: START before the first."""
+    previous = np.roll(np.where(target == END, PAD, target), 1, axis=1)
+    previous[:, 0] = START
+    return previous
+
+
+def cut_batch(batch: Batch, sizes: Sequence[int], generator: np.random.Generator) -> list[Batch]:
+    """Cuts a batch into several with so many rows, the shortest rows first, each no wider than its longest row."""
+    if len(sizes) == 1:
         return [batch]
-    lengths = (batch.source != 0).sum(axis=1), (batch.target != 0).sum(axis=1)  # each (B,)
+    lengths = (batch.source != PAD).sum(axis=1), (batch.target != PAD).sum(axis=1)  # each (B,)
     order = order_by_length(*lengths, generator)
-    parts = np.split(order, np.cumsum(rows)[:-1])
+    parts = np.split(order, np.cumsum(sizes)[:-1])
     return [narrow_batch(batch, part, *(int(side[part].max()) for side in lengths)) for part in parts]
 
 
-def narrow_batch(batch: Batch, rows: IntArray, source: int, target: int) -> Batch:
-    """Some rows of a batch, as wide as given."""
-    return Batch(batch.source[rows, :source], batch.previous[rows, :target], batch.target[rows, :target])
+def narrow_batch(batch: Batch, rows: IntArray, source_width: int, target_width: int) -> Batch:
+    """Returns some rows of a batch, cut to these widths."""
+    return Batch(
+        batch.source[rows, :source_width], batch.previous[rows, :target_width], batch.target[rows, :target_width]
+    )
 
 
-def batch_size(config: TrainConfig) -> BatchSize:
-    """What bounds a batch: its tokens if so asked, or else sentences, and in long ones tokens too, for the memory."""
+def choose_batch_size(config: TrainConfig) -> BatchSize:
+    """Returns the limit of a batch: its tokens if asked for, or else sentences, and tokens if these are long."""
     if config.batch_tokens is not None:
         return BatchSize(cells=config.batch_tokens)
-    return BatchSize(rows=config.batch, cells=config.batch * LONG)
-
-
-def rewrite_batch(
-    batch: Batch, chosen: NDArray[np.bool_], tokenizers: tuple[Tokenizer, Tokenizer], rewrite: Rewrite
-) -> Batch:
-    """`batch` with the texts of the rows `chosen` (B,) as `rewrite` has them; what cannot be spelled stays."""
-    chosen = chosen & ~(batch.source == UNKNOWN).any(axis=1) & ~(batch.target == UNKNOWN).any(axis=1)
-    if not chosen.any():
-        return batch
-    texts = (
-        tokenizer.decode_all(side[chosen].tolist()) for tokenizer, side in zip(tokenizers, batch.sides, strict=True)
-    )
-    pairs = [rewrite(source, target) for source, target in zip(*texts, strict=True)]
-    sides = [
-        with_rows(side, chosen, [[*ids, END] for ids in tokenizer.encode_all(rewritten)])
-        for side, tokenizer, rewritten in zip(batch.sides, tokenizers, zip(*pairs, strict=True), strict=True)
-    ]
-    return Batch(sides[0], previous_of(sides[1]), sides[1])
-
-
-def with_careless(source: IntArray, chosen: NDArray[np.bool_], tokenizer: Tokenizer) -> IntArray:
-    """`source` (B, S) with the rows `chosen` (B,) as a person types who is in a hurry (`carelessly`)."""
-    if not chosen.any():
-        return source
-    texts = map(write_carelessly, tokenizer.decode_all(source[chosen].tolist()))
-    return with_rows(source, chosen, [[*ids, END] for ids in tokenizer.encode_all(texts)])
-
-
-def with_rows(array: IntArray, chosen: NDArray[np.bool_], sequences: list[list[int]]) -> IntArray:
-    """`array` (B, S) in which the rows `chosen` (B,) are these sequences, made wider where one is longer."""
-    wider = np.zeros((len(array), max(array.shape[1], *map(len, sequences))), dtype=array.dtype)
-    wider[:, : array.shape[1]] = array
-    for row, ids in zip(np.flatnonzero(chosen), sequences, strict=True):
-        wider[row] = 0
-        wider[row, : len(ids)] = ids
-    return wider
-
-
-def write_carelessly(text: str) -> str:
-    """In lower case and without the final mark, as people type into a translator; a mark alone stays."""
-    return text.lower().rstrip(".!?。！？ ") or text
+    return BatchSize(rows=config.batch, cells=config.batch * LONG_SENTENCE)

@@ -1,4 +1,4 @@
-"""A dictionary learned from sentence pairs: which word stands for which, as far as both languages agree on it.
+"""A lexicon learned from sentence pairs: which word translates which, as far as both directions agree.
 
 Letters: P sentence pairs, N words of all sentences of one side, V different ones, L links (a source word and a target
 word of one pair), K different links. Knows text only.
@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import FloatArray, IntArray
-from nmt_cli.text.words import word_pattern
+from nmt_cli.text.words import choose_word_pattern
 
-ROUNDS = 4  # of expectation maximisation; after these the best translation of a word hardly changes
-LEAST = 0.2  # probability, in both directions, of a translation
-LEAST_OF_ONE = 0.5  # the same of words that were seen once
-MOST_LINKS = 10_000_000  # that are learned from; they take 80 bytes each
+ROUNDS = 4  # of expectation maximisation; later ones hardly change the best translation of a word
+MIN_PROBABILITY = 0.2  # of a translation, in both directions
+MIN_PROBABILITY_ONCE = 0.5  # the same for words that occur once
+MOST_LINKS = 10_000_000  # that are learned from; each takes 80 bytes
 
 
 @dataclass(frozen=True)
@@ -28,94 +28,101 @@ class WordTable:
     """The words of the texts of one side."""
 
     texts: list[list[str]]  # P
-    vocabulary: list[str]  # (V,), in the order of their first use
-    numbers: IntArray  # (N,): of the words of all texts, in the vocabulary
+    vocabulary: list[str]  # (V,), in the order of first use
+    indices: IntArray  # (N,), of the words of all texts, in the vocabulary
     lengths: IntArray  # (P,)
-    within: Counter[str]  # how often each word stands within texts, and not first
+    within_counts: Counter[str]  # how often each word occurs in a text but as its first
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> WordTable:
+        """Splits `texts` (P,) into words and counts them."""
         sentences = [[word[0] for word in find_words(text)] for text in texts]
-        within = Counter(word for words in sentences for word in words[1:])
-        sentences = [without_capital(words, within) for words in sentences]
-        numbers: dict[str, int] = {}
-        flat = [numbers.setdefault(word, len(numbers)) for words in sentences for word in words]
-        return cls(
-            sentences, list(numbers), np.array(flat, np.int64), np.array([*map(len, sentences)], np.int64), within
-        )
+        within_counts = Counter(word for words in sentences for word in words[1:])
+        sentences = [truecase_words(words, within_counts) for words in sentences]
+        vocabulary: dict[str, int] = {}
+        indices = [vocabulary.setdefault(word, len(vocabulary)) for words in sentences for word in words]
+        lengths = np.array([*map(len, sentences)], np.int64)
+        return cls(sentences, list(vocabulary), np.array(indices, np.int64), lengths, within_counts)
 
 
 def find_words(text: str) -> list[re.Match[str]]:
-    """Words and numbers, where they stand; neither punctuation nor placeholders."""
-    return [match for match in word_pattern(text).finditer(text) if match[0][0].isalnum()]
+    """Finds the words and numbers of a text, but neither punctuation nor placeholders."""
+    return [match for match in choose_word_pattern(text).finditer(text) if match[0][0].isalnum()]
 
 
-def without_capital(words: list[str], within: Counter[str]) -> list[str]:
-    """The words of a text; the first without its capital where that is more frequent `within` texts."""
+def truecase_words(words: list[str], within_counts: Mapping[str, int]) -> list[str]:
+    """Returns the words of a text, the first without its capital if it is more frequent so `within` texts."""
     first = "".join(words[:1])
     small = first[:1].lower() + first[1:]
-    return [small, *words[1:]] if within[small] > within[first] else words
+    return [small, *words[1:]] if within_counts[small] > within_counts[first] else words
 
 
 def learn_lexicon(source: WordTable, target: WordTable) -> dict[str, str]:
-    """The translation of each source word that is the likeliest of its translation, too.
+    """Returns the translation of each source word that is in turn the likeliest translation of its translation.
 
-    Source: Brown et al. (1993), "The Mathematics of Statistical Machine Translation", model 1, in both directions. What
-    no word of the other side explains (there, the empty word) has the word's share of all words for a probability.
+    Source: Brown et al. (1993), "The Mathematics of Statistical Machine Translation", model 1, in both directions. The
+    empty word, which explains what no word of the other side explains, translates to each word with the relative
+    frequency of that word.
     """
-    of_source, of_target = link_all(source.lengths, target.lengths)
+    # 1. Link every word of a source with every word of its target, and number the different links.
+    source_positions, target_positions = link_all(source.lengths, target.lengths)  # (L,)
     width = len(target.vocabulary)
-    together, link = np.unique(source.numbers[of_source] * width + target.numbers[of_target], return_inverse=True)
-    ours, theirs = together // width, together % width  # (K,)
-    forward = estimate_probabilities(ours, theirs, link, target.numbers, of_target)
-    backward = estimate_probabilities(theirs, ours, link, source.numbers, of_source)
+    pairs = source.indices[source_positions] * width + target.indices[target_positions]  # (L,)
+    different, links = np.unique(pairs, return_inverse=True)
+    source_words, target_words = different // width, different % width  # (K,)
+    # 2. Estimate the probabilities of translations in both directions.
+    forward = estimate_probabilities(source_words, target_words, links, target.indices, target_positions)
+    backward = estimate_probabilities(target_words, source_words, links, source.indices, source_positions)
+    # 3. Keep the links that both directions find best, and likely enough: more so for words that occur once.
     least = np.minimum(forward, backward)
-    seen = np.minimum(np.bincount(source.numbers)[ours], np.bincount(target.numbers)[theirs])
-    sure = (
-        is_likeliest(ours, forward)
-        & is_likeliest(theirs, backward)
-        & (least >= np.where(seen > 1, LEAST, LEAST_OF_ONE))
-    )
-    return {source.vocabulary[ours[pair]]: target.vocabulary[theirs[pair]] for pair in np.flatnonzero(sure)}
+    occurrences = np.minimum(np.bincount(source.indices)[source_words], np.bincount(target.indices)[target_words])
+    threshold = np.where(occurrences > 1, MIN_PROBABILITY, MIN_PROBABILITY_ONCE)
+    is_sure = is_likeliest(source_words, forward) & is_likeliest(target_words, backward) & (least >= threshold)
+    return {
+        source.vocabulary[source_words[link]]: target.vocabulary[target_words[link]] for link in np.flatnonzero(is_sure)
+    }
 
 
 def link_all(source_lengths: IntArray, target_lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Every word of a source with every word of its target: where both stand (L,) among the words of all sentences.
+    """Links every word of a source with every word of its target; lengths are (P,).
 
-    Of the first pairs, as many as make no more than MOST_LINKS.
+    Returns the positions (L,) of both words of each link among the words of all sentences. Only the first pairs, with
+    MOST_LINKS links at most, are linked.
     """
     counts = source_lengths * target_lengths  # (P,)
     counts = np.where(np.cumsum(counts) <= MOST_LINKS, counts, 0)
-    pair = np.repeat(np.arange(len(counts)), counts)
-    within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    pair = np.repeat(np.arange(len(counts)), counts)  # (L,)
+    link = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)  # (L,), within its pair
     starts = (np.cumsum(lengths) - lengths for lengths in (source_lengths, target_lengths))
-    of_source, of_target = (start[pair] for start in starts)
+    source_start, target_start = (start[pair] for start in starts)
     width = target_lengths[pair]
-    return of_source + within // width, of_target + within % width
+    return source_start + link // width, target_start + link % width
 
 
 def estimate_probabilities(
-    condition: IntArray, made: IntArray, link: IntArray, words: IntArray, at: IntArray
+    conditions: IntArray, outcomes: IntArray, links: IntArray, words: IntArray, positions: IntArray
 ) -> FloatArray:
-    """(K,): how likely each `made` word is as the translation of the word `given` (K,).
+    """Estimates how likely each word of `outcomes` (K,) is as the translation of that of `conditions` (K,).
 
-    `link` (L,) says which of the K each link is, `at` (L,) which of the `words` (N,) it explains.
+    `links` (L,) tells which of the K each link is, and `positions` (L,) which of `words` (N,) it explains.
     """
-    share = np.bincount(words) / len(words)
-    of_none = share[words]  # (N,)
-    probabilities: FloatArray = share[made]
+    frequency = np.bincount(words) / len(words)
+    by_empty_word = frequency[words]  # (N,)
+    probabilities: FloatArray = frequency[outcomes]  # (K,)
     for _ in range(ROUNDS):
-        chances = probabilities[link]
-        explained = of_none + np.bincount(at, chances, minlength=len(words))
-        expected = np.bincount(link, chances / explained[at])
-        probabilities = expected / np.bincount(condition, expected)[condition]
+        # 1. Share each word among the links that may explain it, and the empty word.
+        weights = probabilities[links]  # (L,)
+        totals = by_empty_word + np.bincount(positions, weights, minlength=len(words))  # (N,)
+        expected = np.bincount(links, weights / totals[positions])  # (K,)
+        # 2. Normalise the expected counts of each condition.
+        probabilities = expected / np.bincount(conditions, expected)[conditions]
     return probabilities
 
 
-def is_likeliest(condition: IntArray, probabilities: FloatArray) -> NDArray[np.bool_]:
-    """(K,): which is the best of all with the same `given` word."""
-    order = np.lexsort((probabilities, condition))
-    last = np.diff(condition[order], append=-1) != 0
-    best = np.zeros(len(condition), dtype=bool)
-    best[order[last]] = True
+def is_likeliest(conditions: IntArray, probabilities: FloatArray) -> NDArray[np.bool_]:
+    """Whether each of `probabilities` (K,) is the highest among those with the same condition; the last if several."""
+    order = np.lexsort((probabilities, conditions))
+    is_last = np.diff(conditions[order], append=-1) != 0
+    best = np.zeros(len(conditions), dtype=bool)
+    best[order[is_last]] = True
     return best

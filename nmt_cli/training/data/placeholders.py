@@ -1,6 +1,6 @@
-"""What teaches a network to carry placeholders over: words that stand on both sides become placeholders.
+"""Placeholder augmentation: words that both sides share become placeholders, so that the network learns to copy these.
 
-Few sentences hold addresses or amounts, but many hold names and numbers that are the same in both languages.
+Few sentences have addresses or amounts, but many have names and numbers that are the same in both languages.
 Knows text only.
 """
 
@@ -8,59 +8,78 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from nmt_cli.corpus.dataset import SentencePair
 from nmt_cli.text.symbols import PLACEHOLDERS
 
-MOST = 3  # words of a sentence that are replaced at most
-SHORTEST = 3  # letters of a word that counts as a name; shorter ones are mostly "in" and "an" of related languages
-EDGE = 1 / 3  # share of sentences without such a word that get a placeholder at an end instead
+MOST_WORDS = 3  # the largest number of words of a sentence that are replaced
+SHORTEST_NAME = 3  # letters of a name; shorter words are mostly an "in" or "an" of related languages
+EDGE_SHARE = 1 / 3  # share of the pairs without a shared word that get a placeholder at one end
 
-MARKS = ".!?。！？"
+FINAL_MARKS = ".!?。！？"
 WORD = re.compile(r"(?<![\w⟦])\w[\w'’]*(?:-\w+)*")
 
 
-def with_placeholders(source: str, target: str, generator: np.random.Generator) -> tuple[str, str]:
-    """The pair with up to three shared words replaced on both sides; of some pairs without any, one at an end.
+@dataclass(frozen=True)
+class PlaceholderAugmentation:
+    """Puts placeholders into sentence pairs, the same ones on both sides."""
 
-    Which of the ten placeholders stand in is drawn, so that all are learnt alike.
+    share: float
+
+    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
+        """Returns the pairs with the placeholders of `insert_placeholders`."""
+        return [insert_placeholders(source, target, generator) for source, target in pairs]
+
+
+def insert_placeholders(source: str, target: str, generator: np.random.Generator) -> SentencePair:
+    """Replaces up to three shared words on both sides; a third of the pairs without any get one placeholder at an end.
+
+    The placeholders are drawn from all ten, so that the network learns all of them equally well. A pair that has all
+    ten already stays as it is.
     """
     free = [name for name in PLACEHOLDERS if name not in source and name not in target]
     shared = find_shared_words(source, target)
     if not free:
-        return source, target
+        return SentencePair(source, target)
     if not shared:
-        return at_an_end(source, target, free, generator) if generator.random() < EDGE else (source, target)
-    number = min(len(shared), len(free), int(generator.integers(1, MOST + 1)))
-    words = generator.choice(shared, number, replace=False).tolist()
-    names = dict(zip(words, generator.permutation(free)[:number].tolist(), strict=True))
-    return replace_words(source, names), replace_words(target, names)
+        if generator.random() < EDGE_SHARE:
+            return insert_at_edge(source, target, free, generator)
+        return SentencePair(source, target)
+    count = min(len(shared), len(free), int(generator.integers(1, MOST_WORDS + 1)))
+    words = generator.choice(shared, count, replace=False).tolist()
+    names = dict(zip(words, generator.permutation(free)[:count].tolist(), strict=True))
+    return SentencePair(replace_words(source, names), replace_words(target, names))
 
 
 def find_shared_words(source: str, target: str) -> list[str]:
-    """Names and numbers that stand once on either side, in the order of the source."""
-    on_source, on_target = Counter(WORD.findall(source)), Counter(WORD.findall(target))
-    return [word for word, count in on_source.items() if count == on_target[word] == 1 and is_name(word)]
+    """Returns the names and numbers that occur exactly once on each side, in the order of the source."""
+    source_counts, target_counts = Counter(WORD.findall(source)), Counter(WORD.findall(target))
+    return [word for word, count in source_counts.items() if count == target_counts[word] == 1 and is_name(word)]
 
 
 def is_name(word: str) -> bool:
-    """Whether a word that both languages have is one because it names or counts."""
-    return word[0].isdigit() or (len(word) >= SHORTEST and word[0].isupper())
+    """Whether a word that both languages share looks like a name or a number."""
+    return word[0].isdigit() or (len(word) >= SHORTEST_NAME and word[0].isupper())
 
 
-def replace_words(text: str, names: dict[str, str]) -> str:
+def replace_words(text: str, names: Mapping[str, str]) -> str:
+    """Returns `text` with each word that is a key of `names` replaced by its value."""
     return WORD.sub(lambda word: names.get(word[0], word[0]), text)
 
 
-def at_an_end(source: str, target: str, free: list[str], generator: np.random.Generator) -> tuple[str, str]:
-    """Both with the same placeholder before them, or behind them and before their last mark."""
+def insert_at_edge(source: str, target: str, free: Sequence[str], generator: np.random.Generator) -> SentencePair:
+    """Puts one of the `free` placeholders before both texts, or after both and before their final marks."""
     name = str(generator.choice(free))
     if generator.random() < 0.5:
-        return f"{name} {source}", f"{name} {target}"
-    return append_word(source, name), append_word(target, name)
+        return SentencePair(f"{name} {source}", f"{name} {target}")
+    return SentencePair(append_word(source, name), append_word(target, name))
 
 
-def append_word(text: str, name: str) -> str:
-    body = text.rstrip(MARKS) or text
-    return f"{body} {name}{text[len(body) :]}"
+def append_word(text: str, word: str) -> str:
+    """Returns `text` with a word after its last one, before the final marks."""
+    body = text.rstrip(FINAL_MARKS) or text
+    return f"{body} {word}{text[len(body) :]}"

@@ -1,9 +1,10 @@
-"""What teaches a network rare words: they stand in for others, with their translation on the other side.
+"""Word swaps: rare words replace other words, with their translations on the other side.
 
-Most words of a corpus are rare, and what stands around them in two or three sentences says little about them. Where one
-of them stands in for a frequent word, in a place in which it may stand, it is all that is new to the network.
-Source: Fadaee, Bisazza, Monz (2017), "Data Augmentation for Low-Resource Neural Machine Translation". They find places
-with language models; here it is the words before both that were seen together before. Knows text only.
+Most words of a corpus are rare, and their two or three sentences say little about them. Where a rare word replaces a
+frequent one, in a context in which it may occur, it is all that is new to the network.
+Source: Fadaee, Bisazza, Monz (2017), "Data Augmentation for Low-Resource Neural Machine Translation". They choose
+contexts with language models; here a context is the pair of words before both, seen together in the corpus.
+Knows text only.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmt_cli.training.data.lexicon import WordTable, find_words, learn_lexicon, without_capital
+from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.training.data.lexicon import WordTable, find_words, learn_lexicon, truecase_words
 
-RARE = 0.003  # of the sentences at most have a word that stands in for others
-REPLACED = 0.02  # of the sentences at most have a word that others stand in for: the rest are words of grammar
+RARE = 0.003  # largest share of the sentences with a word that replaces others
+REPLACED = 0.02  # largest share of the sentences with a word that is replaced: more frequent ones are words of grammar
 
 
 class SwapContext(NamedTuple):
-    """What decides which words may stand somewhere: those before them, and whether they have capitals."""
+    """What decides which words may replace each other: the words before them, and whether they are capitalised."""
 
     before_source: str
     before_target: str
@@ -30,7 +32,7 @@ class SwapContext(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """A word that others may stand in for: the how manieth of the source, and its translation of the target."""
+    """A word that may be replaced, and its translation: the indices of both among the words of their texts."""
 
     context: SwapContext
     source: int
@@ -38,52 +40,67 @@ class Swap(NamedTuple):
 
 
 class WordSwaps:
-    """Which words of a corpus may stand in for which, learned from its own sentence pairs."""
+    """Which words of a corpus may replace which, learned from its own sentence pairs."""
 
-    def __init__(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+    def __init__(self, sources: Sequence[str], targets: Sequence[str], share: float = 1.0) -> None:
+        self.share = share
+        # 1. Learn which words are translations of each other, and how frequent they are.
         source, target = WordTable.from_texts(sources), WordTable.from_texts(targets)
         self.translations = learn_lexicon(source, target)
-        self.within = source.within, target.within
+        self.within_counts = source.within_counts, target.within_counts
         self.counts = Counter(word for words in source.texts for word in words)
         self.sentences = len(sources)
-        standing: dict[SwapContext, dict[str, None]] = defaultdict(dict)  # in the order of their first use
-        for ours, theirs in zip(source.texts, target.texts, strict=True):
-            for swap in self.find_swaps(ours, theirs, RARE):
-                standing[swap.context][ours[swap.source]] = None
-        self.standing = {context: list(words) for context, words in standing.items()}
+        # 2. Collect the rare words of each context, in the order of their first use.
+        candidates: dict[SwapContext, dict[str, None]] = defaultdict(dict)
+        for source_words, target_words in zip(source.texts, target.texts, strict=True):
+            for swap in self.find_swaps(source_words, target_words, RARE):
+                candidates[swap.context][source_words[swap.source]] = None
+        self.candidates = {context: list(words) for context, words in candidates.items()}
 
     @property
     def is_empty(self) -> bool:
-        """Whether the corpus has no word that may stand in for others."""
-        return not self.standing
+        """Whether the corpus has no word that may replace others."""
+        return not self.candidates
 
-    def find_swaps(self, source: list[str], target: list[str], share: float) -> Iterator[Swap]:
-        """Words, but for the first, that stand once on either side, and in no more than this share of the sentences."""
+    def find_swaps(self, source: Sequence[str], target: Sequence[str], share: float) -> Iterator[Swap]:
+        """Finds words of a pair that may be swapped: each occurs once, has its translation, and is not the first word.
+
+        No such word occurs in more than this share of the sentences.
+        """
         most = share * self.sentences
-        for at, word in enumerate(source[1:], start=1):
+        for source_index, word in enumerate(source[1:], start=1):
             translation = self.translations.get(word)
             if translation is None or self.counts[word] > most:
                 continue
-            if source.count(word) == target.count(translation) == 1 and (there := target.index(translation)):
+            if source.count(word) == target.count(translation) == 1 and (target_index := target.index(translation)):
                 capitals = word[0].isupper(), translation[0].isupper()
-                yield Swap(SwapContext(source[at - 1], target[there - 1], *capitals), at, there)
+                context = SwapContext(source[source_index - 1], target[target_index - 1], *capitals)
+                yield Swap(context, source_index, target_index)
 
-    def swap_words(self, source: str, target: str, generator: np.random.Generator) -> tuple[str, str]:
-        """The pair with one word and its translation replaced by others, or as it is where it has no such word."""
-        ours, theirs = (
-            without_capital([word[0] for word in find_words(text)], within)
-            for text, within in zip((source, target), self.within, strict=True)
+    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
+        """Returns the pairs with the words of `swap_words`."""
+        return [self.swap_words(source, target, generator) for source, target in pairs]
+
+    def swap_words(self, source: str, target: str, generator: np.random.Generator) -> SentencePair:
+        """Replaces one word and its translation by others; a pair without such a word stays as it is."""
+        source_words, target_words = (
+            truecase_words([word[0] for word in find_words(text)], counts)
+            for text, counts in zip((source, target), self.within_counts, strict=True)
         )
-        swaps = [swap for swap in self.find_swaps(ours, theirs, REPLACED) if swap.context in self.standing]
+        swaps = [
+            swap for swap in self.find_swaps(source_words, target_words, REPLACED) if swap.context in self.candidates
+        ]
         if not swaps:
-            return source, target
-        context, at, there = swaps[int(generator.integers(len(swaps)))]
-        others = self.standing[context]
-        other = others[int(generator.integers(len(others)))]
-        return with_word(source, at, other), with_word(target, there, self.translations[other])
+            return SentencePair(source, target)
+        context, source_index, target_index = swaps[int(generator.integers(len(swaps)))]
+        candidates = self.candidates[context]
+        word = candidates[int(generator.integers(len(candidates)))]
+        return SentencePair(
+            replace_word(source, source_index, word), replace_word(target, target_index, self.translations[word])
+        )
 
 
-def with_word(text: str, number: int, word: str) -> str:
-    """`text` with its word of this number, from 0, replaced by another."""
-    start, end = find_words(text)[number].span()
+def replace_word(text: str, index: int, word: str) -> str:
+    """Returns `text` with its word at `index`, from 0, replaced by another."""
+    start, end = find_words(text)[index].span()
     return text[:start] + word + text[end:]

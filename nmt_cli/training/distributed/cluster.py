@@ -1,7 +1,7 @@
-"""What processes that train together must agree on, so that none waits for an update that another does not make.
+"""Agreement between processes that train together, so that none waits for an update that another does not make.
 
-All of them read the same batches, each learns from its share of every batch (`step.Trainer`), and all have the same
-weights all the time. The chief alone validates and writes the model, and decides what follows from that.
+All processes read the same batches, each learns from its share of every batch (`step.Trainer`), and all have the same
+weights at all times. Only the chief validates and writes the model, and it decides what follows from that.
 """
 
 from __future__ import annotations
@@ -20,64 +20,65 @@ from nmt_cli.errors import DataError
 from nmt_cli.training.watcher import Validation
 
 NUMBERS = ("loss", "accuracy", "bleu", "chrf")  # of a validation
-UNSEEN = Validation(0.0, 0.0, 0.0, 0.0, "", "", "", "")
+UNMEASURED = Validation(0.0, 0.0, 0.0, 0.0, "", "", "", "")
 
 
-class Alone:
-    """A process that need ask nobody."""
+class SingleProcess:
+    """A process that trains alone, and agrees with itself."""
 
     def ask_anyone(self, flag: bool) -> bool:
-        """Whether any process says so."""
+        """Returns whether the flag is true in any process."""
         return flag
 
     def ask_chief(self, flag: bool) -> bool:
-        """Whether the chief says so."""
+        """Returns whether the flag is true in the chief."""
         return flag
 
     def share_validation(self, measure: Callable[[], Validation]) -> Validation:
-        """What the chief has measured; of the others' only the numbers are known."""
+        """Returns the validation that the chief measures; the other processes get only its numbers."""
         return measure()
 
-    def check_same(self, facts: Mapping[str, Any]) -> None:
-        """Raises DataError in all processes unless all have the same `facts` (what JSON can hold)."""
+    def require_same_facts(self, facts: Mapping[str, Any]) -> None:
+        """Raises DataError in all processes unless all have the same `facts` (JSON)."""
 
 
-class Cluster(Alone):
-    """One of several processes under a MultiWorkerMirroredStrategy. All must ask the same in the same order."""
+class ProcessCluster(SingleProcess):
+    """One of several processes under a MultiWorkerMirroredStrategy; all must call the same methods in one order."""
 
     def __init__(self, strategy: tf.distribute.Strategy, *, is_chief: bool) -> None:
         self.strategy = strategy
         self.is_chief = is_chief
-        self.totals = tf.function(self.sum_vectors, autograph=False)
+        self.compiled_sum = tf.function(self.sum_vectors, autograph=False)
 
     def sum_vectors(self, values: tf.Tensor) -> tf.Tensor:
-        """The sum of the vectors that the replicas of all processes have."""
+        """Returns the sum of the vectors over the replicas of all processes."""
         return self.strategy.reduce(
             tf.distribute.ReduceOp.SUM, self.strategy.run(tf.identity, args=(values,)), axis=None
         )
 
     def ask_anyone(self, flag: bool) -> bool:
-        return bool(self.totals(tf.constant([float(flag)], tf.float64)).numpy()[0])
+        return bool(self.compiled_sum(tf.constant([float(flag)], tf.float64)).numpy()[0])
 
     def ask_chief(self, flag: bool) -> bool:
-        return bool(self.of_chief([float(flag)])[0])
+        return bool(self.broadcast_from_chief([float(flag)])[0])
 
-    def of_chief(self, values: Sequence[float]) -> NDArray[np.float64]:
-        """The values that the chief has, in all processes."""
-        shares = np.array([1.0, *values]) * self.is_chief  # each replica of the chief adds them once, and a 1
-        counted, *numbers = self.totals(tf.constant(shares, tf.float64)).numpy()
-        return np.asarray(numbers, dtype=np.float64) / float(counted)
+    def broadcast_from_chief(self, values: Sequence[float]) -> NDArray[np.float64]:
+        """Returns the values of the chief, in all processes."""
+        # Every replica of the chief adds the values and a 1, all others add 0; so the 1s count the chief's replicas.
+        summands = np.array([1.0, *values]) * self.is_chief
+        replicas, *totals = self.compiled_sum(tf.constant(summands, tf.float64)).numpy()
+        return np.asarray(totals, dtype=np.float64) / float(replicas)
 
     def share_validation(self, measure: Callable[[], Validation]) -> Validation:
-        measured = measure() if self.is_chief else UNSEEN
-        numbers = self.of_chief([getattr(measured, name) for name in NUMBERS])
+        measured = measure() if self.is_chief else UNMEASURED
+        numbers = self.broadcast_from_chief([getattr(measured, name) for name in NUMBERS])
         return measured if self.is_chief else replace(measured, **dict(zip(NUMBERS, numbers.tolist(), strict=True)))
 
-    def check_same(self, facts: Mapping[str, Any]) -> None:
+    def require_same_facts(self, facts: Mapping[str, Any]) -> None:
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
         number = float(int.from_bytes(digest[:6]))
-        if self.ask_anyone(float(self.of_chief([number])[0]) != number):
+        if self.ask_anyone(float(self.broadcast_from_chief([number])[0]) != number):
             raise DataError(
-                "the processes that are to train together have other data, settings or checkpoints",
-                hint="give all of them the same command, corpus and, with --resume, model directory",
+                "the processes that train together have different data, settings or checkpoints",
+                hint="give all processes the same command, corpus and, with --resume, model directory",
             )

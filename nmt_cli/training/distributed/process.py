@@ -1,4 +1,7 @@
-"""Which of several training processes this one is. Standard library only: asked before TensorFlow is waited for."""
+"""Tells the role of this process among those that train together.
+
+Uses the standard library only: the command line needs the role before it waits for TensorFlow.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ class ProcessRole:
 
     job: str = WORKER
     index: int = 0
-    chiefs: int = 0  # processes that are called so; where none is, the first worker is the chief
+    chiefs: int = 0  # processes with this job; if there are none, the first worker is the chief
     workers: int = 1
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """From TensorFlow's TF_CONFIG; alone where there is none. Raises OptionError for what it cannot be."""
+        """Reads TensorFlow's TF_CONFIG; without it, the process is alone. Raises OptionError if it makes no sense."""
         if not text or not text.strip():
             return cls()
         try:
@@ -34,28 +37,30 @@ class ProcessRole:
             )
         except (AttributeError, TypeError, ValueError) as error:
             raise OptionError(
-                f"TF_CONFIG is not as TensorFlow wants it: {error}",
+                f"TF_CONFIG is malformed: {error}",
                 hint='{"cluster": {"worker": ["host0:port", "host1:port"]}, "task": {"type": "worker", "index": 0}}',
             ) from error
         if not sizes:
             return cls()
         if set(sizes) - {CHIEF, WORKER} or role.index >= sizes.get(role.job, 0):
             raise OptionError(
-                f"TF_CONFIG names {role.job} {role.index} of {sizes}", hint="there are a chief, if any, and workers"
+                f"TF_CONFIG names {role.job} {role.index} of {sizes}",
+                hint="its cluster may have one chief and any number of workers, and its task must be one of them",
             )
         return role
 
     @property
     def processes(self) -> int:
+        """Number of processes that train together."""
         return self.chiefs + self.workers
 
     @property
     def is_chief(self) -> bool:
-        """Whether it is the one that validates and writes."""
+        """Whether this process validates and writes the model."""
         return self.index == 0 and (self.job == CHIEF or not self.chiefs)
 
     def __str__(self) -> str:
         return f"{self.job} {self.index} of {self.processes} processes"
 
 
-ALONE = ProcessRole()
+SINGLE_PROCESS = ProcessRole()

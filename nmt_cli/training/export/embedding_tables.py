@@ -1,7 +1,7 @@
-"""Products of embeddings, looked up instead of made: what a product makes of a token depends on the token alone.
+"""Replaces products with embeddings by lookups: the product of a token's embedding depends on the token alone.
 
-Where an embedding stands beside other values that go into the same product, the token's part is looked up and added.
-For graphs in 8 bits (`quantise.py`): in 32 such tables would be several times the size of all other weights.
+Where an embedding is concatenated with other values, the token's part of the product is looked up and added. This is
+for graphs in 8 bits (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
 
 Letters: V tokens, E embedding width, J outputs of a product.
 """
@@ -17,32 +17,32 @@ from onnx import NodeProto
 
 from nmt_cli.training.export.graph import Array, Graph, Linear, make_node, read_attribute
 
-LARGEST = 2**24  # numbers in a table; what is larger takes longer to load than most texts to translate
+LARGEST_TABLE = 2**24  # numbers; a larger table takes longer to load than most texts take to translate
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """A value whose rows are rows of a table."""
+    """A value whose rows are the rows `ids` of a table."""
 
     table: Array  # (V, E)
     ids: str
 
 
 def look_up_embeddings(graph: Graph) -> None:
-    """Looks up what products make of embeddings, in place; what nothing reads any more is taken away."""
+    """Replaces products with embeddings by lookups, in place, and removes what nothing reads any more."""
     for linear in graph.list_linears(narrowest=1):
         new = look_up_product(graph, linear)
         if new:
             graph.exchange(linear.nodes, new)
     for node in [node for node in graph.proto.node if node.op_type == "Shape"]:
-        shape_of_ids(graph, node)
+        derive_shape_from_ids(graph, node)
     graph.prune()
 
 
-def shape_of_ids(graph: Graph, shape: NodeProto) -> None:
-    """Lets the shape of embeddings be made of that of their ids, so that they need not be looked up for it."""
+def derive_shape_from_ids(graph: Graph, shape: NodeProto) -> None:
+    """Computes a shape of embeddings from the shape of their ids, so that no lookup is needed for it."""
     new: list[NodeProto] = []
-    lookup = rows_of_table(graph, shape.input[0], new)
+    lookup = find_lookup(graph, shape.input[0], new)
     if lookup is not None:
         shape_name = graph.make_name("tabulated_shape")
         width = graph.add_constant(np.array([lookup.table.shape[1]]), "width")
@@ -54,52 +54,56 @@ def shape_of_ids(graph: Graph, shape: NodeProto) -> None:
 
 
 def look_up_product(graph: Graph, linear: Linear) -> list[NodeProto]:
-    """What makes the output of a product of which all or some is looked up; nothing where that cannot be."""
-    parts = side_by_side(graph, linear.value)
-    for index in {0, len(parts) - 1}:  # elsewhere it is not known which of the weights are the embedding's
+    """Returns nodes that compute a product by a lookup, of all of it or of a part; none where that is impossible."""
+    parts = list_concatenated(graph, linear.value)
+    for index in {0, len(parts) - 1}:  # of a part in the middle it is not known which weights are its own
         new: list[NodeProto] = []
-        lookup = rows_of_table(graph, parts[index], new)
-        if lookup is None or len(lookup.table) * linear.weights.shape[1] > LARGEST:
+        lookup = find_lookup(graph, parts[index], new)
+        if lookup is None or len(lookup.table) * linear.weights.shape[1] > LARGEST_TABLE:
             continue
         beside = [part for number, part in enumerate(parts) if number != index]
         width = lookup.table.shape[1]
         first, second = np.split(linear.weights, [width if index == 0 else -width])
         table, others = (first, second) if index == 0 else (second, first)
-        if bool(beside) == bool(len(others)):  # else they were put one below the other
-            return [*new, *sum_of_both(graph, linear, lookup, table, beside, others)]
+        if bool(beside) == bool(len(others)):  # otherwise the parts are concatenated along another axis
+            return [*new, *add_looked_up(graph, linear, lookup, table, beside, others)]
     return []
 
 
-def sum_of_both(
+def add_looked_up(
     graph: Graph, linear: Linear, lookup: Lookup, table: Array, beside: list[str], others: Array
 ) -> Iterator[NodeProto]:
-    """Makes the output of `linear`: `table` (E, J) are its weights of the looked-up part, `others` of the rest."""
+    """Yields nodes that compute the output of `linear`.
+
+    `table` (E, J) has its weights of the part that is looked up, and `others` those of the parts `beside` it.
+    """
     bias = 0 if linear.bias is None else linear.bias
     tabulated = graph.add_constant((lookup.table @ table + bias).astype(np.float32), "tabulated")
     if not beside:
         yield make_node("Gather", [tabulated, lookup.ids], [linear.output])
         return
-    rest, row, product = (graph.make_name(f"tabulated_{name}") for name in ("beside", "row", "product"))
+    concatenation, row, product = (graph.make_name(f"tabulated_{name}") for name in ("beside", "row", "product"))
     yield make_node("Gather", [tabulated, lookup.ids], [row])
     if len(beside) > 1:
-        yield make_node("Concat", beside, [rest], axis=-1)
-    yield make_node("MatMul", [rest if len(beside) > 1 else beside[0], graph.add_constant(others, "others")], [product])
+        yield make_node("Concat", beside, [concatenation], axis=-1)
+    value = concatenation if len(beside) > 1 else beside[0]
+    yield make_node("MatMul", [value, graph.add_constant(others, "others")], [product])
     yield make_node("Add", [row, product], [linear.output])
 
 
-def side_by_side(graph: Graph, value: str) -> list[str]:
-    """What was put side by side, along the last axis of a matrix, to make `value`; itself if nothing was."""
+def list_concatenated(graph: Graph, value: str) -> list[str]:
+    """Returns the values that were concatenated along the last axis of a matrix to `value`, or `value` alone."""
     concat = graph.find_producer(value)
     if concat is None or concat.op_type != "Concat" or read_attribute(concat, "axis") not in (1, -1):
         return [value]
     return list(concat.input)
 
 
-def rows_of_table(graph: Graph, value: str, new: list[NodeProto]) -> Lookup | None:
-    """Where the rows of `value` come from, if they are embeddings in whatever order.
+def find_lookup(graph: Graph, value: str, new: list[NodeProto]) -> Lookup | None:
+    """Returns the table and the ids of the rows of `value` if these are embeddings, in any order; else None.
 
-    Appends to `new` the nodes that bring the ids into that order. Those of several products are equal, and ONNX Runtime
-    makes one of them.
+    Appends to `new` the nodes that bring the ids into that order. Several products append equal nodes, which ONNX
+    Runtime merges.
     """
 
     def add_node(operation: str, *inputs: str, **attributes: Any) -> str:
@@ -119,7 +123,7 @@ def rows_of_table(graph: Graph, value: str, new: list[NodeProto]) -> Lookup | No
         ):
             return None
         return Lookup(table, node.input[1])
-    inner = rows_of_table(graph, node.input[0], new)
+    inner = find_lookup(graph, node.input[0], new)
     if inner is None:
         return None
     if node.op_type == "Transpose":

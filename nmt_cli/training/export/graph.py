@@ -1,6 +1,6 @@
-"""An ONNX graph that is being rewritten: what makes and reads each value, its constants, and exchanging nodes.
+"""An ONNX graph that is being changed: the producers and consumers of its values, its constants, and its products.
 
-Knows nothing of networks; what is rewritten, and why, stands in `rewrite.py` and `quantise.py`.
+Knows nothing of networks; what is changed, and why, is in `simplify.py`, `embedding_tables.py` and `quantise.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Linear:
-    """A product with constant weights, and the constant bias that is added to it if there is one."""
+    """A product with constant weights, and the constant bias that is added to it, if any."""
 
     nodes: tuple[NodeProto, ...]  # MatMul or Gemm, and Add where there is a bias
     value: str  # (..., K)
@@ -29,30 +29,31 @@ class Linear:
 
 
 class Graph:
-    """A graph, or the body of a loop in one, in which the constants of `outer` are seen too."""
+    """A graph, or the body of a loop of the graph `outer`, which reads the constants of `outer` too."""
 
     def __init__(self, proto: GraphProto, outer: Graph | None = None) -> None:
         self.proto = proto
         self.outer = outer
         self.arrays: dict[str, Array] = {tensor.name: numpy_helper.to_array(tensor) for tensor in proto.initializer}
-        self.taken: set[str] = outer.taken if outer is not None else list_reads(proto)
+        self.names: set[str] = outer.names if outer is not None else list_read_names(proto)  # that are in use
 
     def read_constant(self, name: str) -> Array | None:
-        """The value of a constant; None for what is computed."""
+        """Returns the value of a constant; None for a value that is computed."""
         if name in self.arrays:
             return self.arrays[name]
         return self.outer.read_constant(name) if self.outer is not None else None
 
     def find_producer(self, name: str) -> NodeProto | None:
+        """Returns the node that computes a value; None for inputs and constants."""
         return next((node for node in self.proto.node if name in node.output), None)
 
     def list_consumers(self, name: str) -> list[NodeProto]:
-        """The nodes of this graph that read a value; those inside of its loops are not looked at."""
+        """Returns the nodes of this graph that read a value, but not the nodes inside its loops."""
         return [node for node in self.proto.node if name in node.input]
 
     def is_read_elsewhere(self, name: str) -> bool:
-        """Whether a value is an output, or is read inside of a loop."""
-        inside = any(name in list_reads(body) for node in self.proto.node for body in list_bodies(node))
+        """Whether a value is an output of the graph, or is read inside a loop."""
+        inside = any(name in list_read_names(body) for node in self.proto.node for body in list_bodies(node))
         return inside or any(name == output.name for output in self.proto.output)
 
     def add_constant(self, array: Array | np.generic, like: str) -> str:
@@ -63,28 +64,31 @@ class Graph:
         return name
 
     def fold(self, node: NodeProto, value: Array) -> None:
-        """Puts a constant in the place of a node with one output."""
+        """Replaces a node with one output by a constant."""
         self.exchange([node], [])
         self.arrays[node.output[0]] = value
         self.proto.initializer.append(numpy_helper.from_array(value, node.output[0]))
 
     def make_name(self, like: str) -> str:
-        """A name that nothing has yet."""
-        name = next(name for name in (f"{like}__{number}" for number in count(1)) if name not in self.taken)
-        self.taken.add(name)
+        """Returns a name that is not in use, which begins with `like`."""
+        name = next(name for name in (f"{like}__{number}" for number in count(1)) if name not in self.names)
+        self.names.add(name)
         return name
 
     def exchange(self, old: Sequence[NodeProto], new: Sequence[NodeProto]) -> None:
-        """Puts `new` where the last of `old` stood: after all that they read, before all that reads them."""
+        """Replaces the nodes `old` by `new`, at the position of the last of `old`.
+
+        There all values that they read are computed already, and none of their outputs is read yet.
+        """
         nodes = list(self.proto.node)
-        outputs = [node.output[0] for node in old]  # a node is known by what it makes: setting nodes copies them
+        outputs = [node.output[0] for node in old]  # identify the nodes: assigning nodes copies them
         last = max(index for index, node in enumerate(nodes) if node.output[0] in outputs)
-        kept = [node for node in nodes[:last] if node.output[0] not in outputs]
+        before = [node for node in nodes[:last] if node.output[0] not in outputs]
         del self.proto.node[:]
-        self.proto.node.extend([*kept, *new, *nodes[last + 1 :]])
+        self.proto.node.extend([*before, *new, *nodes[last + 1 :]])
 
     def list_linears(self, *, narrowest: int) -> list[Linear]:
-        """The products with constant weights of at least `narrowest` rows and columns."""
+        """Returns the products with constant weights of at least `narrowest` rows and columns."""
         linears = []
         for node in self.proto.node:
             weights = self.read_weights(node)
@@ -93,9 +97,9 @@ class Graph:
         return linears
 
     def read_weights(self, node: NodeProto) -> Array | None:
-        """The constant (K, M) that a product multiplies by; None where there is none, or where it does more than that.
+        """Returns the constant (K, M) that a product multiplies by; None if there is none, or if the node does more.
 
-        tf2onnx makes a Gemm of what is written as an Einsum.
+        tf2onnx converts an Einsum to a Gemm.
         """
         if node.op_type not in ("MatMul", "Gemm"):
             return None
@@ -110,6 +114,7 @@ class Graph:
         return np.ascontiguousarray(constant.T) if read_attribute(node, "transB") else constant
 
     def describe_linear(self, product: NodeProto, weights: Array) -> Linear:
+        """Returns a product together with the bias that is added to it, if nothing else reads the product."""
         value, output = product.input[0], product.output[0]
         readers = self.list_consumers(output)
         if len(readers) == 1 and readers[0].op_type == "Add" and not self.is_read_elsewhere(output):
@@ -120,55 +125,56 @@ class Graph:
         return Linear((product,), value, weights, None, output)
 
     def prune(self) -> None:
-        """Takes away what nothing reads any more."""
+        """Removes the nodes, constants and inputs that nothing reads any more."""
         while True:
-            needed = list_reads(self.proto)
+            needed = list_read_names(self.proto)
             nodes = [node for node in self.proto.node if needed.intersection(node.output)]
             if len(nodes) == len(self.proto.node):
                 break
             del self.proto.node[:]
             self.proto.node.extend(nodes)
-        kept = [value for value in self.proto.initializer if value.name in needed]
+        constants = [value for value in self.proto.initializer if value.name in needed]
         del self.proto.initializer[:]
-        self.proto.initializer.extend(kept)
+        self.proto.initializer.extend(constants)
         inputs = [value for value in self.proto.input if value.name in needed]
-        if self.outer is None:  # the inputs of a loop's body are told by their places
+        if self.outer is None:  # the inputs of a loop's body are identified by their positions
             del self.proto.input[:]
             self.proto.input.extend(inputs)
 
 
 def list_bodies(node: NodeProto) -> Iterator[GraphProto]:
-    """The graphs inside of a node."""
+    """Returns the graphs inside a node: the body of a loop, or the branches of a condition."""
     return (attribute.g for attribute in node.attribute if attribute.HasField("g"))
 
 
-def list_reads(proto: GraphProto) -> set[str]:
-    """All names that are read in a graph and in the bodies of its loops, its outputs included."""
+def list_read_names(proto: GraphProto) -> set[str]:
+    """Returns all names that are read in a graph and in the bodies of its loops, including its outputs."""
     names = {output.name for output in proto.output}
     for node in proto.node:
         names.update(node.input)
         for body in list_bodies(node):
-            names |= list_reads(body)
+            names |= list_read_names(body)
     return names
 
 
 def make_node(operation: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> NodeProto:
+    """Returns a node of an operation of ONNX; inputs and outputs are names of values."""
     return helper.make_node(operation, list(inputs), list(outputs), **attributes)
 
 
 def read_attribute(node: NodeProto, name: str) -> Any:
-    """The value of a node's attribute; None where it has none, and its default counts."""
+    """Returns the value of a node's attribute; None where the node leaves it at its default."""
     return next((helper.get_attribute_value(attribute) for attribute in node.attribute if attribute.name == name), None)
 
 
 def find_description(proto: GraphProto, name: str) -> ValueInfoProto | None:
-    """What is known of the type and shape of a value."""
+    """Returns what the graph says about the type and shape of a value; None if it says nothing."""
     known = (*proto.input, *proto.output, *proto.value_info)
     return next((value for value in known if value.name == name), None)
 
 
 def measure_width(proto: GraphProto, name: str) -> int:
-    """Length of the last axis of a value; 0 where that is not known."""
+    """Returns the length of the last axis of a value; 0 where it is not known."""
     description = find_description(proto, name)
     axes = description.type.tensor_type.shape.dim if description is not None else ()
     return int(axes[-1].dim_value) if axes else 0

@@ -1,8 +1,9 @@
-"""Weights in 8 bits: graphs that multiply whole numbers, and whose results do not depend on the batch.
+"""Quantises weights to 8 bits: the graphs multiply integers, and their results do not depend on the batch.
 
-Weights get a scale for each column, embeddings one for each row. What they are multiplied by has a constant scale: one
-for the whole tensor, found while running, would let a sentence see its neighbours. Its range was measured (`Ranges`)
-or, inside of loops, is what the graph itself clips it to; what lies beyond is cut off.
+Weights have one scale per column, embeddings one per row. The values that weights are multiplied by have a constant
+scale: with one that is computed at run time for a whole tensor, the result of a sentence would depend on the others of
+its batch. The range of these values was measured (`RangeRecorder`) or, inside loops, is the one to which the graph
+clips them; larger values are clipped.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from onnx import ModelProto, NodeProto, TensorProto, helper
 from nmt_cli.training.export.graph import Array, Graph, Linear, find_description, list_bodies, make_node, read_attribute
 
 MICROSOFT = "com.microsoft"  # ONNX Runtime's own operations
-LARGEST = 127.0  # of a signed byte
-MIDDLE = 128  # the byte that stands for 0: processors multiply unsigned values by signed weights
-NARROWEST = 4  # rows and columns of weights that are worth it: of all but vectors
+LARGEST = 127.0  # of the magnitudes that a signed byte is used for
+MIDDLE = 128  # the unsigned byte that stands for 0: processors multiply unsigned values by signed weights
+NARROWEST = 4  # rows and columns of weights that are quantised: all but vectors
 RANGES = "ranges"
-SMALLEST = 1e-9  # of a range: no scale is 0
+SMALLEST = 1e-9  # range, so that no scale is 0
 
 
 def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
-    """A copy of `model` with its weights in 8 bits; `ranges` has the largest magnitude of each measured value."""
+    """Returns a copy of `model` with weights in 8 bits; `ranges` has the largest magnitude of each measured value."""
     copy = ModelProto()
     copy.CopyFrom(model)
     copy.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
@@ -37,16 +38,16 @@ def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto
 
 
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
-    """Quantises the products of values whose range is known; other products stay as they are."""
+    """Quantises the products with values whose ranges are known; other products stay as they are."""
     known = {**{value: (value, highest) for value, highest in ranges.items()}, **find_clipped(graph)}
-    inputs: dict[str, Sequence[str]] = {}  # of each value that was quantised already: bytes, scale and zero
+    inputs: dict[str, Sequence[str]] = {}  # by value that is quantised already: bytes, scale and zero point
     for linear in graph.list_linears(narrowest=NARROWEST):
         if linear.value not in known:
             continue
         new: list[NodeProto] = []
         if linear.value not in inputs:
-            new, inputs[linear.value] = by_constant(graph, *known[linear.value])
-        graph.exchange(linear.nodes, [*new, integer_product(graph, linear, inputs[linear.value])])
+            new, inputs[linear.value] = quantise_value(graph, *known[linear.value])
+        graph.exchange(linear.nodes, [*new, make_integer_product(graph, linear, inputs[linear.value])])
     for node in graph.proto.node:
         for body in list_bodies(node):
             inner = Graph(body, outer=graph)
@@ -55,7 +56,10 @@ def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
 
 
 def find_clipped(graph: Graph) -> dict[str, tuple[str, float]]:
-    """The values that are clipped to [-c, c], each with what it was before, and c. Bytes end there too, to a step."""
+    """Returns the values that are clipped to [-c, c], each with the value before clipping, and c.
+
+    Quantising clips to the same range, up to one step, so the value before clipping can be quantised instead.
+    """
     clips = {}
     for highest in [node for node in graph.proto.node if node.op_type == "Max"]:
         lowest = graph.find_producer(highest.input[0])
@@ -67,10 +71,10 @@ def find_clipped(graph: Graph) -> dict[str, tuple[str, float]]:
     return clips
 
 
-def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProto], Sequence[str]]:
-    """A value in bytes, with the scale of its range: what was measured, or what it is clipped to.
+def quantise_value(graph: Graph, value: str, highest: float) -> tuple[list[NodeProto], Sequence[str]]:
+    """Returns nodes that quantise a value of magnitudes up to `highest`, and the names of bytes, scale and zero point.
 
-    Of values put side by side the bytes are, which are less to copy than the numbers.
+    A concatenation is quantised part by part, since bytes are less to copy than floats.
     """
     scale = graph.add_constant(np.float32(max(highest, SMALLEST) / LARGEST), "scale")
     middle = graph.add_constant(np.uint8(MIDDLE), "middle")
@@ -83,9 +87,9 @@ def by_constant(graph: Graph, value: str, highest: float) -> tuple[list[NodeProt
     return new, (new[-1].output[0], scale, middle)
 
 
-def integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeProto:
-    """Bytes times bytes, out of which come numbers again, with the bias; `value` is bytes, scale and zero."""
-    weights, scales = in_bytes(linear.weights, largest_sums(linear.weights))
+def make_integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeProto:
+    """Returns a product of bytes with bytes that gives floats; `value` names bytes, scale and zero point."""
+    weights, scales = quantise_weights(linear.weights, measure_largest_sums(linear.weights))
     quantised, scale, middle = value
     names = [quantised, graph.add_constant(weights, "weights"), scale, graph.add_constant(scales[0], "scales"), middle]
     if linear.bias is not None:
@@ -94,19 +98,19 @@ def integer_product(graph: Graph, linear: Linear, value: Sequence[str]) -> NodeP
 
 
 def quantise_embeddings(graph: Graph) -> None:
-    """Tables of embeddings in bytes; a row is turned into numbers when it is looked up."""
+    """Quantises the tables of embeddings; a row becomes floats when it is looked up."""
     for lookup in [lookup for lookup in graph.proto.node if lookup.op_type == "Gather"]:
         table = graph.read_constant(lookup.input[0])
         if table is None or table.ndim != 2 or table.dtype != np.float32 or min(table.shape) < NARROWEST:
             continue
-        weights, scales = in_bytes(table, np.abs(table).max(axis=1, keepdims=True))
+        weights, scales = quantise_weights(table, np.abs(table).max(axis=1, keepdims=True))
         row, numbers, scale = (graph.make_name(name) for name in ("row", "numbers", "scale"))
-        ids, output, flat = lookup.input[1], lookup.output[0], is_flat(graph, lookup.input[1])
+        ids, output, flat = lookup.input[1], lookup.output[0], is_vector(graph, lookup.input[1])
         new = [
             make_node("Gather", [graph.add_constant(weights, "table"), ids], [row]),
             make_node("Gather", [graph.add_constant(scales[:, 0] if flat else scales, "scales"), ids], [scale]),
         ]
-        if flat:  # two thirds of the time, but scales must be a vector
+        if flat:  # takes two thirds of the time, but scales have to be a vector
             new += [make_node("DequantizeLinear", [row, scale], [output], axis=0)]
         else:
             new += [
@@ -116,8 +120,8 @@ def quantise_embeddings(graph: Graph) -> None:
         graph.exchange([lookup], new)
 
 
-def is_flat(graph: Graph, ids: str) -> bool:
-    """Whether ids are known to be a vector."""
+def is_vector(graph: Graph, ids: str) -> bool:
+    """Whether the graph says that ids are a vector."""
     producer, known = graph.find_producer(ids), find_description(graph.proto, ids)
     if producer is not None and producer.op_type == "Reshape":
         shape = graph.read_constant(producer.input[1])
@@ -125,30 +129,30 @@ def is_flat(graph: Graph, ids: str) -> bool:
     return known is not None and len(known.type.tensor_type.shape.dim) == 1
 
 
-def largest_sums(weights: Array) -> Array:
-    """(1, J), of weights (I, J): the largest magnitude of a weight, or of the sum of two of one sign that meet.
+def measure_largest_sums(weights: Array) -> Array:
+    """Returns (1, J) the largest magnitude of a weight, or of a sum of two neighbours of one sign, of weights (I, J).
 
-    Processors without instructions for sums of four products (VNNI) add the products of two neighbours in 16 bits, and
-    cut off what is beyond. Of bytes up to 255 and weights that add up to 128 at most, nothing is.
+    Processors without instructions for sums of four products (VNNI) add the products of two neighbouring rows in 16
+    bits, and saturate. With bytes up to 255 and two weights that add up to 128 at most they never do.
     """
     even = np.pad(weights, [(0, len(weights) % 2), (0, 0)])
     of_sign = [np.maximum(sign * even, 0).reshape(-1, 2, even.shape[1]).sum(axis=1) for sign in (1, -1)]
     return np.asarray(np.max(of_sign, axis=(0, 1))[np.newaxis])
 
 
-def in_bytes(weights: Array, highest: Array) -> tuple[Array, Array]:
-    """Weights as signed bytes, and their scales, by which `highest`, which magnitudes do not exceed, is 127."""
+def quantise_weights(weights: Array, highest: Array) -> tuple[Array, Array]:
+    """Returns weights as signed bytes, and their scales. `highest`, the largest magnitude, becomes 127."""
     scales = np.maximum(highest, SMALLEST) / LARGEST
     return np.round(weights / scales).astype(np.int8), scales.astype(np.float32)
 
 
-def with_ranges(model: ModelProto) -> ModelProto:
-    """A copy of `model` with one more output: the largest magnitude of each of `measured(model)`."""
+def add_range_output(model: ModelProto) -> ModelProto:
+    """Returns a copy of `model` with one more output: the largest magnitudes of `list_measured_values`."""
     copy = ModelProto()
     copy.CopyFrom(model)
     graph = copy.graph
     magnitudes: list[str] = []
-    for value in list_measured(model):
+    for value in list_measured_values(model):
         magnitude, highest = f"{value}:magnitude", f"{value}:highest"
         graph.node.append(make_node("Abs", [value], [magnitude]))
         graph.node.append(make_node("ReduceMax", [magnitude], [highest], keepdims=0))
@@ -156,35 +160,37 @@ def with_ranges(model: ModelProto) -> ModelProto:
         magnitudes.append(f"{highest}:1")
     graph.initializer.append(helper.make_tensor("first_axis", TensorProto.INT64, [1], [0]))
     graph.initializer.append(helper.make_tensor("no_range", TensorProto.FLOAT, [0], []))
-    # A concatenation needs something to begin with: in a network that is narrow enough nothing is measured.
+    # A concatenation needs at least one input, and in a very narrow network nothing is measured.
     graph.node.append(make_node("Concat", ["no_range", *magnitudes], [RANGES], axis=0))
     graph.output.append(helper.make_tensor_value_info(RANGES, TensorProto.FLOAT, [len(magnitudes)]))
     return copy
 
 
-def list_measured(model: ModelProto) -> list[str]:
-    """The values whose ranges the products outside of loops need, in a fixed order."""
+def list_measured_values(model: ModelProto) -> list[str]:
+    """Returns the values whose ranges the products outside loops need, in a fixed order."""
     return list(dict.fromkeys(linear.value for linear in Graph(model.graph).list_linears(narrowest=NARROWEST)))
 
 
-class Ranges:
-    """Stands in for the session of a graph made by `with_ranges`, and keeps the largest magnitudes it has seen.
+class RangeRecorder:
+    """Runs the session of a graph of `add_range_output`, and records the largest magnitude of each measured value.
 
-    Several threads may run it.
+    It stands in for that session. Several threads may run it.
     """
 
     def __init__(self, session: Any, model: ModelProto) -> None:
         self.session = session
-        self.names = list_measured(model)
+        self.names = list_measured_values(model)
         self.highest = np.zeros(len(self.names), dtype=np.float32)
         self.lock = threading.Lock()
 
     def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> list[Array]:
+        """Returns the outputs with these names, as the session does."""
         values: list[Array]
         *values, ranges = self.session.run([*names, RANGES], feed)
-        with self.lock:  # else one thread's maximum may replace that of another
+        with self.lock:  # otherwise one thread's maximum could replace that of another
             self.highest = np.maximum(self.highest, ranges)
         return values
 
     def map_ranges(self) -> dict[str, float]:
+        """Returns the largest magnitude so far of each measured value."""
         return dict(zip(self.names, self.highest.tolist(), strict=True))

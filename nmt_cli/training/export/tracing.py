@@ -1,4 +1,4 @@
-"""How parts of the network are traced for export, where tracing them as Keras runs them makes slower graphs.
+"""Replaces parts of the network while it is traced for export, where tracing the parts of Keras makes slower graphs.
 
 Letters: A sentences, K rows of each, N = A * K rows, S source positions, U units, I width of an input.
 """
@@ -21,21 +21,22 @@ from nmt_cli.model.encoders import EncoderOutput, RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.onnx_engine import BIAS
 
-READING = "reading"  # the state's entry (N, S, R): what the readout makes of the memory
+READING = "reading"  # the entry (N, S, R) of the state: the memory multiplied by the readout's weights
 
-# Kernel (I, U) and bias (U,).
-Map = tuple[Any, Any]
-# From a step's number and the states (N, U) before it to those after it.
-StepOver = Callable[..., tuple[tf.Tensor, ...]]
-# From all inputs (S, N, I), and for each step (N, 1) what is 1 at true positions and else 0, to what goes over a step.
-Begin = Callable[[tf.Tensor, tf.TensorArray], StepOver]
+# A kernel (I, U) and a bias (U,).
+AffineMap = tuple[Any, Any]
+# Computes the states (N, U) after a step from its number and the states before it.
+RecurrentStep = Callable[..., tuple[tf.Tensor, ...]]
+# Returns a `RecurrentStep` for all inputs (S, N, I) and a mask, which has (N, 1) for each step, 1 at true positions.
+StepMaker = Callable[[tf.Tensor, tf.TensorArray], RecurrentStep]
 
 
 @contextmanager
-def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
-    """Within the block attention reads the entries of A sentences for N = A * K rows, K of each sentence in turn.
+def share_sentences(network: Seq2Seq) -> Iterator[bool]:
+    """Within the block attention reads the entries of A sentences for N = A * K rows, K consecutive rows per sentence.
 
-    So beam search need not repeat them. Yields false, and changes nothing, for a network without such an attention.
+    So beam search need not repeat the entries. Yields False, and changes nothing, for a network without an attention
+    that can do so.
     """
     attention = getattr(network.decoder, "attention", None)
     if not isinstance(attention, Attention):
@@ -54,11 +55,12 @@ def rows_share_sentences(network: Seq2Seq) -> Iterator[bool]:
 
 
 @contextmanager
-def readings_of_memory(network: Seq2Seq) -> Iterator[None]:
-    """Within the block the encoder multiplies its memory by the readout's weights for the context.
+def precompute_readings(network: Seq2Seq) -> Iterator[None]:
+    """Within the block the encoder multiplies its memory by the readout's weights of the context.
 
-    The context is a mixture of the memory, so what the readout makes of it is the same mixture of what it makes of the
-    memory, which is made once for a sentence. Nothing is done where that is wider: more would be moved in each step.
+    The context is a weighted sum of the memory, and the product with the readout's weights is linear: it can be
+    computed once per sentence. Nothing is changed where the product is wider than the memory, since each step would
+    then move more numbers.
     """
     decoder, width = network.decoder, network.config.memory_width
     is_simple = isinstance(decoder, LuongDecoder) and decoder.attention.heads == 1
@@ -87,8 +89,8 @@ def readings_of_memory(network: Seq2Seq) -> Iterator[None]:
 
 
 @contextmanager
-def plain_lookups(network: Seq2Seq) -> Iterator[None]:
-    """Within the block embeddings are looked up under ids as they are: Keras counts negative ones from the end."""
+def use_plain_lookups(network: Seq2Seq) -> Iterator[None]:
+    """Within the block embeddings are looked up without the code by which Keras allows negative ids."""
     with ExitStack() as stack:
         for layer in network.layers:
             if isinstance(layer, keras.layers.Embedding):
@@ -97,27 +99,27 @@ def plain_lookups(network: Seq2Seq) -> Iterator[None]:
 
 
 @contextmanager
-def lean_recurrences(network: Seq2Seq) -> Iterator[None]:
-    """Within the block the encoder's recurrences multiply all their inputs before the loop, and mask its steps once.
+def use_lean_recurrences(network: Seq2Seq) -> Iterator[None]:
+    """Within the block the encoder's recurrences multiply all their inputs before the loop, and mask each step once.
 
-    Keras multiplies in the loop, and masks outputs apart from states.
+    Keras multiplies inside the loop, and masks outputs and states separately.
     """
     with ExitStack() as stack:
         for layer in network.encoder.directions if isinstance(network.encoder, RecurrentEncoder) else ():
-            stack.enter_context(replace_methods(layer, call=trace_lean(layer)))
+            stack.enter_context(replace_methods(layer, call=make_lean_call(layer)))
         yield
 
 
-def trace_lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
-    """What `layer` computes, apart from its output at padding, which nothing may read."""
-    begin = trace_gru(layer.cell) if isinstance(layer.cell, keras.layers.GRUCell) else trace_lstm(layer.cell)
+def make_lean_call(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
+    """Returns a function that computes what `layer` does, except for its output at padding, which nothing may read."""
+    begin = make_gru_steps(layer.cell) if isinstance(layer.cell, keras.layers.GRUCell) else make_lstm_steps(layer.cell)
 
     def call(
         sequences: tf.Tensor, initial_state: None = None, mask: tf.Tensor = None, training: bool = False
     ) -> tuple[tf.Tensor, ...]:
         inputs = tf.transpose(sequences, (1, 0, 2))  # (S, N, I)
         steps, rows = tf.shape(inputs)[0], tf.shape(inputs)[1]
-        advance = begin(inputs, read_sequence(tf.cast(tf.transpose(mask), "float32")[..., tf.newaxis]))
+        advance = begin(inputs, unstack_steps(tf.cast(tf.transpose(mask), "float32")[..., tf.newaxis]))
 
         def step(done: tf.Tensor, made: tf.TensorArray, *states: tf.Tensor) -> tuple[Any, ...]:
             after = advance(steps - 1 - done if layer.go_backwards else done, *states)
@@ -132,28 +134,33 @@ def trace_lean(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
 
 
 @contextmanager
-def lean_cells(network: Seq2Seq) -> Iterator[None]:
-    """Within the block the decoder's GRUs make each gate on its own, as those of the encoder do."""
+def use_lean_cells(network: Seq2Seq) -> Iterator[None]:
+    """Within the block the decoder's GRUs compute each gate in a product of its own, as those of the encoder do."""
     with ExitStack() as stack:
         for cell in network.decoder.cells if isinstance(network.decoder, RecurrentDecoder) else ():
             if isinstance(cell, keras.layers.GRUCell):
-                stack.enter_context(replace_methods(cell, call=partial(gru_step, *gru_maps(cell))))
+                stack.enter_context(replace_methods(cell, call=partial(step_gru, *split_gru_weights(cell))))
         yield
 
 
-def gru_step(
-    of_input: list[Map], of_hidden: list[Map], inputs: tf.Tensor, states: list[tf.Tensor], training: bool = False
+def step_gru(
+    of_input: list[AffineMap],
+    of_hidden: list[AffineMap],
+    inputs: tf.Tensor,
+    states: list[tf.Tensor],
+    training: bool = False,
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """What `keras.layers.GRUCell` computes."""
+    """Computes what `keras.layers.GRUCell` does."""
     (before,) = states
-    hidden = before + gru_change(apply_lean(of_input, inputs), apply_lean(of_hidden, before), before)
+    hidden = before + compute_gru_change(apply_maps(of_input, inputs), apply_maps(of_hidden, before), before)
     return hidden, [hidden]
 
 
-def gru_maps(cell: keras.layers.GRUCell) -> tuple[list[Map], list[Map]]:
-    """Returns the kernels of the update gate's complement (the new state's share), the reset gate and the new state.
+def split_gru_weights(cell: keras.layers.GRUCell) -> tuple[list[AffineMap], list[AffineMap]]:
+    """Returns the maps of the inputs, and those of the hidden state, gate by gate.
 
-    Gate by gate: to part what one product makes for all gates takes as long as the product itself.
+    The gates are the complement of the update gate (the share of the new state), the reset gate and the new state. To
+    split the result of one product for all gates would take as long as the product itself.
     """
     signs = np.repeat([-1.0, 1.0, 1.0], cell.units)
     weights = [signs * weight.numpy() for weight in (cell.kernel, cell.recurrent_kernel, cell.bias)]
@@ -165,26 +172,26 @@ def gru_maps(cell: keras.layers.GRUCell) -> tuple[list[Map], list[Map]]:
     return of_input, of_hidden
 
 
-def gru_change(inputs: list[tf.Tensor], inner: list[tf.Tensor], before: tf.Tensor) -> tf.Tensor:
-    """By what a step changes a state (N, U), from what each gate makes (N, U) of the input and of the state.
+def compute_gru_change(inputs: list[tf.Tensor], inner: list[tf.Tensor], before: tf.Tensor) -> tf.Tensor:
+    """Returns the change (N, U) of the state `before`, from the maps (N, U) of the input and of the state per gate.
 
-    The equations of `gates.GruGates`; the parity tests hold both together.
+    The equations are those of `gates.GruGates`; the parity tests hold both equal.
     """
     share, reset = (tf.sigmoid(inputs[gate] + inner[gate]) for gate in (0, 1))
     new = tf.tanh(inputs[2] + reset * inner[2])
     return share * (new - before)
 
 
-def trace_gru(cell: keras.layers.GRUCell) -> Begin:
-    """Each gate on its own."""
-    of_input, of_hidden = gru_maps(cell)
+def make_gru_steps(cell: keras.layers.GRUCell) -> StepMaker:
+    """Returns a maker of steps that compute each gate in a product of its own."""
+    of_input, of_hidden = split_gru_weights(cell)
 
-    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> StepOver:
-        gate_inputs = [read_by_step(inputs, *kernel) for kernel in of_input]
+    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> RecurrentStep:
+        gate_inputs = [project_steps(inputs, *kernel) for kernel in of_input]
 
         def advance(time: tf.Tensor, before: tf.Tensor) -> tuple[tf.Tensor, ...]:
             now = [reader.read(time) for reader in gate_inputs]
-            change = gru_change(now, apply_lean(of_hidden, bound_state(before)), before)
+            change = compute_gru_change(now, apply_maps(of_hidden, bound_state(before)), before)
             return (before + valid.read(time) * change,)
 
         return advance
@@ -192,16 +199,17 @@ def trace_gru(cell: keras.layers.GRUCell) -> Begin:
     return begin
 
 
-def apply_lean(maps: list[Map], value: tf.Tensor) -> list[tf.Tensor]:
+def apply_maps(maps: list[AffineMap], value: tf.Tensor) -> list[tf.Tensor]:
+    """Returns the result (N, U) of each map for `value` (N, I)."""
     return [tf.matmul(value, kernel) + bias for kernel, bias in maps]
 
 
-def trace_lstm(cell: keras.layers.LSTMCell) -> Begin:
-    """All gates in one product."""
+def make_lstm_steps(cell: keras.layers.LSTMCell) -> StepMaker:
+    """Returns a maker of steps that compute all gates in one product."""
     kernel, recurrent_kernel, bias, gates = cell.kernel, cell.recurrent_kernel, cell.bias, select_gates(cell)
 
-    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> StepOver:
-        gate_inputs = read_by_step(inputs, kernel, bias)
+    def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> RecurrentStep:
+        gate_inputs = project_steps(inputs, kernel, bias)
 
         def advance(time: tf.Tensor, *states: tf.Tensor) -> tuple[tf.Tensor, ...]:
             before = dict(zip(gates.states, states, strict=True))
@@ -216,26 +224,26 @@ def trace_lstm(cell: keras.layers.LSTMCell) -> Begin:
     return begin
 
 
-def read_by_step(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
-    """Products of `inputs` (S, N, I) with `kernel` (I, U), made at once, to be read a step at a time."""
+def project_steps(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
+    """Multiplies all of `inputs` (S, N, I) by `kernel` (I, U) at once, and returns the results (N, U) step by step."""
     products = tf.matmul(tf.reshape(inputs, (-1, inputs.shape[-1])), kernel) + bias
-    return read_sequence(tf.reshape(products, tf.concat([tf.shape(inputs)[:2], [products.shape[-1]]], axis=0)))
+    return unstack_steps(tf.reshape(products, tf.concat([tf.shape(inputs)[:2], [products.shape[-1]]], axis=0)))
 
 
 def bound_state(hidden: tf.Tensor) -> tf.Tensor:
-    """A hidden state, which never leaves this range: told to those who make whole numbers of it (`quantise.py`)."""
+    """Returns a hidden state as it is: clipping tells `quantise.py` the range, which the state never leaves."""
     return tf.clip_by_value(hidden, -1.0, 1.0)
 
 
-def read_sequence(values: tf.Tensor) -> tf.TensorArray:
-    """To read a step of `values` (S, N, ...) at a time."""
+def unstack_steps(values: tf.Tensor) -> tf.TensorArray:
+    """Returns `values` (S, N, ...) as an array from which one step at a time is read."""
     steps = tf.TensorArray(values.dtype, size=tf.shape(values)[0], element_shape=values.shape[1:])
     return steps.unstack(values)
 
 
 @contextmanager
 def replace_methods(layer: keras.layers.Layer, **methods: Callable[..., Any]) -> Iterator[None]:
-    """Within the block `layer` has these `methods` instead of its own."""
+    """Within the block `layer` has these methods instead of its own."""
     for name, method in methods.items():
         setattr(layer, name, method)
     try:

@@ -1,1 +1,1 @@
-"""Where protected spans go in a translation: its units, the slots of placeholders, gaps by attention, blanks."""
+"""Places protected spans in a translation: units, slots for placeholders, gaps by attention, spacing."""

@@ -1,6 +1,6 @@
-"""In which gap between the units of a translation a span goes, by their attention. Knows no tokenizer.
+"""Chooses the gap between the units of a translation for each span, by attention. Knows no tokenizer.
 
-Letters: U units, G = U + 1 gaps before, between and behind them, S source positions.
+Letters: U units, G = U + 1 gaps before, between and after them, S source positions.
 """
 
 from __future__ import annotations
@@ -13,39 +13,42 @@ import numpy as np
 from nmt_cli.translation.placement.units import Unit
 from nmt_cli.translation.tag_tree import Node, PlacedItem
 
-REACH = 1.5  # source positions over which the influence of a neighbour falls by e
-INSIDE = 0.5  # attention to the inside of a pair of tags from which a word belongs inside
+REACH = 1.5  # source positions over which the influence of a neighbour decreases by the factor e
+INSIDE = 0.5  # minimum attention to the inside of a pair of tags that draws a word inside
 
 
 def fill_gaps(
     gaps: list[list[PlacedItem]],
-    places: GapChooser,
+    chooser: GapChooser,
     nodes: Sequence[Node],
     low: int,
     high: int,
     around: tuple[int, int],
 ) -> None:
-    """Appends the items of `nodes` to `gaps` from `low` to `high`, properly nested; they stood in `around`."""
-    ranges = [(places.choose_range(node, low, high, around), node) for node in nodes]
+    """Appends the items of `nodes` to the gaps from `low` to `high`, properly nested.
+
+    `around` are the source positions of the tags that enclose the nodes.
+    """
+    ranges = [(chooser.choose_range(node, low, high, around), node) for node in nodes]
     for (start, end), node in sorted(ranges, key=lambda pair: pair[0]):
         start = max(start, low)
         end = max(end, start)
         gaps[start].append(node.first)
         if node.last is not None:
-            fill_gaps(gaps, places, node.inside, start, end, (node.first.start, node.last.start))
+            fill_gaps(gaps, chooser, node.inside, start, end, (node.first.start, node.last.start))
             gaps[end].append(node.last)
         low = end
 
 
 class GapChooser(NamedTuple):
-    """Where in a translation things belong, by the attention of its units."""
+    """Chooses gaps of a translation by the attention of its units."""
 
     units: Sequence[Unit]
-    width: int
-    flat: bool  # attention says nothing, so that the relative position has to do
+    width: int  # number of source positions, without the end
+    flat: bool  # whether attention says nothing, so that the relative position decides
 
     def choose_range(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
-        """The gaps of the first and the last item of a node, from `low` to `high`."""
+        """Returns the gaps of the first and the last item of a node, from `low` to `high`."""
         if node.last is None or node.last.start <= node.first.end:
             gap = self.choose_gap(node.first, low, high)
             return gap, gap
@@ -55,18 +58,18 @@ class GapChooser(NamedTuple):
         if self.flat:
             return self.find_relative_gap(inside[0], low, high), self.find_relative_gap(inside[1], low, high)
         first, last = self.find_run(*inside, low, high)
-        while last - 1 > first and not node.last.behind_mark and not self.units[last - 1].has_letters:
-            last -= 1  # the mark that ends the sentence looks where the last word looks
+        while last - 1 > first and not node.last.after_mark and not self.units[last - 1].has_letters:
+            last -= 1  # the mark that ends a sentence attends where its last word attends
         return first, last
 
     def find_relative_gap(self, position: int, low: int, high: int) -> int:
-        """Returns the gap at the same share of the text as a source position."""
+        """Returns the gap at the same fraction of the text as a source position."""
         return min(high, max(low, round(position / max(1, self.width) * len(self.units))))
 
     def find_run(self, start: int, end: int, low: int, high: int) -> tuple[int, int]:
-        """The run of units from `low` to `high` that looks most at source positions `start` to `end`.
+        """Returns the run of units from `low` to `high` that attends most to source positions `start` to `end`.
 
-        That is the run with the largest sum of what each unit looks there beyond `INSIDE` (Kadane's algorithm).
+        It has the largest sum of the attention of each unit in excess of `INSIDE` (Kadane's algorithm).
         """
         best, result, total, first = -np.inf, (low, low), 0.0, low
         for index in range(low, high):
@@ -78,10 +81,10 @@ class GapChooser(NamedTuple):
         return result
 
     def choose_gap(self, item: PlacedItem, low: int, high: int) -> int:
-        """The gap with the most attention to what stood before the item on its left, and to what followed on its right.
+        """Returns the gap with the most attention to what stood before the item on its left, and after it on its right.
 
-        Near source positions count for more; what looks at the item itself draws it near; ties go to the
-        relative place.
+        Near source positions count more. Units that attend to the item itself draw it near. The relative position
+        breaks ties.
         """
         is_extracted = item.start == item.end
         if is_extracted and item.start == 0:

@@ -1,4 +1,4 @@
-"""Blanks around spans that are put into a translation: as in the source where the target allows them."""
+"""Sets the blanks around spans that are put into a translation: as in the source, where the target allows them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from nmt_cli.translation.tag_tree import Node, PlacedItem
 def assemble_text(
     units: Sequence[Unit], nodes: Sequence[Node], width: int, *, flat: bool
 ) -> tuple[str, tuple[int, ...]]:
-    """The text of `units` with the items of `nodes` in their gaps, and the number of the first word of each unit.
+    """Returns the text of `units` with the items of `nodes` in their gaps, and the index of the word of each unit.
 
-    `width` is the source's without its end.
+    `width` is the number of source positions, without the end.
     """
     gaps: list[list[PlacedItem]] = [[] for _ in range(len(units) + 1)]
     fill_gaps(gaps, GapChooser(units, width, flat), nodes, 0, len(units), (0, width))
@@ -31,15 +31,16 @@ def assemble_text(
 
 
 def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | None) -> str:
-    """What stands between two units: the items of the gap, with blanks as in the source where the target allows."""
+    """Returns the text between two units: the items of the gap, with blanks."""
     blank = left is not None and right is not None and right.blank_before
     if not items:
         return " " if blank else ""
     inner = [is_apart(item, other) for item, other in pairwise(items)]
-    before = left is not None and wants_left(left, items[0])
-    after = right is not None and wants_right(items[-1], right, blank)
+    before = left is not None and needs_left_blank(left, items[0])
+    after = right is not None and needs_right_blank(items[-1], right, blank)
     separators = [before, *inner, after]
     if blank and not any(separators):
+        # The blank between the units must stay: before the first opening tag, else after all items.
         opening = next((i for i, item in enumerate(items) if item.span.tag and not item.span.tag.closes), len(items))
         separators[opening] = True
     text = "".join((" " if space else "") + item.span.text for space, item in zip(separators, items, strict=False))
@@ -47,17 +48,20 @@ def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | Non
 
 
 def is_apart(item: PlacedItem, other: PlacedItem) -> bool:
-    both_words = not item.span.markup and not other.span.markup
-    return both_words or (item.blank_after and other.blank_before)
+    """Whether a blank stands between two items."""
+    are_words = not item.span.is_markup and not other.span.is_markup
+    return are_words or (item.blank_after and other.blank_before)
 
 
-def wants_left(left: Unit, item: PlacedItem) -> bool:
-    if not item.span.markup and left.is_word:
+def needs_left_blank(left: Unit, item: PlacedItem) -> bool:
+    """Whether a blank stands between a unit and the item after it."""
+    if not item.span.is_markup and left.is_word:
         return True
     return item.blank_before and left.text not in OPENING and not find_unspaced(left.text)
 
 
-def wants_right(item: PlacedItem, right: Unit, blank: bool) -> bool:
-    if not item.span.markup and right.is_word:
+def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
+    """Whether a blank stands between an item and the unit after it, which had a `blank` before it or not."""
+    if not item.span.is_markup and right.is_word:
         return True
     return item.blank_after and (blank or right.is_word)

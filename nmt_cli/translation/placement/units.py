@@ -1,6 +1,6 @@
-"""The units of a translation: words, marks and placeholders, each with the attention of the tokens that spell it.
+"""Splits a translation into units: words, marks and placeholders, each with the attention of its tokens.
 
-Letters: T produced tokens, S source positions (the end among them).
+Letters: T target tokens, S source positions, the end among them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
-from nmt_cli.text.masking import PLACEHOLDER
+from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.text.words import word_pattern
+from nmt_cli.text.words import choose_word_pattern
 
 
 class Unit(NamedTuple):
@@ -25,7 +25,7 @@ class Unit(NamedTuple):
     text: str
     blank_before: bool
     attention: FloatArray  # (S,)
-    carried: int | None = None  # the number of the span that it is
+    masked_span: int | None = None  # the number of the masked span that it stands for
 
     @property
     def has_letters(self) -> bool:
@@ -33,24 +33,24 @@ class Unit(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Whether a blank must part it from another word."""
+        """Whether a blank must separate it from another word."""
         return self.has_letters and not find_unspaced(self.text)
 
 
 class Spelling(NamedTuple):
-    """What a network said: a text, and the T tokens that spell it."""
+    """A hypothesis as text, and the T tokens that spell it."""
 
     text: str
     tokens: Sequence[int]
     target: Tokenizer
-    unknown: Sequence[str] = ()  # what stands in `text` for unknown tokens, in their order, if not their own mark
+    unknown: Sequence[str] = ()  # the words that replace unknown tokens in `text`, in order, if any do
 
     @property
     def ends(self) -> list[int]:
-        """Where in the text each token ends; the place before for one that spells nothing whole, as half a letter."""
+        """The position in the text at which each token ends; that of the token before for a part of a character."""
         prefixes = (self.tokens[:count] for count in range(1, len(self.tokens) + 1))
         if self.unknown:
-            texts = [self.target.decode_replaced(prefix, self.unknown) for prefix in prefixes]
+            texts = [self.target.decode_with_unknown(prefix, self.unknown) for prefix in prefixes]
         else:
             texts = self.target.decode_all(prefixes)
         ends, position = [], 0
@@ -62,14 +62,14 @@ class Spelling(NamedTuple):
 
     @property
     def is_trusted(self) -> bool:
-        """Whether all that reads like a placeholder is one: other pieces can spell the same."""
+        """Whether all that reads like a placeholder is a placeholder token: other tokens can spell the same."""
         pieces = self.target.spell_pieces(self.tokens)
-        return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER.findall(self.text)
+        return [piece for piece in pieces if piece in PLACEHOLDERS] == PLACEHOLDER_PATTERN.findall(self.text)
 
 
-def measure_units(said: Spelling, attention: FloatArray) -> list[Unit]:
-    """The units of a translation, each with the mean attention of the tokens that spell it."""
-    text, ends = said.text, said.ends
+def measure_units(spelling: Spelling, attention: FloatArray) -> list[Unit]:
+    """Returns the units of a translation, each with the mean attention of its tokens; `attention` is (T, S)."""
+    text, ends = spelling.text, spelling.ends
     starts = [0, *ends[:-1]]
     units = []
     for start, end in find_units(text):
@@ -80,8 +80,8 @@ def measure_units(said: Spelling, attention: FloatArray) -> list[Unit]:
 
 
 def find_units(text: str) -> Iterable[tuple[int, int]]:
-    """Words and marks; each character of a script without blanks on its own, with its accents."""
-    for match in word_pattern(text).finditer(text):
+    """Yields the ranges of words and marks; each character of a script without blanks is a unit, with its accents."""
+    for match in choose_word_pattern(text).finditer(text):
         if not find_unspaced(match[0]):
             yield match.span()
             continue

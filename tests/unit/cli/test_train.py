@@ -19,6 +19,7 @@ from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.watcher import EpochRecord, RunInfo, Validation
 
 
@@ -36,8 +37,8 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
 def test_training_is_told_which_options_of_the_network_were_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def run(*arguments: object, asked: frozenset[str], **options: object) -> None:
-        raise OptionError(" ".join(sorted(asked)))
+    def run(request: TrainingRequest) -> None:
+        raise OptionError(" ".join(sorted(request.explicit_options)))
 
     corpus = SimpleNamespace(source_language="de", target_language="en", manifest=SimpleNamespace(truncation=None))
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)

@@ -41,14 +41,14 @@ def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFi
 def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
     whole, cut = line(hypothesis()), line(hypothesis(), source_cut_from=17, source_read=10)
     assert (
-        "2 texts have a sentence longer than --max-source-length 10, read to there; "
+        "2 texts have a sentence longer than --max-source-length 10, which was truncated; "
         "the first is text 2, with one of 17 source tokens"
     ) in summary(capsys, whole, cut, cut, thing="text")
 
 
 def test_a_cut_translation_is_not_blamed_on_one_limit_alone(capsys: pytest.CaptureFixture[str]) -> None:
     found = summary(capsys, line(hypothesis(finished=False)))
-    assert "at --max-length 200, or the most that a source of its length becomes" in found
+    assert "at --max-length 200 or the lower limit for a short source" in found
 
 
 def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.CaptureFixture[str]) -> None:

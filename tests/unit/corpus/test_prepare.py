@@ -16,7 +16,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps import build as preparation
-from nmt_cli.errors import DataError, NmtError, NotFoundError, OptionError, OutputError, from_os_error
+from nmt_cli.errors import DataError, NmtError, NotFoundError, OptionError, OutputError, convert_os_error
 from support.corpora import toy_pairs, write_tsv
 
 SPLITS = ("train", "dev", "test")
@@ -172,7 +172,7 @@ def test_a_full_disk_or_an_interruption_leaves_what_was_there(
     with pytest.raises(type(problem)) as caught:
         prepare(corpus, tmp_path / "out", PrepareConfig(seed=2), replace=True)
     if isinstance(caught.value, OSError):
-        assert from_os_error(caught.value).message == f"the disk is full: {tmp_path / 'out'} could not be written"
+        assert convert_os_error(caught.value).message == f"the disk is full: {tmp_path / 'out'} could not be written"
     assert contents(tmp_path / "out") == before
     assert sorted(tmp_path.iterdir()) == [tmp_path / "out", corpus]
 

@@ -18,7 +18,7 @@ from support.tables import END, TableModel, every_ended_sequence, sources
 def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, alpha: float, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 4
     config = SearchConfig(beam_size=81, length_penalty=alpha, n_best=n_best, max_length=longest)
-    found = search(model, sources(seed), config)[0]
+    hypotheses = search(model, sources(seed), config)[0]
 
     penalty = LengthPenalty(alpha)
     table = seed + 10
@@ -27,8 +27,8 @@ def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, al
         for tokens in every_ended_sequence(model, longest)
     ]
     best = sorted(scored, reverse=True)[:n_best]
-    assert [one.tokens for one in found] == [tokens for _, tokens in best]
-    assert [one.score for one in found] == pytest.approx([score for score, _ in best])
+    assert [hypothesis.tokens for hypothesis in hypotheses] == [tokens for _, tokens in best]
+    assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx([score for score, _ in best])
 
 
 @settings(max_examples=40, deadline=None)
@@ -36,13 +36,15 @@ def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, al
 def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: float) -> None:
     model = TableModel(vocabulary=5)
     config = SearchConfig(beam_size=beam, n_best=beam, length_penalty=alpha, max_length=6)
-    for one in search(model, sources(seed), config)[0]:
-        assert one.log_probability == pytest.approx(model.log_probability(seed + 10, one.tokens))
-        assert sum(one.token_log_probabilities) == pytest.approx(one.log_probability)
-        assert one.score == pytest.approx(one.log_probability / float(LengthPenalty(alpha)(len(one.tokens))))
-        assert one.finished == (one.tokens[-1] == END)
+    for hypothesis in search(model, sources(seed), config)[0]:
+        assert hypothesis.log_probability == pytest.approx(model.log_probability(seed + 10, hypothesis.tokens))
+        assert sum(hypothesis.token_log_probabilities) == pytest.approx(hypothesis.log_probability)
+        assert hypothesis.score == pytest.approx(
+            hypothesis.log_probability / float(LengthPenalty(alpha)(len(hypothesis.tokens)))
+        )
+        assert hypothesis.finished == (hypothesis.tokens[-1] == END)
         prefix = 0
-        for previous, row in zip((2, *one.tokens[:-1]), one.attention, strict=True):
+        for previous, row in zip((2, *hypothesis.tokens[:-1]), hypothesis.attention, strict=True):
             prefix = prefix * 100 + previous
             assert row[0] == pytest.approx(prefix % 97 / 1000)
 
@@ -52,22 +54,24 @@ def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: 
 def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: list[int], beam: int) -> None:
     model, config = TableModel(vocabulary=6), SearchConfig(beam_size=beam, n_best=min(2, beam), max_length=8)
     together = search(model, sources(*seeds), config)
-    for seed, found in zip(seeds, together, strict=True):
+    for seed, hypotheses in zip(seeds, together, strict=True):
         alone = search(model, sources(seed), config)[0]
-        assert [(one.tokens, one.score) for one in found] == [(one.tokens, one.score) for one in alone]
+        assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
+            (hypothesis.tokens, hypothesis.score) for hypothesis in alone
+        ]
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> None:
     model = TableModel(vocabulary=6)
-    found = search(model, sources(seed), SearchConfig(beam_size=1, max_length=10))[0]
+    hypotheses = search(model, sources(seed), SearchConfig(beam_size=1, max_length=10))[0]
     prefix, previous, expected = 0, 2, []
     while previous != END and len(expected) < 10:
         prefix = prefix * 100 + previous
         previous = int(model.tokens[model.distribution(seed + 10, prefix).argmax()])
         expected.append(previous)
-    assert [one.tokens for one in found] == [tuple(expected)]
+    assert [hypothesis.tokens for hypothesis in hypotheses] == [tuple(expected)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -80,12 +84,12 @@ def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> Non
 def test_greedy_search_without_scores_finds_the_same(seed: int, ngram: int, coverage: float, length: int) -> None:
     model = TableModel(vocabulary=4, attention=0.5)
     config = SearchConfig(beam_size=1, max_length=length, no_repeat_ngram=ngram, coverage_penalty=coverage)
-    own, other = sources(seed, seed + 1), sources(seed, seed + 1)
+    first, second = sources(seed, seed + 1), sources(seed, seed + 1)
     for with_scores, without in zip(
-        search(model, own, config), search(model, other, replace(config, scored=False)), strict=True
+        search(model, first, config), search(model, second, replace(config, scored=False)), strict=True
     ):
-        assert [one.tokens for one in with_scores] == [one.tokens for one in without]
-        assert [one.finished for one in with_scores] == [one.finished for one in without]
+        assert [hypothesis.tokens for hypothesis in with_scores] == [hypothesis.tokens for hypothesis in without]
+        assert [hypothesis.finished for hypothesis in with_scores] == [hypothesis.finished for hypothesis in without]
         np.testing.assert_array_equal(with_scores[0].attention, without[0].attention)
         values = [without[0].score, without[0].log_probability, *without[0].token_log_probabilities]
         assert len(values) == 2 + len(without[0].tokens) and np.isnan(values).all()
@@ -96,17 +100,23 @@ def test_greedy_search_without_scores_finds_the_same(seed: int, ngram: int, cove
 def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
     config = SearchConfig(beam_size=beam, max_length=8)
     model = TableModel(vocabulary=4)
-    (asked,), (not_asked,) = (search(model, sources(seed), replace(config, scored=scored)) for scored in (True, False))
-    assert [(one.tokens, one.score) for one in asked] == [(one.tokens, one.score) for one in not_asked]
+    (with_scores,), (without_scores,) = (
+        search(model, sources(seed), replace(config, scored=scored)) for scored in (True, False)
+    )
+    assert [(hypothesis.tokens, hypothesis.score) for hypothesis in with_scores] == [
+        (hypothesis.tokens, hypothesis.score) for hypothesis in without_scores
+    ]
 
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_hypotheses_come_best_first_and_differ(seed: int) -> None:
-    found = search(TableModel(vocabulary=6), sources(seed), SearchConfig(beam_size=6, n_best=6, max_length=8))[0]
-    assert len(found) == 6
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert len({one.tokens for one in found}) == 6
+    hypotheses = search(TableModel(vocabulary=6), sources(seed), SearchConfig(beam_size=6, n_best=6, max_length=8))[0]
+    assert len(hypotheses) == 6
+    assert [hypothesis.score for hypothesis in hypotheses] == sorted(
+        (hypothesis.score for hypothesis in hypotheses), reverse=True
+    )
+    assert len({hypothesis.tokens for hypothesis in hypotheses}) == 6
 
 
 class NeverEnds(TableModel):
@@ -116,9 +126,9 @@ class NeverEnds(TableModel):
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_a_sentence_that_never_ends_is_cut_at_its_limit_and_says_so(beam: int) -> None:
-    found = search(NeverEnds(vocabulary=9), sources(1), SearchConfig(beam_size=beam, max_length=5))[0]
-    assert len(found[0].tokens) == 5
-    assert not found[0].finished
+    hypotheses = search(NeverEnds(vocabulary=9), sources(1), SearchConfig(beam_size=beam, max_length=5))[0]
+    assert len(hypotheses[0].tokens) == 5
+    assert not hypotheses[0].finished
 
 
 def test_limits_follow_from_a_sentences_own_length() -> None:

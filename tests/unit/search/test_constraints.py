@@ -40,20 +40,22 @@ def test_the_ban_bars_just_the_tokens_that_would_repeat_a_run(history: list[list
 def test_under_a_ban_a_wide_beam_finds_the_best_that_repeats_nothing(seed: int, size: int, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 5
     config = SearchConfig(beam_size=243, n_best=n_best, max_length=longest, no_repeat_ngram=size)
-    found = search(model, sources(seed), config)[0]
+    hypotheses = search(model, sources(seed), config)[0]
     scored = [
         (model.log_probability(seed + 10, tokens) / float(LengthPenalty(1.0)(len(tokens))), tokens)
         for tokens in every_ended_sequence(model, longest)
         if not repeats(tokens, size)
     ]
-    assert [one.tokens for one in found] == [tokens for _, tokens in sorted(scored, reverse=True)[:n_best]]
+    assert [hypothesis.tokens for hypothesis in hypotheses] == [
+        tokens for _, tokens in sorted(scored, reverse=True)[:n_best]
+    ]
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 3))
 def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: int, size: int) -> None:
     model = TableModel(vocabulary=4)
-    found = search(model, sources(seed), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=size))[0]
+    hypotheses = search(model, sources(seed), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=size))[0]
     tokens: list[int] = []
     prefix, previous = 0, 2
     while previous != END and len(tokens) < 8:
@@ -61,7 +63,7 @@ def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: 
         order = model.tokens[np.argsort(-model.distribution(seed + 10, prefix))].tolist()
         previous = next(token for token in order if not repeats((*tokens, token), size))
         tokens.append(previous)
-    assert [one.tokens for one in found] == [tuple(tokens)]
+    assert [hypothesis.tokens for hypothesis in hypotheses] == [tuple(tokens)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -69,21 +71,23 @@ def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: 
 def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, prefix: list[int]) -> None:
     model, longest = TableModel(vocabulary=3), 5
     config = SearchConfig(beam_size=243, n_best=3, max_length=longest)
-    found = search(model, sources(seed), config, guide=Guide.from_config(config, prefix=prefix))[0]
+    hypotheses = search(model, sources(seed), config, guide=Guide.from_config(config, prefix=prefix))[0]
     scored = [
         (model.log_probability(seed + 10, tokens) / float(LengthPenalty(1.0)(len(tokens))), tokens)
         for tokens in every_ended_sequence(model, longest)
         if tokens[: len(prefix)] == tuple(prefix)
     ]
-    assert [one.tokens for one in found] == [tokens for _, tokens in sorted(scored, reverse=True)[:3]]
-    for one in found:
-        assert one.log_probability == pytest.approx(model.log_probability(seed + 10, one.tokens))
+    assert [hypothesis.tokens for hypothesis in hypotheses] == [
+        tokens for _, tokens in sorted(scored, reverse=True)[:3]
+    ]
+    for hypothesis in hypotheses:
+        assert hypothesis.log_probability == pytest.approx(model.log_probability(seed + 10, hypothesis.tokens))
 
 
 def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
     model, config = TableModel(vocabulary=4), SearchConfig(beam_size=3, max_length=9, no_repeat_ngram=1)
-    found = search(model, sources(5), config, guide=Guide.from_config(config, prefix=[4, 4, 4]))[0]
-    tokens = found[0].tokens
+    hypotheses = search(model, sources(5), config, guide=Guide.from_config(config, prefix=[4, 4, 4]))[0]
+    tokens = hypotheses[0].tokens
     assert tokens[:3] == (4, 4, 4)
     assert 4 not in tokens[3:] and not repeats(tokens[3:], 1)
 
@@ -95,16 +99,16 @@ def test_a_forced_beginning_does_not_count_against_the_limit_of_a_short_source()
 
 
 def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
-    asked: list[int] = []
+    counts: list[int] = []
 
-    class Asked(TableModel):
+    class CountingTable(TableModel):
         def step(self, tokens, state, candidates, *, scored=True):  # type: ignore[no-untyped-def]
-            asked.append(candidates)
+            counts.append(candidates)
             return super().step(tokens, state, candidates)
 
     config = SearchConfig(beam_size=50, max_length=5)
-    search(Asked(vocabulary=3), sources(3), config, guide=Guide.from_config(config, prefix=[4], vocabulary=4))
-    assert set(asked) == {4}
+    search(CountingTable(vocabulary=3), sources(3), config, guide=Guide.from_config(config, prefix=[4], vocabulary=4))
+    assert set(counts) == {4}
 
 
 @settings(max_examples=30, deadline=None)
@@ -114,12 +118,16 @@ def test_constrained_results_do_not_depend_on_neighbours(seeds: list[int], size:
     config = SearchConfig(beam_size=3, n_best=2, max_length=8, no_repeat_ngram=size)
     guide = Guide.from_config(config, prefix=[5, 5])
     together = search(model, sources(*seeds), config, guide=guide)
-    for seed, found in zip(seeds, together, strict=True):
+    for seed, hypotheses in zip(seeds, together, strict=True):
         alone = search(model, sources(seed), config, guide=guide)[0]
-        assert [(one.tokens, one.score) for one in found] == [(one.tokens, one.score) for one in alone]
+        assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
+            (hypothesis.tokens, hypothesis.score) for hypothesis in alone
+        ]
 
 
 def test_every_token_but_the_end_used_up_ends_the_sentence() -> None:
-    found = search(TableModel(vocabulary=2), sources(1), SearchConfig(beam_size=1, max_length=9, no_repeat_ngram=1))[0]
-    assert found[0].finished
-    assert all(found[0].tokens.count(token) <= 1 for token in itertools.chain([END, 4, 5]))
+    hypotheses = search(
+        TableModel(vocabulary=2), sources(1), SearchConfig(beam_size=1, max_length=9, no_repeat_ngram=1)
+    )[0]
+    assert hypotheses[0].finished
+    assert all(hypotheses[0].tokens.count(token) <= 1 for token in itertools.chain([END, 4, 5]))

@@ -44,25 +44,27 @@ def mean_log_probability(models: list[TableModel], table: int, tokens: tuple[int
 def test_an_ensemble_finds_the_best_under_the_mean_of_the_probabilities(seed: int) -> None:
     models: list[TableModel] = [WholeTable(vocabulary=3, sharpness=sharpness) for sharpness in (0.3, 1.0, 2.5)]
     config = SearchConfig(beam_size=81, n_best=3, max_length=4)
-    found = search(Ensemble(models, vocabulary=7), sources(seed), config)[0]
+    hypotheses = search(Ensemble(models, vocabulary=7), sources(seed), config)[0]
     penalty = LengthPenalty(1.0)
     scored = [
         (mean_log_probability(models, seed + 10, tokens) / float(penalty(len(tokens))), tokens)
         for tokens in every_ended_sequence(models[0], 4)
     ]
     best = sorted(scored, reverse=True)[:3]
-    assert [one.tokens for one in found] == [tokens for _, tokens in best]
-    assert [one.score for one in found] == pytest.approx([score for score, _ in best])
+    assert [hypothesis.tokens for hypothesis in hypotheses] == [tokens for _, tokens in best]
+    assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx([score for score, _ in best])
 
 
 def test_a_model_with_itself_is_itself() -> None:
     model, config = WholeTable(vocabulary=3), SearchConfig(beam_size=3, n_best=3, max_length=6)
     alone = search(TableModel(vocabulary=3), sources(1, 2), config)
     twice = search(Ensemble([model, model], vocabulary=7), sources(1, 2), config)
-    assert [[one.tokens for one in found] for found in twice] == [[one.tokens for one in found] for found in alone]
+    assert [[hypothesis.tokens for hypothesis in hypotheses] for hypotheses in twice] == [
+        [hypothesis.tokens for hypothesis in hypotheses] for hypotheses in alone
+    ]
 
 
 def test_a_model_without_attention_does_not_blur_that_of_the_others() -> None:
-    looks: FloatArray = np.array([[0.2, 0.8]])
-    assert average_attention([looks, np.zeros((1, 2))]).tolist() == [[0.2, 0.8]]
+    attention: FloatArray = np.array([[0.2, 0.8]])
+    assert average_attention([attention, np.zeros((1, 2))]).tolist() == [[0.2, 0.8]]
     assert average_attention([np.zeros((1, 2))]).tolist() == [[0.0, 0.0]]

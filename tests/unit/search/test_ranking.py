@@ -57,7 +57,7 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
         n_best=n_best,
         max_length=longest,
     )
-    found = search(model, sources(seed), config)[0]
+    hypotheses = search(model, sources(seed), config)[0]
 
     def score(tokens: tuple[int, ...]) -> float:
         divisor = ((5 + len(tokens)) / 6) ** alpha if form == "wu" else len(tokens) ** alpha
@@ -66,8 +66,8 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
         return float(model.log_probability(seed + 10, tokens) / divisor + beta * covered)
 
     best = sorted((score(tokens) for tokens in every_ended_sequence(model, longest)), reverse=True)[:n_best]
-    assert [one.score for one in found] == pytest.approx(best)
-    assert [score(one.tokens) for one in found] == pytest.approx(best)
+    assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx(best)
+    assert [score(hypothesis.tokens) for hypothesis in hypotheses] == pytest.approx(best)
 
 
 @settings(max_examples=30, deadline=None)
@@ -77,8 +77,10 @@ def test_with_coverage_neighbours_and_their_padding_change_no_digit(seeds: list[
     config = SearchConfig(beam_size=3, n_best=2, max_length=8, coverage_penalty=0.4)
     alone = [search(model, sources(seed), config)[0] for seed in seeds]
     together = search(model, np.pad(sources(*seeds), ((0, 0), (0, widths))), config)
-    for one, other in zip(alone, together, strict=True):
-        assert [(found.tokens, found.score) for found in one] == [(found.tokens, found.score) for found in other]
+    for hypotheses, others in zip(alone, together, strict=True):
+        assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
+            (hypothesis.tokens, hypothesis.score) for hypothesis in others
+        ]
 
 
 def test_coverage_prefers_the_hypothesis_that_looked_everywhere() -> None:
@@ -97,8 +99,10 @@ def test_a_hypothesis_cut_at_the_limit_is_ranked_in_the_same_way() -> None:
 
     model = NeverEnds(vocabulary=4, attention=0.5)
     config = SearchConfig(beam_size=4, n_best=4, max_length=3, coverage_penalty=2.0, length_penalty=0.0)
-    found = search(model, sources(1), config)[0]
-    for one in found:
-        covered = np.log(np.clip(looked_at(model, one.tokens), 1e-6, 1)).sum()
-        assert one.score == pytest.approx(one.log_probability + 2.0 * covered)
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    hypotheses = search(model, sources(1), config)[0]
+    for hypothesis in hypotheses:
+        covered = np.log(np.clip(looked_at(model, hypothesis.tokens), 1e-6, 1)).sum()
+        assert hypothesis.score == pytest.approx(hypothesis.log_probability + 2.0 * covered)
+    assert [hypothesis.score for hypothesis in hypotheses] == sorted(
+        (hypothesis.score for hypothesis in hypotheses), reverse=True
+    )

@@ -60,12 +60,16 @@ def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[li
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), n_best=st.integers(1, 4))
 def test_a_sample_depends_on_the_line_and_its_number_alone(seeds: list[int], n_best: int) -> None:
     config = SearchConfig(max_length=8, n_best=n_best, sampling=SamplingConfig(sample=True))
-    numbers = [7 * place for place in range(len(seeds))]
+    numbers = [7 * index for index in range(len(seeds))]
     together = sampled(seeds, numbers, config)
     backwards = sampled(seeds[::-1], numbers[::-1], config)[::-1]
-    for seed, number, found, other in zip(seeds, numbers, together, backwards, strict=True):
+    for seed, number, samples, other in zip(seeds, numbers, together, backwards, strict=True):
         alone = sampled([seed], [number], config)[0]
-        assert [one.tokens for one in found] == [one.tokens for one in alone] == [one.tokens for one in other]
+        assert (
+            [sample.tokens for sample in samples]
+            == [sample.tokens for sample in alone]
+            == [sample.tokens for sample in other]
+        )
 
 
 def test_samples_are_as_likely_as_the_model_says() -> None:
@@ -73,8 +77,8 @@ def test_samples_are_as_likely_as_the_model_says() -> None:
     model, count = TableModel(vocabulary=4), 4_000
     config = SearchConfig(max_length=1, n_best=1, sampling=SamplingConfig(sample=True))
     guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in range(count)], steps=1)
-    found = search(model, sources(*[3] * count), config, guide=guide)
-    shares = Counter(one[0].tokens[0] for one in found)
+    results = search(model, sources(*[3] * count), config, guide=guide)
+    shares = Counter(samples[0].tokens[0] for samples in results)
     for token, probability in zip(model.tokens.tolist(), np.exp(model.distribution(13, 2)), strict=True):
         deviation = math.sqrt(probability * (1 - probability) / count)
         assert abs(shares[token] / count - probability) < 4 * deviation
@@ -85,11 +89,11 @@ def test_another_seed_draws_others_and_the_score_is_the_models_own() -> None:
         sampled([3], [0], SearchConfig(max_length=8, n_best=4, sampling=SamplingConfig(sample=True, seed=seed)))[0]
         for seed in (1, 2)
     )
-    assert [one.tokens for one in first] != [one.tokens for one in second]
-    for one in (*first, *second):
-        assert one.tokens[-1] == END or not one.finished
-        assert one.log_probability == pytest.approx(TableModel(vocabulary=6).log_probability(13, one.tokens))
-    assert [one.score for one in first] == sorted((one.score for one in first), reverse=True)
+    assert [sample.tokens for sample in first] != [sample.tokens for sample in second]
+    for sample in (*first, *second):
+        assert sample.tokens[-1] == END or not sample.finished
+        assert sample.log_probability == pytest.approx(TableModel(vocabulary=6).log_probability(13, sample.tokens))
+    assert [sample.score for sample in first] == sorted((sample.score for sample in first), reverse=True)
 
 
 def test_an_option_of_sampling_without_sampling_is_an_error() -> None:
@@ -103,12 +107,12 @@ def test_every_sample_is_given_whether_it_ended_or_not() -> None:
     for n_best in (1, 2, 5):
         config = SearchConfig(max_length=4, n_best=n_best, sampling=SamplingConfig(sample=True))
         lines = sampled([3] * 400, list(range(400)), config)
-        assert {len(found) for found in lines} == {n_best}
-        shares.append(np.mean([not one.finished for found in lines for one in found]))
+        assert {len(samples) for samples in lines} == {n_best}
+        shares.append(np.mean([not sample.finished for samples in lines for sample in samples]))
     assert shares == pytest.approx([shares[0]] * 3, abs=0.08)  # three standard deviations of the first
     assert shares[0] > 0.1
 
 
 def test_samples_are_not_drawn_without_the_places_of_the_sentences() -> None:
-    with pytest.raises(ValueError, match="by their places"):
+    with pytest.raises(ValueError, match="needs the ids of the texts"):
         search(TableModel(vocabulary=6), sources(3), SearchConfig(sampling=SamplingConfig(sample=True)))

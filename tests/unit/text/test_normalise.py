@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.text.normalise import count_words, hash_text, normalise, sentence_key
+from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
 
 # Every code point, the lone surrogates included, and more often those that matter here.
 ANY_TEXT = st.text(
@@ -69,15 +69,15 @@ def test_words_of_scripts_without_blanks_are_pairs_of_characters(text: str, word
     ],
 )
 def test_sentences_that_differ_in_shape_only_have_one_key(texts: tuple[str, str]) -> None:
-    assert sentence_key(normalise(texts[0])) == sentence_key(normalise(texts[1]))
+    assert make_sentence_key(normalise(texts[0])) == make_sentence_key(normalise(texts[1]))
 
 
 @given(ANY_TEXT)
 def test_equal_texts_in_any_case_have_one_key(text: str) -> None:
     text = normalise(text)
-    assert sentence_key(text) == sentence_key(normalise(text)) == sentence_key(text)
+    assert make_sentence_key(text) == make_sentence_key(normalise(text)) == make_sentence_key(text)
     if text.isascii():
-        assert sentence_key(text.upper()) == sentence_key(text.lower())
+        assert make_sentence_key(text.upper()) == make_sentence_key(text.lower())
 
 
 def test_digests_are_eight_bytes_and_differ() -> None:

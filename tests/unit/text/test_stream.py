@@ -34,12 +34,14 @@ def test_bytes_that_are_not_utf8_are_an_error_with_name_and_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pack", "packer"), [(gzip.compress, "gzip"), (lzma.compress, "xz"), (zstandard.compress, "zstd")]
+    ("compress", "command"), [(gzip.compress, "gzip"), (lzma.compress, "xz"), (zstandard.compress, "zstd")]
 )
-def test_what_is_packed_is_told_with_what_unpacks_it(pack: Callable[[bytes], bytes], packer: str) -> None:
+def test_compressed_input_is_refused_with_the_command_that_decompresses_it(
+    compress: Callable[[bytes], bytes], command: str
+) -> None:
     with pytest.raises(DataError, match="line 1: byte") as problem:
-        list(decode_lines(pack(b"good\n" * 100).splitlines(keepends=True), "in.txt"))
-    assert problem.value.hint == f"it is packed; unpack it first, with {packer} -dc"
+        list(decode_lines(compress(b"good\n" * 100).splitlines(keepends=True), "in.txt"))
+    assert problem.value.hint == f"it is compressed; decompress it first, with {command} -dc"
 
 
 def test_what_has_arrived_is_given_out_before_more_arrives() -> None:

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from nmt_cli.text.subword_sampling import Pieces, cut_by_merges, cut_by_probability, draw
+from nmt_cli.text.subword_sampling import PieceTable, merge_with_dropout, sample_ids, sample_segmentation
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
@@ -17,9 +17,9 @@ TEXTS = ["the sooner the better", "better the theatre than the other", "another 
 DRAWS = 4000
 
 
-def toy(probabilities: dict[str, float]) -> Pieces:
+def toy_table(probabilities: dict[str, float]) -> PieceTable:
     ids = {text: number for number, text in enumerate(probabilities, start=10)}
-    return Pieces(ids, {text: math.log(value) for text, value in probabilities.items()}, {}, unknown=1)
+    return PieceTable(ids, {text: math.log(value) for text, value in probabilities.items()}, {}, unknown_id=1)
 
 
 def trained(kind: TokenizerKind) -> Tokenizer:
@@ -27,30 +27,32 @@ def trained(kind: TokenizerKind) -> Tokenizer:
     return Tokenizer(train_tokenizer(TEXTS, settings, vocabulary_size=290), settings)
 
 
-def cuts_of(word: str, pieces: Pieces) -> list[tuple[str, ...]]:
-    """All cuts of a word into pieces."""
+def list_segmentations(word: str, pieces: PieceTable) -> list[tuple[str, ...]]:
+    """Returns all segmentations of a word into pieces."""
     heads = (word[:end] for end in range(1, len(word) + 1))
-    found = [(head, *rest) for head in heads if head in pieces.ids for rest in cuts_of(word[len(head) :], pieces)]
-    return found if word else [()]
+    segmentations = [
+        (head, *tail) for head in heads if head in pieces.ids for tail in list_segmentations(word[len(head) :], pieces)
+    ]
+    return segmentations if word else [()]
 
 
 @pytest.mark.parametrize(("alpha", "expected"), [(0.0, 1 / 2), (1.0, 0.75), (2.0, 0.9)])
 def test_a_cut_has_its_probability_to_the_power_of_alpha(alpha: float, expected: float) -> None:
     """(3/8)^alpha against (1/2 x 1/4)^alpha: 1 to 1, 3 to 1, 9 to 1."""
-    pieces, random = toy({"a": 1 / 2, "b": 1 / 4, "ab": 3 / 8}), Random(1)
-    whole = sum(cut_by_probability("ab", pieces, alpha, random) == ["ab"] for _ in range(DRAWS))
+    pieces, random = toy_table({"a": 1 / 2, "b": 1 / 4, "ab": 3 / 8}), Random(1)
+    whole = sum(sample_segmentation("ab", pieces, alpha, random) == ["ab"] for _ in range(DRAWS))
     assert whole / DRAWS == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / DRAWS))
 
 
 def test_every_cut_of_a_longer_word_is_as_frequent_as_it_should_be() -> None:
-    pieces, random = Pieces.from_model(trained("unigram")._pieces, without=()), Random(1)
-    possible = cuts_of("▁theother", pieces)
+    pieces, random = PieceTable.from_model(trained("unigram")._processor, excluded_ids=()), Random(1)
+    possible = list_segmentations("▁theother", pieces)
     weights = [math.exp(0.5 * sum(pieces.scores[part] for part in cut)) for cut in possible]
-    drawn = Counter(tuple(cut_by_probability("▁theother", pieces, 0.5, random)) for _ in range(DRAWS))
+    counts = Counter(tuple(sample_segmentation("▁theother", pieces, 0.5, random)) for _ in range(DRAWS))
     assert len(possible) == 6
     for cut, weight in zip(possible, weights, strict=True):
         share = weight / sum(weights)
-        assert drawn[cut] / DRAWS == pytest.approx(share, abs=4.5 * math.sqrt(share * (1 - share) / DRAWS))
+        assert counts[cut] / DRAWS == pytest.approx(share, abs=4.5 * math.sqrt(share * (1 - share) / DRAWS))
 
 
 @pytest.mark.parametrize(("kind", "alpha"), [("unigram", 1000.0), ("bpe", 0.0)])
@@ -62,14 +64,14 @@ def test_the_certain_cut_is_that_of_sentencepiece(kind: TokenizerKind, alpha: fl
 
 def test_merges_left_out_are_tried_again_in_the_next_step() -> None:
     """`abc` by ab, then abc: each step fails with 1/2, and the first that does ends it."""
-    pieces, random = toy({"a": 0.1, "b": 0.1, "c": 0.1, "ab": 0.5, "abc": 0.2}), Random(1)
-    drawn = Counter(tuple(cut_by_merges("abc", pieces, 0.5, random)) for _ in range(DRAWS))
+    pieces, random = toy_table({"a": 0.1, "b": 0.1, "c": 0.1, "ab": 0.5, "abc": 0.2}), Random(1)
+    counts = Counter(tuple(merge_with_dropout("abc", pieces, 0.5, random)) for _ in range(DRAWS))
     for cut, share in {("a", "b", "c"): 1 / 2, ("ab", "c"): 1 / 4, ("abc",): 1 / 4}.items():
-        assert drawn[cut] / DRAWS == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / DRAWS))
+        assert counts[cut] / DRAWS == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / DRAWS))
 
 
 def test_without_byte_pieces_what_has_no_piece_is_unknown() -> None:
-    assert draw("a?a", toy({"a": 0.5}), cut_by_probability, 0.5, Random(1)) == [10, 1, 10]
+    assert sample_ids("a?a", toy_table({"a": 0.5}), sample_segmentation, 0.5, Random(1)) == [10, 1, 10]
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])

@@ -1,6 +1,7 @@
-import sys
-import unicodedata
-from functools import cache
+"""Text to ids and back: what survives, what is unknown, and what stands for a special id."""
+
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest
@@ -8,44 +9,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
-from nmt_cli.errors import DamagedError, DataError, OptionError
+from nmt_cli.errors import DamagedError
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.text.tokenizer import MANY, Tokenizer, mark_words, unmark_words
+from nmt_cli.text.tokenizer import FEWEST_FOR_THREADS, Tokenizer, mark_words, unmark_words
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
-from nmt_cli.text.words import word_pattern
-from support.corpora import toy_pairs
-
-KINDS: tuple[TokenizerKind, ...] = ("unigram", "bpe", "char", "word")
-TEXTS = [sentence for pair in toy_pairs(300) for sentence in pair] + ["¿Qué?", "don't well-known ￭ a￭b", "3.14 नमस्ते"]
-
-
-@cache
-def trained(kind: TokenizerKind, lowercase: bool = False) -> Tokenizer:
-    settings = TokenizerSettings(kind=kind, lowercase=lowercase)
-    return Tokenizer(train_tokenizer(TEXTS, settings), settings)
+from support.tokenizers import KINDS, TEXTS, toy_tokenizer
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_text_survives_encoding(kind: TokenizerKind) -> None:
-    tokenizer = trained(kind)
+    tokenizer = toy_tokenizer(kind)
     texts = TEXTS if kind != "word" else TEXTS[:600]  # words that occur once may be left out
     assert [tokenizer.decode(ids) for ids in tokenizer.encode_all(texts)] == texts
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_sentences_are_cut_and_joined_as_each_alone(kind: TokenizerKind) -> None:
-    tokenizer, texts = trained(kind), ["", *TEXTS[:MANY]]
+    tokenizer, texts = toy_tokenizer(kind), ["", *TEXTS[:FEWEST_FOR_THREADS]]
     ids = tokenizer.encode_all(texts)
     assert ids == [tokenizer.encode(text) for text in texts]
-    assert tokenizer.decode_all(ids) == [tokenizer.decode(one) for one in ids]
+    assert tokenizer.decode_all(ids) == [tokenizer.decode(row) for row in ids]
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char"])
 @given(data=st.data())
 def test_text_of_seen_characters_survives_encoding(kind: TokenizerKind, data: st.DataObject) -> None:
-    tokenizer = trained(kind)
+    tokenizer = toy_tokenizer(kind)
     text = normalise(data.draw(st.text(alphabet=sorted(tokenizer.characters))))
     assert tokenizer.decode(tokenizer.encode(text)) == text or tokenizer.find_unseen(text)
     assert UNKNOWN not in tokenizer.encode(text) or tokenizer.find_unseen(text)
@@ -53,16 +44,16 @@ def test_text_of_seen_characters_survives_encoding(kind: TokenizerKind, data: st
 
 @given(st.lists(st.sampled_from(["The", "dog", "￭.", "sieht", "￭￭", "fünf"]), min_size=1))
 def test_text_of_seen_words_survives_encoding(words: list[str]) -> None:
-    tokenizer, text = trained("word"), unmark_words(" ".join(words))
+    tokenizer, text = toy_tokenizer("word"), unmark_words(" ".join(words))
     assert tokenizer.decode(tokenizer.encode(text)) == text or UNKNOWN in tokenizer.encode(text)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 @given(text=st.text().map(normalise))
 def test_nothing_is_unencodable_in_byte_fallback_kinds(kind: TokenizerKind, text: str) -> None:
-    ids = trained(kind).encode(text)
+    ids = toy_tokenizer(kind).encode(text)
     assert UNKNOWN not in ids
-    assert trained(kind).decode(ids) == text
+    assert toy_tokenizer(kind).decode(ids) == text
 
 
 @given(st.text().map(normalise))
@@ -84,20 +75,9 @@ def test_words_by_example(text: str, marked: str) -> None:
     assert mark_words(text) == marked
 
 
-def test_every_combining_mark_stays_with_its_letter() -> None:
-    marks = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] == "M"]
-    assert [mark for mark in marks if not word_pattern(f"a{mark}b").fullmatch(f"a{mark}b")] == []
-
-
-@given(st.text(st.characters(max_codepoint=0x2FF)))
-def test_words_are_the_same_whatever_stands_beside_them(text: str) -> None:
-    alone, beside = word_pattern(text).findall(text), f"{text} \u0301"
-    assert word_pattern(beside).findall(beside) == [*alone, "\u0301"]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_special_ids_are_fixed_and_never_come_from_text(kind: TokenizerKind) -> None:
-    tokenizer = trained(kind)
+    tokenizer = toy_tokenizer(kind)
     ids = tokenizer.encode("<pad> <s> </s> <unk> The dog")
     assert not {PAD, START, END} & set(ids)
     with_specials = [START, *tokenizer.encode("The dog"), END, PAD]
@@ -106,95 +86,47 @@ def test_special_ids_are_fixed_and_never_come_from_text(kind: TokenizerKind) -> 
 
 
 def test_lower_case_is_applied_when_encoding() -> None:
-    tokenizer = trained("unigram", lowercase=True)
+    tokenizer = toy_tokenizer("unigram", lowercase=True)
     assert tokenizer.encode("THE DOG") == tokenizer.encode("the dog")
     assert tokenizer.decode(tokenizer.encode("THE DOG")) == "the dog"
     assert tokenizer.find_unseen("THE DOG") == set()
 
 
 def test_unseen_names_the_characters_that_no_piece_holds() -> None:
-    assert trained("char").find_unseen("The dög жил") == {"ö", "ж", "и", "л"}
-    assert UNKNOWN in trained("char").encode("ж")
+    assert toy_tokenizer("char").find_unseen("The dög жил") == {"ö", "ж", "и", "л"}
+    assert UNKNOWN in toy_tokenizer("char").encode("ж")
 
 
 def test_decoded_text_is_one_line_whatever_bytes_are_predicted() -> None:
-    tokenizer = trained("unigram")
+    tokenizer = toy_tokenizer("unigram")
     line_feed = next(i for i, piece in enumerate(tokenizer.spell_pieces(range(300))) if piece == "<0x0A>")
     assert tokenizer.decode([*tokenizer.encode("The"), line_feed, *tokenizer.encode("dog")]) == "The dog"
 
 
 def test_pieces_of_a_word_tokenizer_show_the_joiner_only() -> None:
-    tokenizer = trained("word")
+    tokenizer = toy_tokenizer("word")
     assert tokenizer.spell_pieces(tokenizer.encode("The dog.")) == ["The", "dog", "￭."]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
-    settings = TokenizerSettings(kind=kind, lowercase=False)
-    with pytest.raises(OptionError, match="fills") as caught:
-        train_tokenizer(TEXTS, settings, vocabulary_size=20_000)
-    largest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
-    model = train_tokenizer(TEXTS, settings, vocabulary_size=largest)
-    assert Tokenizer(model, settings).vocabulary_size == largest
-    with pytest.raises(OptionError, match=f"fills {largest:,} at most"):
-        train_tokenizer(TEXTS, settings, vocabulary_size=largest + 1)
-
-
-@pytest.mark.parametrize("least", [1, 2, 3, 4])
-def test_with_a_minimum_count_exactly_the_words_seen_so_often_are_known(least: int) -> None:
-    texts = ["a b c, d", "a b c", "a b", "a"]  # the comma stands once, before it no blank
-    settings = TokenizerSettings(kind="word", lowercase=False)
-    tokenizer = Tokenizer(train_tokenizer(texts, settings, minimum_count=least), settings)
-    words = set(tokenizer.spell_pieces(range(4, tokenizer.vocabulary_size))) - set(PLACEHOLDERS)
-    assert words == {1: {"a", "b", "c", "￭,", "d"}, 2: {"a", "b", "c"}, 3: {"a", "b"}, 4: {"a"}}[least]
-
-
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_the_smallest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
-    settings = TokenizerSettings(kind=kind, lowercase=False)
-    with pytest.raises(OptionError, match="characters") as caught:
-        train_tokenizer(TEXTS, settings, vocabulary_size=50)
-    smallest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
-    assert Tokenizer(train_tokenizer(TEXTS, settings, vocabulary_size=smallest), settings).vocabulary_size == smallest
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_equal_text_gives_an_equal_model(kind: TokenizerKind) -> None:
-    settings = TokenizerSettings(kind=kind, lowercase=False)
-    assert train_tokenizer(TEXTS, settings) == train_tokenizer(TEXTS, settings)
-
-
-def test_a_script_of_thousands_of_characters_needs_no_option() -> None:
-    texts = ["".join(chr(0x4E00 + (7 * start + 13 * i) % 3000) for i in range(12)) for start in range(3000)]
-    settings = TokenizerSettings(kind="unigram", lowercase=False)
-    tokenizer = Tokenizer(train_tokenizer(texts, settings), settings)
-    assert tokenizer.decode(tokenizer.encode(texts[0])) == texts[0]
-
-
-def test_text_without_sentences_is_refused() -> None:
-    with pytest.raises(DataError, match="no subwords"):
-        train_tokenizer([], TokenizerSettings(kind="unigram", lowercase=False))
 
 
 def test_a_loaded_tokenizer_is_the_one_saved(tmp_path: Path) -> None:
     path = tmp_path / "joint.spm"
-    path.write_bytes(train_tokenizer(TEXTS, trained("bpe").settings))
-    loaded = Tokenizer.load(path, trained("bpe").settings)
-    assert loaded.encode_all(TEXTS) == trained("bpe").encode_all(TEXTS)
+    path.write_bytes(train_tokenizer(TEXTS, toy_tokenizer("bpe").settings))
+    loaded = Tokenizer.load(path, toy_tokenizer("bpe").settings)
+    assert loaded.encode_all(TEXTS) == toy_tokenizer("bpe").encode_all(TEXTS)
 
 
 def test_a_missing_or_foreign_model_is_damaged_and_named(tmp_path: Path) -> None:
     path = tmp_path / "joint.spm"
     with pytest.raises(DamagedError, match=r"joint\.spm is missing"):
-        Tokenizer.load(path, trained("bpe").settings)
+        Tokenizer.load(path, toy_tokenizer("bpe").settings)
     path.write_bytes(b"no model")
     with pytest.raises(DamagedError, match=r"joint\.spm is not a SentencePiece model"):
-        Tokenizer.load(path, trained("bpe").settings)
+        Tokenizer.load(path, toy_tokenizer("bpe").settings)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_placeholders_are_pieces_of_their_own_and_survive(kind: TokenizerKind) -> None:
-    tokenizer = trained(kind)
+    tokenizer = toy_tokenizer(kind)
     for placeholder in PLACEHOLDERS:
         ids = tokenizer.encode(f"The dog {placeholder} takes {placeholder}")
         assert tokenizer.spell_pieces(ids).count(placeholder) == 2, tokenizer.spell_pieces(ids)
@@ -203,18 +135,18 @@ def test_placeholders_are_pieces_of_their_own_and_survive(kind: TokenizerKind) -
 
 @pytest.mark.parametrize("kind", ["word", "char"])
 def test_surfaces_tell_the_text_behind_unknown_pieces_too(kind: TokenizerKind) -> None:
-    tokenizer = trained(kind)
+    tokenizer = toy_tokenizer(kind)
     text = f"{TEXTS[0]} \u5b57\u5b57, {TEXTS[1]}"
     ids = tokenizer.encode(text)
-    surfaces = tokenizer.read_surfaces(text)
+    surfaces = tokenizer.list_surfaces(text)
     assert tokenizer.has_unknown and UNKNOWN in ids
-    unknown = [piece for piece, one in zip(surfaces, ids, strict=True) if one == UNKNOWN]
-    assert tokenizer.decode_replaced(ids, unknown) == text
+    unknown = [surface for surface, token in zip(surfaces, ids, strict=True) if token == UNKNOWN]
+    assert tokenizer.decode_with_unknown(ids, unknown) == text
 
 
 def test_subwords_have_no_unknown_piece() -> None:
-    assert not trained("unigram").has_unknown
-    assert not trained("bpe").has_unknown
+    assert not toy_tokenizer("unigram").has_unknown
+    assert not toy_tokenizer("bpe").has_unknown
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
@@ -222,10 +154,10 @@ def test_sampled_cuts_follow_from_the_seed_and_spell_the_sentence(kind: Tokenize
     settings = TokenizerSettings(kind=kind, lowercase=False)
     texts = ["the sooner the better", "better the theatre than the other", "another brother gathers feathers"] * 20
     tokenizer = Tokenizer(train_tokenizer(texts, settings, vocabulary_size=290), settings)
-    one, again, other = (tokenizer.sample_all(texts, alpha=0.3, seed=seed) for seed in (1, 1, 2))
-    assert one == again != other
-    assert [tokenizer.decode(ids) for ids in one] == texts
-    assert len({tuple(ids) for ids in one}) > 3  # of three sentences
+    first, again, other = (tokenizer.sample_all(texts, alpha=0.3, seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert [tokenizer.decode(ids) for ids in first] == texts
+    assert len({tuple(ids) for ids in first}) > 3  # of three sentences
 
 
 def test_the_extremes_of_bpe_dropout() -> None:

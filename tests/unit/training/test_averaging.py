@@ -9,8 +9,8 @@ import pytest
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.averaging import Chosen, choose_weights
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, Kept
+from nmt_cli.training.averaging import WeightChoice, choose_weights
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, KeptEpoch
 from nmt_cli.training.watcher import Validation
 
 
@@ -53,8 +53,8 @@ def test_the_mean_of_the_best_epochs_is_taken_where_it_is_better(
 
 
 def test_weights_that_could_not_be_written_are_exported_as_they_are(tmp_path: Path) -> None:
-    validator, latest = Measured(network(9), 1.0), Kept(2, validation(4.0))
+    validator, latest = Measured(network(9), 1.0), KeptEpoch(2, validation(4.0))
     before = [weight.numpy() for weight in validator.network.weights]
-    assert choose_weights(Checkpoints(tmp_path), validator, latest) == Chosen((2,), latest.validation)  # type: ignore[arg-type]
+    assert choose_weights(Checkpoints(tmp_path), validator, latest) == WeightChoice((2,), latest.validation)  # type: ignore[arg-type]
     for weight, expected in zip(validator.network.weights, before, strict=True):
         np.testing.assert_array_equal(weight.numpy(), expected)

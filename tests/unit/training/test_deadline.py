@@ -35,61 +35,61 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 
 def test_validation_and_export_are_taken_from_the_time() -> None:
     clock = Clock()
-    one = deadline(clock, validation=10.0, export=5.0)
+    run = deadline(clock, validation_seconds=10.0, export_seconds=5.0)
     clock.now += 20
-    assert one.left == pytest.approx(100 - 20 - CAUTION * 15)
-    one.validations = 2
-    assert one.left == pytest.approx(100 - 20 - CAUTION * 25)
+    assert run.seconds_left == pytest.approx(100 - 20 - CAUTION * 15)
+    run.validations = 2
+    assert run.seconds_left == pytest.approx(100 - 20 - CAUTION * 25)
 
 
 def test_it_is_over_when_no_update_fits_any_more() -> None:
     clock = Clock()
-    one = deadline(clock, update=2.0)
+    run = deadline(clock, update_seconds=2.0)
     clock.now += 97.9
-    assert not one.over
+    assert not run.is_over
     clock.now += 0.2
-    assert one.over
+    assert run.is_over
 
 
 def test_the_share_rises_with_the_time_whatever_it_is_spent_on() -> None:
     clock = Clock()
-    one = deadline(clock)
+    run = deadline(clock)
     clock.now += 20
-    one.start()
-    assert one.advance() == 0
+    run.start()
+    assert run.advance() == 0
     shares = []
     for spent in (8, 40, 32):  # of 80
         clock.now += spent
-        shares.append(one.advance())
+        shares.append(run.advance())
     assert shares == pytest.approx([0.1, 0.6, 1.0])
     clock.now += 5
-    assert one.advance() == pytest.approx(1.0)
+    assert run.advance() == pytest.approx(1.0)
 
 
 def test_what_turns_out_dearer_or_cheaper_bends_the_way_and_breaks_it_nowhere() -> None:
     clock = Clock()
-    one = deadline(clock, validation=20 / CAUTION)
-    one.start()
+    run = deadline(clock, validation_seconds=20 / CAUTION)
+    run.start()
     clock.now += 40
-    assert one.advance() == pytest.approx(0.5)  # of 80
-    one.validation = 0.0  # 60 are left, not 40
-    assert one.advance() == pytest.approx(0.5)
+    assert run.advance() == pytest.approx(0.5)  # of 80
+    run.validation_seconds = 0.0  # 60 are left, not 40
+    assert run.advance() == pytest.approx(0.5)
     clock.now += 30
-    assert one.advance() == pytest.approx(0.75)
-    one.validation = 20 / CAUTION  # 10 are left
+    assert run.advance() == pytest.approx(0.75)
+    run.validation_seconds = 20 / CAUTION  # 10 are left
     clock.now += 5
-    assert one.advance() == pytest.approx(0.875)
+    assert run.advance() == pytest.approx(0.875)
 
 
 def test_a_run_that_goes_on_has_what_was_left() -> None:
     clock = Clock()
-    one = deadline(clock)
-    one.start(elapsed=60.0, share=0.5)
-    assert one.left == 40
+    run = deadline(clock)
+    run.start(elapsed=60.0, share=0.5)
+    assert run.seconds_left == 40
     clock.now += 20
-    assert one.advance() == pytest.approx(0.75)
+    assert run.advance() == pytest.approx(0.75)
 
 
 def test_the_epochs_that_fit_by_hand() -> None:
-    one = deadline(Clock(), validation=10.0 / CAUTION, update=0.5)
-    assert one.fit_epochs(80) == pytest.approx(90 / (40 + 10 / CAUTION))
+    run = deadline(Clock(), validation_seconds=10.0 / CAUTION, update_seconds=0.5)
+    assert run.fit_epochs(80) == pytest.approx(90 / (40 + 10 / CAUTION))

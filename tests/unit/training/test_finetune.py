@@ -1,4 +1,4 @@
-"""Training that begins with another model's weights."""
+"""Training that starts from the weights of another model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import finetune
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.finetune import choose_network, load_replayed
+from nmt_cli.training.finetune import choose_network, load_replayed_corpus
+from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
@@ -37,22 +38,22 @@ class Old:
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Old:
     """A model that translates words by spelling them backwards."""
-    place = tmp_path_factory.mktemp("old")
-    corpus = prepare_toy(place, 900)
-    train(corpus, place / "model", SMALL, TrainConfig(epochs=12, **OPTIONS))
-    return Old(corpus, place / "model")
+    directory = tmp_path_factory.mktemp("old")
+    corpus = prepare_toy(directory, 900)
+    train(TrainingRequest(corpus, directory / "model", SMALL, TrainConfig(epochs=12, **OPTIONS)))
+    return Old(corpus, directory / "model")
 
 
 @pytest.fixture(scope="module")
 def new(old: Old, tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     """The same words with other translations: their syllables change places."""
-    place = tmp_path_factory.mktemp("new")
+    directory = tmp_path_factory.mktemp("new")
     generator = random.Random(5)
     sentences = {tuple(generator.choices(SYLLABLES, k=2 * generator.randint(2, 4))) for _ in range(400)}
     pairs = [("no " + written(words), "on " + written([*words[1:], words[0]])) for words in sorted(sentences)]
     config = PrepareConfig(tokenizer_from=str(old.model), dev="30", test="30")
-    prepare(write_pairs(place / "new.tsv", pairs), place / "prepared", config)
-    return PreparedCorpus.load(place / "prepared")
+    prepare(write_pairs(directory / "new.tsv", pairs), directory / "prepared", config)
+    return PreparedCorpus.load(directory / "prepared")
 
 
 def written(syllables: list[str] | tuple[str, ...]) -> str:
@@ -62,16 +63,24 @@ def written(syllables: list[str] | tuple[str, ...]) -> str:
 
 def score(model: Path, corpus: PreparedCorpus) -> float:
     pairs = corpus.read_pairs("test")
-    found = Translator.load(ModelRequest(model)).translate([pair.source for pair in pairs], SearchConfig(beam_size=1))
-    return compute_chrf([one.text for one in found], [[pair.target] for pair in pairs]).value
+    sources = [pair.source for pair in pairs]
+    translations = Translator.load(ModelRequest(model)).translate(sources, SearchConfig(beam_size=1))
+    return compute_chrf([translation.text for translation in translations], [[pair.target] for pair in pairs]).value
 
 
 def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
     old: Old, new: PreparedCorpus, tmp_path: Path
 ) -> None:
     options = {**OPTIONS, "epochs": 12, "init_from": str(old.model)}
-    train(new, tmp_path / "alone", SMALL, TrainConfig(**options))
-    train(new, tmp_path / "replayed", SMALL, TrainConfig(**options, replay=str(old.corpus.directory), replay_share=0.5))
+    train(TrainingRequest(new, tmp_path / "alone", SMALL, TrainConfig(**options)))
+    train(
+        TrainingRequest(
+            new,
+            tmp_path / "replayed",
+            SMALL,
+            TrainConfig(**options, replay=str(old.corpus.directory), replay_share=0.5),
+        )
+    )
     before = score(old.model, old.corpus), score(old.model, new)
     alone, replayed = (
         (score(tmp_path / name, old.corpus), score(tmp_path / name, new)) for name in ("alone", "replayed")
@@ -82,11 +91,11 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
 
 def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, tmp_path: Path) -> None:
     config = TrainConfig(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
-    train(new, tmp_path / "model", ModelConfig.from_options(), config)
-    one, other = (dict(np.load(place / "weights.npz")) for place in (old.model, tmp_path / "model"))
-    assert one.keys() == other.keys()
-    for name, array in one.items():
-        np.testing.assert_array_equal(array, other[name])
+    train(TrainingRequest(new, tmp_path / "model", ModelConfig.from_options(), config))
+    initial, trained = (dict(np.load(model / "weights.npz")) for model in (old.model, tmp_path / "model"))
+    assert initial.keys() == trained.keys()
+    for name, array in initial.items():
+        np.testing.assert_array_equal(array, trained[name])
 
 
 def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, new: PreparedCorpus) -> None:
@@ -104,7 +113,7 @@ def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, 
 
 def test_other_features_are_refused(old: Old, new: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
     deeper = Vocabularies(source=0, target=300, joint=False, features=2048)
-    monkeypatch.setattr(finetune, "vocabularies_of", lambda corpus: deeper)
+    monkeypatch.setattr(finetune, "read_vocabularies", lambda corpus: deeper)
     with pytest.raises(DataError, match="has other features than"):
         choose_network(new, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
 
@@ -115,4 +124,4 @@ def test_other_subwords_are_refused(old: Old, tmp_path: Path) -> None:
         choose_network(other, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
     assert "--tokenizer-from" in (error.value.hint or "")
     with pytest.raises(DataError, match="has other subwords than"):
-        load_replayed(other, TrainConfig(replay=str(old.corpus.directory)))
+        load_replayed_corpus(other, TrainConfig(replay=str(old.corpus.directory)))

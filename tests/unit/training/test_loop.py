@@ -19,10 +19,10 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.checkpoints import checkpoint
 from nmt_cli.training.checkpoints.resume import Identity
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.distributed.process import ALONE
+from nmt_cli.training.distributed.process import SINGLE_PROCESS
 from nmt_cli.training.divergence import Diverged
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.run import explain_errors, start
+from nmt_cli.training.run import build_run, explain_errors
 from nmt_cli.training.schedule import Handover
 from nmt_cli.training.watcher import Validation, Watcher
 from support.models import prepare_toy
@@ -63,9 +63,9 @@ def run_with(
 ) -> tuple[TrainingRun, Listener]:
     (directory / "checkpoints").mkdir(parents=True)
     listener = Listener()
-    run = start(corpus, directory, Identity(corpus.fingerprint, TINY, config), None, listener)
+    run = build_run(corpus, directory, Identity(corpus.fingerprint, TINY, config), None, listener)
     run.trainer.update = Losses(run, losses)  # type: ignore[method-assign]
-    run.validate = Steady(run.validate.network)  # type: ignore[assignment]
+    run.validator = Steady(run.validator.network)  # type: ignore[assignment]
     return run, listener
 
 
@@ -73,7 +73,7 @@ class Steady:
     def __init__(self, network: object) -> None:
         self.network = network
 
-    def __call__(self, trainer: object) -> Validation:
+    def validate(self, trainer: object) -> Validation:
         return Validation(1.0, 50.0, 1.0, 0.0, "b", "c", "a source", "a hypothesis")
 
 
@@ -89,9 +89,9 @@ def test_a_loss_that_is_no_number_costs_no_more_than_the_way_back(corpus: Prepar
     run, listener = run_with(corpus, tmp_path, sometimes({4: math.nan}))
     run.fit()
     assert len(listener.warnings) == 1
-    assert "epoch 1, step 4: the loss is no longer a number; back to epoch 1, step 3" in listener.warnings[0]
+    assert "epoch 1, step 4: the loss is NaN or infinite; back to epoch 1, step 3" in listener.warnings[0]
     assert "half the learning rate (peak now 0.005)" in listener.warnings[0]
-    assert [one.epoch for one in run.checkpoints.records] == [1, 2, 3]
+    assert [record.epoch for record in run.checkpoints.records] == [1, 2, 3]
     assert run.updates == 3 * run.batches.updates  # the one that failed was taken back and done again
     assert float(run.schedule.factor.numpy()) == 0.5
 
@@ -99,7 +99,7 @@ def test_a_loss_that_is_no_number_costs_no_more_than_the_way_back(corpus: Prepar
 def test_the_weights_after_the_way_back_are_those_of_the_checkpoint(corpus: PreparedCorpus, tmp_path: Path) -> None:
     run, _ = run_with(corpus, tmp_path, sometimes({3: math.nan}))
     before = run.trainer.variables[0].numpy()
-    rates = [float(run.schedule.plan_rate(step)) for step in range(3 * run.batches.updates)]
+    rates = [float(run.schedule.compute_rate(step)) for step in range(3 * run.batches.updates)]
     run.fit()
     expected = before + sum(rates[:2]) + sum(rates[2:]) / 2
     np.testing.assert_allclose(run.trainer.variables[0].numpy(), expected, rtol=1e-5)
@@ -127,8 +127,8 @@ def test_weights_that_are_no_numbers_never_become_a_checkpoint(corpus: PreparedC
 
     run.trainer.update = poisonous  # type: ignore[method-assign, assignment]
     run.fit()
-    assert "weights are no longer numbers; back to epoch 1, step 2" in listener.warnings[0]
-    assert all(np.isfinite(one.numpy()).all() for one in run.trainer.variables)
+    assert "a weight is NaN or infinite; back to epoch 1, step 2" in listener.warnings[0]
+    assert all(np.isfinite(variable.numpy()).all() for variable in run.trainer.variables)
 
 
 def test_the_way_back_from_an_explosion_leads_to_before_it_began(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -155,11 +155,11 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(
     monkeypatch.setattr(checkpoint, "write_arrays", sparing)
     run.fit()
     assert [warning.split(":")[0] for warning in listener.warnings] == [
-        "no weights written, training goes on",
-        "no checkpoint written, training goes on",
+        "no weights written, training continues",
+        "no checkpoint written, training continues",
     ]
     assert all("the disk is full" in warning and "free some space" in warning for warning in listener.warnings)
-    assert [one.best for one in run.checkpoints.records] == [False, True]
+    assert [record.best for record in run.checkpoints.records] == [False, True]
     assert run.checkpoints.best is not None and run.checkpoints.best.epoch == 2
 
 
@@ -202,7 +202,7 @@ def test_where_nothing_can_be_written_the_last_weights_are_still_known(
     monkeypatch.setattr(checkpoint, "write_arrays", refuse)
     run.fit()
     assert run.checkpoints.best is None
-    assert run.latest is not None and run.latest.epoch == 2
+    assert run.last_validated is not None and run.last_validated.epoch == 2
 
 
 def test_weights_that_a_stop_finds_to_be_no_numbers_are_not_the_end(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -218,10 +218,10 @@ def test_weights_that_a_stop_finds_to_be_no_numbers_are_not_the_end(corpus: Prep
 
     run.trainer.update = poisonous  # type: ignore[method-assign, assignment]
     listener.should_stop = lambda: bool(stopped)  # type: ignore[method-assign]
-    monkey = run.is_checkpoint_due
-    run.is_checkpoint_due = lambda: not stopped and monkey()  # type: ignore[method-assign]
+    is_due = run.is_checkpoint_due
+    run.is_checkpoint_due = lambda: not stopped and is_due()  # type: ignore[method-assign]
     run.fit()
-    assert "weights are no longer numbers; back to epoch 2, step 0" in listener.warnings[0]
+    assert "a weight is NaN or infinite; back to epoch 2, step 0" in listener.warnings[0]
     assert run.checkpoints.best is not None and run.checkpoints.best.epoch == 1
 
 
@@ -241,6 +241,6 @@ def test_too_little_memory_is_told_with_advice(corpus: PreparedCorpus, tmp_path:
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
     run.trainer.update = exhausted  # type: ignore[method-assign, assignment]
-    with pytest.raises(TrainingError, match="memory") as caught, explain_errors(ALONE):
+    with pytest.raises(TrainingError, match="memory") as caught, explain_errors(SINGLE_PROCESS):
         run.fit()
     assert "--batch" in caught.value.hint

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from nmt_cli.training.loss import TrainingLoss, token_loss, training_loss
+from nmt_cli.training.loss import TrainingLoss, compute_token_loss, compute_training_loss
 
 RANDOM = np.random.default_rng(1)
 READ = RANDOM.normal(size=(3, 2, 4)).astype(np.float32)  # (T, B, R)
@@ -30,13 +30,13 @@ def by_hand(smoothing: float) -> tuple[float, float, int]:
 
 
 def loss(smoothing: float, *tensors: tf.Tensor) -> TrainingLoss:
-    return training_loss(*tensors, tf.constant(TARGETS), smoothing)
+    return compute_training_loss(*tensors, tf.constant(TARGETS), smoothing)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
 def test_the_losses_are_the_cross_entropies_worked_by_hand(smoothing: float) -> None:
     trained = loss(smoothing, *map(tf.constant, (READ, WEIGHTS, BIAS)))
-    measured = token_loss(tf.constant(READ @ WEIGHTS.T + BIAS), tf.constant(TARGETS))
+    measured = compute_token_loss(tf.constant(READ @ WEIGHTS.T + BIAS), tf.constant(TARGETS))
     objective, nats, correct = by_hand(smoothing)
     assert float(trained.objective) == pytest.approx(objective, rel=1e-5)
     assert float(trained.nats) == pytest.approx(nats, rel=1e-5)
@@ -45,12 +45,12 @@ def test_the_losses_are_the_cross_entropies_worked_by_hand(smoothing: float) -> 
 
 
 def test_an_even_guess_costs_the_logarithm_of_the_vocabulary() -> None:
-    nothing = training_loss(tf.zeros((1, 1, 2)), tf.zeros((7, 2)), tf.zeros(7), tf.constant([[3]]), 0.1)
+    nothing = compute_training_loss(tf.zeros((1, 1, 2)), tf.zeros((7, 2)), tf.zeros(7), tf.constant([[3]]), 0.1)
     assert float(nothing.objective) == pytest.approx(np.log(7))
 
 
 def test_what_is_all_but_impossible_has_a_finite_loss() -> None:
-    far = training_loss(tf.ones((1, 1, 1)), tf.constant([[0.0], [500.0]]), tf.zeros(2), tf.constant([[0]]), 0.1)
+    far = compute_training_loss(tf.ones((1, 1, 1)), tf.constant([[0.0], [500.0]]), tf.zeros(2), tf.constant([[0]]), 0.1)
     assert np.isfinite(float(far.objective))
 
 

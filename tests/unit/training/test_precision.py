@@ -10,8 +10,8 @@ import tensorflow as tf
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training import precision
-from nmt_cli.training.precision import FLOAT32, MIXED, dtype_policy, policy_name
-from nmt_cli.training.step import teacher_forced
+from nmt_cli.training.precision import FLOAT32, MIXED, choose_policy, dtype_policy
+from nmt_cli.training.step import compute_teacher_forced_loss
 from support.models import tiny_config
 
 SOURCE = np.array([[5, 6, 7, 3], [8, 3, 0, 0]])
@@ -51,8 +51,8 @@ def test_bfloat16_is_chosen_where_the_processor_is_faster_in_it(
 ) -> None:
     (tmp_path / "cpuinfo").write_text(f"processor : 0\nflags\t\t: {flags}\n")
     monkeypatch.setattr(precision, "PROCESSOR", tmp_path / "cpuinfo")
-    assert policy_name(None) == name
-    assert (policy_name(True), policy_name(False)) == (MIXED, FLOAT32)
+    assert choose_policy(None) == name
+    assert (choose_policy(True), choose_policy(False)) == (MIXED, FLOAT32)
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
@@ -71,7 +71,9 @@ def test_mixed_precision_keeps_float32_weights_and_nearly_the_same_gradient(opti
         model = network(policy, dropout=0.0, **options)
         assert {variable.dtype for variable in model.trainable_variables} == {"float32"}
         with tf.GradientTape() as tape:
-            loss = teacher_forced(model, SOURCE, PREVIOUS, tf.constant([[9, 10, 11, 3], [12, 3, 0, 0]]), smoothing=0.1)
+            loss = compute_teacher_forced_loss(
+                model, SOURCE, PREVIOUS, tf.constant([[9, 10, 11, 3], [12, 3, 0, 0]]), smoothing=0.1
+            )
         found = tape.gradient(loss.objective, [variable.value for variable in model.trainable_variables])
         return np.concatenate([np.ravel(tf.convert_to_tensor(gradient)) for gradient in found])
 

@@ -1,4 +1,4 @@
-"""Training as a function: what is kept, when it ends, what it says."""
+"""`train`: what is kept, when it ends, and what is reported."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import publish as publishing
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.int8_check import Int8Check, quantise_and_check
+from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
@@ -37,7 +38,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
 
 
 class Recorder(Watcher):
-    """Remembers what it was told; asks for an end after `steps` steps."""
+    """Records all reports; asks for a stop after `steps` steps."""
 
     def __init__(self, steps: int | None = None) -> None:
         self.steps = steps
@@ -73,13 +74,13 @@ class Trained:
 def trained(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """A training of two epochs, watched."""
     directory, watcher = tmp_path_factory.mktemp("trained") / "model", Recorder()
-    return Trained(directory, watcher, train(corpus, directory, SMALL, QUICK, watcher=watcher))
+    return Trained(directory, watcher, train(TrainingRequest(corpus, directory, SMALL, QUICK, watcher=watcher)))
 
 
 def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: PreparedCorpus, trained: Trained) -> None:
     watcher, report = trained.watcher, trained.report
     assert watcher.info is not None
-    assert [(one.epoch, one.step) for one in watcher.statuses] == [
+    assert [(status.epoch, status.step) for status in watcher.statuses] == [
         (epoch, step + 1) for epoch in (1, 2) for step in range(watcher.info.steps_per_epoch)
     ]
     assert watcher.statuses[-1].seconds_left == pytest.approx(0, abs=1e-6)
@@ -92,8 +93,8 @@ def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: Prepared
 
 
 def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
-    train(corpus, tmp_path / "again", SMALL, QUICK)
-    first, second = (dict(np.load(place / "weights.npz")) for place in (trained.directory, tmp_path / "again"))
+    train(TrainingRequest(corpus, tmp_path / "again", SMALL, QUICK))
+    first, second = (dict(np.load(directory / "weights.npz")) for directory in (trained.directory, tmp_path / "again"))
     assert first.keys() == second.keys()
     for weight in first:
         np.testing.assert_array_equal(first[weight], second[weight])
@@ -101,17 +102,19 @@ def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: T
 
 def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained) -> None:
     pairs = corpus.read_pairs("dev")
-    found = Translator.load(ModelRequest(trained.directory)).translate(
+    translations = Translator.load(ModelRequest(trained.directory)).translate(
         [pair.source for pair in pairs], SearchConfig(beam_size=1)
     )
-    score = compute_chrf([one.text for one in found], [[pair.target] for pair in pairs])
+    score = compute_chrf([translation.text for translation in translations], [[pair.target] for pair in pairs])
     assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
 
 
 def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: PreparedCorpus, tmp_path: Path) -> None:
     recorder = Recorder()
     pairs = len(corpus.read_pairs("train"))
-    train(corpus, tmp_path / "model", SMALL, replace(QUICK, epoch_pairs=-(-pairs // 2)), watcher=recorder)
+    train(
+        TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epoch_pairs=-(-pairs // 2)), watcher=recorder)
+    )
     assert recorder.info is not None and recorder.info.steps_per_epoch == -(-pairs // 2 // QUICK.batch)
     assert [record.epoch for record in recorder.records] == [1, 2]
 
@@ -119,23 +122,23 @@ def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: Prepare
 def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
     """In so few pairs every word is frequent."""
     recorder = Recorder(steps=1)
-    train(corpus, tmp_path / "model", SMALL, replace(QUICK, swap_words=0.5), watcher=recorder)
-    assert [warning for warning in recorder.warnings if warning.startswith("--swap-words changes nothing here")]
+    train(TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, swap_words=0.5), watcher=recorder))
+    assert [warning for warning in recorder.warnings if warning.startswith("--swap-words has no effect on this corpus")]
     assert trained.watcher.warnings == []
 
 
 def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path) -> None:
     """The subwords that the model gets, and the sentences that int8 is measured on, are those of the beginning."""
-    mine = prepare_toy(tmp_path, 300)
-    before = (mine.directory / "joint.spm").read_bytes()
+    toy = prepare_toy(tmp_path, 300)
+    before = (toy.directory / "joint.spm").read_bytes()
 
     class Meddler(Watcher):
         def report_export(self) -> None:
             other = write_pairs(tmp_path / "other.tsv", [(f"{a} x", f"y {b}") for a, b in toy_pairs(200)])
-            prepare(other, mine.directory, PrepareConfig(vocab_size=320), replace=True)
+            prepare(other, toy.directory, PrepareConfig(vocab_size=320), replace=True)
 
-    train(mine, tmp_path / "model", SMALL, replace(QUICK, epochs=1), watcher=Meddler())
-    assert (mine.directory / "joint.spm").read_bytes() != before == (tmp_path / "model" / "joint.spm").read_bytes()
+    train(TrainingRequest(toy, tmp_path / "model", SMALL, replace(QUICK, epochs=1), watcher=Meddler()))
+    assert (toy.directory / "joint.spm").read_bytes() != before == (tmp_path / "model" / "joint.spm").read_bytes()
 
 
 def test_the_proof_of_int8_reads_sentences_as_the_model_will(
@@ -143,24 +146,24 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
 ) -> None:
     seen: list[bool] = []
 
-    def prove(corpus: PreparedCorpus, directory: Path, validate: Validator) -> Int8Check:
-        seen.append(validate.translator.carries)
-        return quantise_and_check(corpus, directory, validate)
+    def record(corpus: PreparedCorpus, directory: Path, validator: Validator) -> Int8Check:
+        seen.append(validator.translator.carries)
+        return quantise_and_check(corpus, directory, validator)
 
-    monkeypatch.setattr(publishing, "quantise_and_check", prove)
-    train(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0))
+    monkeypatch.setattr(publishing, "quantise_and_check", record)
+    train(TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0)))
     assert seen == [Translator.load(ModelRequest(tmp_path / "model")).carries] == [False]
 
 
 def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    report = train(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2))
-    assert [(one.steps, one.complete) for one in report.records] == [(2, False)]
+    report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2)))
+    assert [(record.steps, record.complete) for record in report.records] == [(2, False)]
     ModelDirectory.load(tmp_path / "model")
 
 
 def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: PreparedCorpus, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        train(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=0))
+        train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=0)))
     assert not (tmp_path / "model" / "model.json").exists()
 
 
@@ -174,9 +177,9 @@ def test_a_resumed_training_that_is_stopped_before_its_first_step_makes_a_model_
 
     often = replace(QUICK, checkpoint_minutes=0.0)
     with pytest.raises(ConnectionError):
-        train(corpus, tmp_path / "model", SMALL, often, watcher=Killed())
-    report = train(corpus, tmp_path / "model", SMALL, often, watcher=Recorder(steps=0), resume=True)
-    assert [(one.steps, one.complete) for one in report.records] == [(2, False)]
+        train(TrainingRequest(corpus, tmp_path / "model", SMALL, often, watcher=Killed()))
+    report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, often, watcher=Recorder(steps=0), resume=True))
+    assert [(record.steps, record.complete) for record in report.records] == [(2, False)]
     ModelDirectory.load(tmp_path / "model")
 
 
@@ -188,14 +191,14 @@ def test_patience_ends_a_training_that_no_longer_improves(
     def validate(self: Validator, trainer: object) -> Validation:
         return Validation(1.0, 50.0, next(scores), 0.0, "b", "c", "a source", "a hypothesis")
 
-    monkeypatch.setattr(Validator, "__call__", validate)
+    monkeypatch.setattr(Validator, "validate", validate)
     config = TrainConfig(epochs=5, batch=64, patience=2, mixed_precision=False)
-    report = train(corpus, tmp_path / "model", SMALL, config)
-    assert [one.bleu for one in report.records] == [1.0, 3.0, 2.0, 2.5]
-    assert [one.best for one in report.records] == [True, True, False, False]
+    report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, config))
+    assert [record.bleu for record in report.records] == [1.0, 3.0, 2.0, 2.5]
+    assert [record.best for record in report.records] == [True, True, False, False]
     assert report.epochs[0] == 2
 
 
 def test_history_on_disk_is_what_was_told(trained: Trained) -> None:
     lines = (trained.directory / "history.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == [one.to_mapping() for one in trained.report.records]
+    assert [json.loads(line) for line in lines] == [record.to_mapping() for record in trained.report.records]

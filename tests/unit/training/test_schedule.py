@@ -42,7 +42,7 @@ def test_the_factor_scales_the_whole_schedule() -> None:
     schedule = Schedule(TrainConfig(learning_rate=1e-3), 100)
     schedule.factor.assign(0.25)
     assert float(schedule(10)) == pytest.approx(2.5e-4)
-    assert float(schedule.plan_rate(10)) == pytest.approx(1e-3)
+    assert float(schedule.compute_rate(10)) == pytest.approx(1e-3)
 
 
 def test_the_peak_suits_the_architecture_and_fine_tuning_unless_it_is_given() -> None:

@@ -11,7 +11,7 @@ from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.schedule import Schedule, TimedSchedule
-from nmt_cli.training.scheduled_sampling import own_tokens, with_own_tokens
+from nmt_cli.training.scheduled_sampling import predict_previous_tokens, sample_previous_tokens
 from nmt_cli.training.step import Trainer
 from support.replicas import batch
 
@@ -38,20 +38,22 @@ SEED = tf.constant([1, 2])
 
 
 def test_its_own_token_stands_where_it_would_be_the_previous_one() -> None:
-    assert own_tokens(Counter(), PREVIOUS, PREVIOUS).numpy()[0].tolist() == [2, 12, 15, 16]
+    assert predict_previous_tokens(Counter(), PREVIOUS, PREVIOUS).numpy()[0].tolist() == [2, 12, 15, 16]
 
 
 @pytest.mark.parametrize(
     ("share", "expected"), [(0.0, [[2, 5, 6, 7], [2, 8, 0, 0]]), (1.0, [[2, 12, 15, 16], [2, 12, 0, 0]])]
 )
 def test_start_and_padding_stay(share: float, expected: list[list[int]]) -> None:
-    assert with_own_tokens(Counter(), PREVIOUS, PREVIOUS, tf.constant(share), SEED).numpy().tolist() == expected
+    assert sample_previous_tokens(Counter(), PREVIOUS, PREVIOUS, tf.constant(share), SEED).numpy().tolist() == expected
 
 
 def test_as_many_are_replaced_as_asked_and_the_same_ones_for_the_same_seed() -> None:
     previous = tf.concat([tf.fill([300, 1], 2), tf.fill([300, 40], 9)], axis=1)
-    one, again = (with_own_tokens(Counter(), previous, previous, tf.constant(0.3), SEED).numpy() for _ in range(2))
-    other = with_own_tokens(Counter(), previous, previous, tf.constant(0.3), SEED + 1).numpy()
+    one, again = (
+        sample_previous_tokens(Counter(), previous, previous, tf.constant(0.3), SEED).numpy() for _ in range(2)
+    )
+    other = sample_previous_tokens(Counter(), previous, previous, tf.constant(0.3), SEED + 1).numpy()
     assert (one[:, 1:] != 9).mean() == pytest.approx(0.3, abs=0.02)
     np.testing.assert_array_equal(one, again)
     assert (one != other).any()
@@ -59,9 +61,9 @@ def test_as_many_are_replaced_as_asked_and_the_same_ones_for_the_same_seed() -> 
 
 def test_the_share_of_the_run_that_is_over() -> None:
     schedule, timed = Schedule(TrainConfig(), 200), TimedSchedule(TrainConfig(time="1m"))
-    assert [float(schedule.measure_share(step)) for step in (0, 50, 200, 300)] == [0.0, 0.25, 1.0, 1.0]
-    timed.follow_time(0.25)
-    assert float(timed.measure_share(7)) == pytest.approx(0.25)
+    assert [float(schedule.compute_elapsed_share(step)) for step in (0, 50, 200, 300)] == [0.0, 0.25, 1.0, 1.0]
+    timed.set_elapsed_share(0.25)
+    assert float(timed.compute_elapsed_share(7)) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("shape", [{}, {"attention": "dot", "input_feeding": True}, {"architecture": "transformer"}])

@@ -1,4 +1,4 @@
-"""A run with a deadline, on a clock that only what is done moves."""
+"""A run with a deadline, on a clock that only the work of the run moves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training import network_size
 from nmt_cli.training import run as running
-from nmt_cli.training.averaging import Chosen
+from nmt_cli.training.averaging import WeightChoice
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
+from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
@@ -38,7 +39,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
 
 
 class Machine(Watcher):
-    """A clock, and whoever moves it: so many seconds for the update with each number."""
+    """A clock, and the machine that moves it: `pace` has the seconds of updates, by the number of the first."""
 
     def __init__(self, *pace: tuple[int, float]) -> None:
         self.now = 500.0
@@ -71,18 +72,19 @@ class Machine(Watcher):
 
 @pytest.fixture(autouse=True)
 def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    def calibrate(run: TrainingRun, deadline: Deadline) -> None:
+    def set_costs(run: TrainingRun, deadline: Deadline) -> None:
         machine = deadline.clock
         assert isinstance(machine, Machine)
         machine.now += CALIBRATION
-        deadline.update, deadline.validation, deadline.export = machine.seconds, VALIDATION, EXPORT
+        deadline.update_seconds = machine.seconds
+        deadline.validation_seconds, deadline.export_seconds = VALIDATION, EXPORT
 
-    monkeypatch.setattr(running, "calibrate", calibrate)
+    monkeypatch.setattr(running, "measure_costs", set_costs)
 
 
 @pytest.fixture
 def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Updates, validations and exports in no time: only when they are matters."""
+    """Updates, validations and exports that do nothing: only their times matter."""
 
     def update(trainer: Trainer, batches: object) -> tuple[float, float]:
         trainer.optimizer.iterations.assign_add(1)
@@ -91,22 +93,22 @@ def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     def validate(validator: Validator, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, 3.0, 4.0, "b", "c", "a source", "a hypothesis")
 
-    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Int8Check]:
+    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
         assert run.checkpoints.best is not None
-        chosen = Chosen((run.checkpoints.best.epoch,), run.checkpoints.best.validation)
+        chosen = WeightChoice((run.checkpoints.best.epoch,), run.checkpoints.best.validation)
         return chosen, Int8Check(3.0, 3.0, "b", 1)
 
     monkeypatch.setattr(Trainer, "update", update)
-    monkeypatch.setattr(Validator, "__call__", validate)
+    monkeypatch.setattr(Validator, "validate", validate)
     monkeypatch.setattr(running, "publish", publish)
 
 
-def timed(corpus: PreparedCorpus, place: Path, machine: Machine, config: TrainConfig = TIMED) -> float:
-    """Seconds from the command to the model."""
-    begun = machine.now
+def measure_time(corpus: PreparedCorpus, directory: Path, machine: Machine, config: TrainConfig = TIMED) -> float:
+    """Returns the seconds from the command to the model."""
+    started_at = machine.now
     assert config.time is not None
-    train(corpus, place, SMALL, config, watcher=machine, deadline=Deadline(300.0, machine))
-    return machine.now - begun
+    train(TrainingRequest(corpus, directory, SMALL, config, watcher=machine, deadline=Deadline(300.0, machine)))
+    return machine.now - started_at
 
 
 @pytest.mark.usefixtures("nothing_learned")
@@ -119,7 +121,7 @@ def test_the_model_is_there_in_time_and_annealed(
     corpus: PreparedCorpus, tmp_path: Path, pace: list[tuple[int, float]]
 ) -> None:
     machine = Machine(*pace)
-    needed = timed(corpus, tmp_path / "model", machine)
+    needed = measure_time(corpus, tmp_path / "model", machine)
     assert needed <= 300
     assert needed > 300 - max(seconds for _, seconds in pace) - 2 * VALIDATION - EXPORT
     if machine.seconds < 10:
@@ -131,7 +133,7 @@ def test_the_model_is_there_in_time_and_annealed(
 @pytest.mark.usefixtures("nothing_learned")
 def test_epochs_are_told_as_they_are_likely_to_fit(corpus: PreparedCorpus, tmp_path: Path) -> None:
     machine = Machine((0, 1.0))
-    timed(corpus, tmp_path / "model", machine)
+    measure_time(corpus, tmp_path / "model", machine)
     assert machine.info is not None
     epochs = 1 + (300 - CALIBRATION - 1.1 * (4 * VALIDATION + EXPORT)) // (machine.info.steps_per_epoch + VALIDATION)
     assert machine.info.epochs == epochs
@@ -143,8 +145,12 @@ def test_a_time_in_which_nothing_can_be_learned_is_refused(corpus: PreparedCorpu
     config, machine = replace(TIMED, time="1m"), Machine((0, 1.0))
     least = round(CALIBRATION + 1.1 * (4 * VALIDATION + EXPORT)) + 1
     with pytest.raises(OptionError, match="--time 1m is too short") as problem:
-        train(corpus, tmp_path / "model", SMALL, config, watcher=machine, deadline=Deadline(least, machine))
-    assert f"takes {least + 1} seconds" in problem.value.hint or f"takes {least} seconds" in problem.value.hint
+        train(
+            TrainingRequest(
+                corpus, tmp_path / "model", SMALL, config, watcher=machine, deadline=Deadline(least, machine)
+            )
+        )
+    assert f"take {least + 1} seconds" in problem.value.hint or f"take {least} seconds" in problem.value.hint
     assert not (tmp_path / "model" / "model.json").exists()
 
 
@@ -154,9 +160,9 @@ def test_too_little_memory_for_a_look_at_what_things_cost_is_told(
     def exhausted(run: TrainingRun, deadline: Deadline) -> None:
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
-    monkeypatch.setattr(running, "calibrate", exhausted)
+    monkeypatch.setattr(running, "measure_costs", exhausted)
     with pytest.raises(TrainingError, match="memory"):
-        timed(corpus, tmp_path / "model", Machine((0, 1.0)))
+        measure_time(corpus, tmp_path / "model", Machine((0, 1.0)))
 
 
 def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: PreparedCorpus, tmp_path: Path) -> None:
@@ -168,18 +174,20 @@ def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: Prepare
             if len(self.statuses) == 100:
                 raise Killed
 
-    first, place = Killer((0, 1.0)), tmp_path / "model"
+    first, directory = Killer((0, 1.0)), tmp_path / "model"
     config = replace(TIMED, checkpoint_minutes=0.0)
     with pytest.raises(Killed):
-        timed(corpus, place, first, config)
+        measure_time(corpus, directory, first, config)
     second = Machine((0, 1.0))
     second.now = 90_000.0
-    train(corpus, place, SMALL, config, watcher=second, resume=True, deadline=Deadline(300.0, second))
+    train(
+        TrainingRequest(corpus, directory, SMALL, config, watcher=second, resume=True, deadline=Deadline(300.0, second))
+    )
     spent = (first.now - 500.0) + (second.now - 90_000.0)
     assert 270 < spent <= 302  # the last update before the kill is done again
-    history = [json.loads(line) for line in (place / "history.jsonl").read_text().splitlines()]
+    history = [json.loads(line) for line in (directory / "history.jsonl").read_text().splitlines()]
     assert history[-1]["learning_rate"] < 0.02 * TIMED.peak_rate
-    ModelDirectory.load(place)
+    ModelDirectory.load(directory)
 
 
 @pytest.mark.parametrize("killed", ["never", "while it validates"])
@@ -201,21 +209,23 @@ def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
     def validate(validator: Validator, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, float(next(scores)), 4.0, "b", "c", "a source", "a hypothesis")
 
-    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[Chosen, Int8Check]:
+    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
         assert run.checkpoints.best is not None
         published.append((run.checkpoints.best.epoch, run.checkpoints.best.validation.bleu))
-        return Chosen((1,), run.checkpoints.best.validation), Int8Check(3.0, 3.0, "b", 1)
+        return WeightChoice((1,), run.checkpoints.best.validation), Int8Check(3.0, 3.0, "b", 1)
 
-    monkeypatch.setattr(Validator, "__call__", validate)
+    monkeypatch.setattr(Validator, "validate", validate)
     monkeypatch.setattr(running, "publish", publish)
     published: list[tuple[int, float]] = []
-    first, place = Killer((0, 1.0)), tmp_path / "model"
+    first, directory = Killer((0, 1.0)), tmp_path / "model"
     try:
-        timed(corpus, place, first)
+        measure_time(corpus, directory, first)
     except Killed:
         assert not published
     second = Machine((0, 1.0))
-    train(corpus, place, SMALL, TIMED, watcher=second, resume=True, deadline=Deadline(300.0, second))
+    train(
+        TrainingRequest(corpus, directory, SMALL, TIMED, watcher=second, resume=True, deadline=Deadline(300.0, second))
+    )
     records = [*first.records, *second.records]
     assert published[-1] == (records[-1].epoch, records[-1].bleu)
     assert len(second.statuses) == (killed != "never")  # no update that is not needed
@@ -225,16 +235,16 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
     import numpy as np
 
     from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.cost_model import calibrate
-    from nmt_cli.training.run import start
+    from nmt_cli.training.cost_model import measure_costs
+    from nmt_cli.training.run import build_run
 
-    run = start(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
-    before, deadline = [one.numpy() for one in run.trainer.state], Deadline(300.0)
-    calibrate(run, deadline)
-    assert min(deadline.update, deadline.validation, deadline.export) > 0
-    assert deadline.update < deadline.export
-    for one, array in zip(run.trainer.state, before, strict=True):
-        np.testing.assert_array_equal(one.numpy(), array)
+    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
+    before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
+    measure_costs(run, deadline)
+    assert min(deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds) > 0
+    assert deadline.update_seconds < deadline.export_seconds
+    for variable, array in zip(run.trainer.state, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), array)
 
 
 def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
@@ -242,7 +252,7 @@ def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
 ) -> None:
     from nmt_cli.training import cost_model
     from nmt_cli.training.checkpoints.resume import Identity
-    from nmt_cli.training.run import start
+    from nmt_cli.training.run import build_run
 
     now = 0.0
 
@@ -252,65 +262,71 @@ def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
         return 10.0, 10.0
 
     config = replace(TIMED, batch=8)
-    run = start(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
+    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
     monkeypatch.setattr(Trainer, "update", update)
     monkeypatch.setattr(cost_model.time, "monotonic", lambda: now)
-    assert cost_model.update_seconds(run, enough=5.0) == 2.0
+    assert cost_model.measure_update(run, limit=5.0) == 2.0
     assert now == 2.0 * (1 + 3)  # one that is not timed, and those that pass 5 seconds
     now = 0.0
-    assert cost_model.update_seconds(run, enough=300.0) == 2.0
-    assert now == 2.0 * (1 + cost_model.UPDATES)
+    assert cost_model.measure_update(run, limit=300.0) == 2.0
+    assert now == 2.0 * (1 + cost_model.TIMED_UPDATES)
 
 
-def network_begun(
-    corpus: PreparedCorpus, place: Path, network: ModelConfig, seconds: float, asked: Collection[str] | None = None
+def choose_network(
+    corpus: PreparedCorpus,
+    directory: Path,
+    network: ModelConfig,
+    seconds: float,
+    explicit: Collection[str] | None = None,
 ) -> ModelConfig:
-    """What five minutes with updates of so many seconds begin to train."""
+    """Returns the network that is trained for five minutes with updates of so many seconds."""
     machine = Machine((0, seconds))
     deadline = Deadline(300, clock=machine)
-    run = running.begin(running.TrainingRequest(corpus, place, network, TIMED, machine, deadline=deadline, asked=asked))
+    request = TrainingRequest(corpus, directory, network, TIMED, machine, deadline=deadline, explicit=explicit)
+    run = running.prepare_run(request)
     assert machine.info is not None
     assert machine.info.network == run.trainer.network.config
     return machine.info.network
 
 
 def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert network_begun(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
-    assert network_begun(corpus, tmp_path, ModelConfig.from_options(), 0.02) == ModelConfig.from_options()
+    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
+    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 0.02) == ModelConfig.from_options()
 
 
 def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    asked = ModelConfig.from_options(dropout=0.2)
-    assert network_begun(corpus, tmp_path, asked, 1.0) == asked
+    network = ModelConfig.from_options(dropout=0.2)
+    assert choose_network(corpus, tmp_path, network, 1.0) == network
     assert (
-        network_begun(corpus, tmp_path, ModelConfig.from_options(), 1.0, asked={"units"}) == ModelConfig.from_options()
+        choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0, explicit={"units"})
+        == ModelConfig.from_options()
     )
 
 
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
     for chosen in (network_size.SMALL, ModelConfig.from_options()):
-        assert network_size.first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
+        assert network_size.choose_first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
     other = ModelConfig.from_options(
         attention="general"
     )  # which was asked for then, and is not now: no size explains it
-    assert network_size.first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig.from_options()
+    assert network_size.choose_first_size({"identity": {"network": other.to_mapping()}}) == ModelConfig.from_options()
 
 
 def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
     assert (
-        network_begun(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
+        choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
     )  # and no update followed
     machine = Machine((0, 0.02))
     deadline = Deadline(300, clock=machine)
-    request = running.TrainingRequest(
+    request = TrainingRequest(
         corpus, tmp_path, ModelConfig.from_options(), TIMED, machine, resume=True, deadline=deadline
     )
-    run = running.begin(request)
+    run = running.prepare_run(request)
     assert run.trainer.network.config == ModelConfig.from_options()
 
 
 def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:
-    assert network_size.is_open((), TIMED)
-    assert not network_size.is_open({"units"}, TIMED)
-    assert not network_size.is_open((), replace(TIMED, init_from="model"))
-    assert not network_size.is_open((), TrainConfig())
+    assert network_size.is_size_open((), TIMED)
+    assert not network_size.is_size_open({"units"}, TIMED)
+    assert not network_size.is_size_open((), replace(TIMED, init_from="model"))
+    assert not network_size.is_size_open((), TrainConfig())

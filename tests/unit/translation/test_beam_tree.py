@@ -27,37 +27,37 @@ MODEL = TableModel(vocabulary=5)
 
 def traced(seed: int, beam: int) -> tuple[BeamTrace, list]:
     trace = BeamTrace()
-    (found,) = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=beam, max_length=6), trace)
-    return trace, found
+    (hypotheses,) = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=beam, max_length=6), trace)
+    return trace, hypotheses
 
 
-def path_to(nodes: list, place: int) -> tuple[int, ...]:
+def path_to(nodes: list, index: int) -> tuple[int, ...]:
     tokens: list[int] = []
-    while place:
-        tokens.append(nodes[place].token)
-        place = nodes[place].parent
+    while index:
+        tokens.append(nodes[index].token)
+        index = nodes[index].parent
     return tuple(reversed(tokens))
 
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 5000), beam=st.integers(1, 4))
 def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> None:
-    trace, found = traced(seed, beam)
-    nodes = trace.mark_best(found[0])
-    for place in range(1, len(nodes)):
-        path = path_to(nodes, place)
-        assert nodes[place].log_probability == pytest.approx(MODEL.log_probability(seed + 10, path))
-        assert nodes[place].depth == len(path)
-    best = max((place for place, node in enumerate(nodes) if node.best), key=lambda place: nodes[place].depth)
-    assert path_to(nodes, best) == found[0].tokens
+    trace, hypotheses = traced(seed, beam)
+    nodes = trace.mark_best(hypotheses[0])
+    for index in range(1, len(nodes)):
+        path = path_to(nodes, index)
+        assert nodes[index].log_probability == pytest.approx(MODEL.log_probability(seed + 10, path))
+        assert nodes[index].depth == len(path)
+    best = max((index for index, node in enumerate(nodes) if node.best), key=lambda index: nodes[index].depth)
+    assert path_to(nodes, best) == hypotheses[0].tokens
 
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 5000))
 def test_watching_changes_nothing_and_at_most_the_beam_is_kept_at_each_step(seed: int) -> None:
-    trace, found = traced(seed, 3)
+    trace, hypotheses = traced(seed, 3)
     alone = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=3, max_length=6))[0]
-    assert [one.tokens for one in alone] == [one.tokens for one in found]
+    assert [hypothesis.tokens for hypothesis in alone] == [hypothesis.tokens for hypothesis in hypotheses]
     for depth in range(1, 7):
         assert sum(node.depth == depth and node.fate == "kept" for node in trace.nodes) <= 3
 
@@ -69,16 +69,16 @@ def test_a_batch_cannot_be_traced() -> None:
 
 @pytest.fixture
 def beam() -> TracedBeam:
-    trace, found = traced(4, 3)
-    nodes = tuple(trace.mark_best(found[0]))
+    trace, hypotheses = traced(4, 3)
+    nodes = tuple(trace.mark_best(hypotheses[0]))
     return TracedBeam(nodes, tuple("</s>" if node.token == END else f"▁$w{node.token}" for node in nodes), "a text")
 
 
 def test_the_closest_rivals_of_each_step_are_shown(beam: TracedBeam) -> None:
-    places = select_nodes(beam)
+    indices = select_nodes(beam)
     for depth in range(1, 4):
         pruned = [node for node in beam.nodes if node.depth == depth and node.fate == "pruned"]
-        visible = [beam.nodes[place] for place in places if beam.nodes[place] in pruned]
+        visible = [beam.nodes[index] for index in indices if beam.nodes[index] in pruned]
         assert len(visible) <= RIVALS
         if visible:
             least = min(node.log_probability for node in visible)
@@ -104,11 +104,11 @@ def test_a_picture_of_the_tree_is_written_and_formulas_are_text(beam: TracedBeam
 
 def test_the_tree_is_of_what_search_is_given_and_shows_what_is_carried() -> None:
     config = TokenizerSettings(kind="unigram", lowercase=False)
-    own = Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
-    translator = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own)
+    tokenizer = Tokenizer(train_tokenizer([text for pair in toy_pairs(300) for text in pair], config), config)
+    translator = Translator(Adversary(tokenizer.vocabulary_size, 1), TextSource(tokenizer), tokenizer)
     line, search_config = "bade 5 km lu.", SearchConfig(beam_size=3, max_length=8)
-    traced = trace_beam(translator, line, search_config)
+    tree = trace_beam(translator, line, search_config)
     (best,) = translator.translate_texts(["bade ⟦0⟧ lu."], search_config)
-    assert [node.token for node in traced.nodes if node.best] == list(best.hypotheses[0].tokens)
-    assert traced.text == best.text.replace("⟦0⟧", "5 km") and "⟦0⟧" not in traced.pieces
+    assert [node.token for node in tree.nodes if node.best] == list(best.hypotheses[0].tokens)
+    assert tree.text == best.text.replace("⟦0⟧", "5 km") and "⟦0⟧" not in tree.pieces
     assert trace_beam(translator, "bade lu. " * 60, search_config).left > 0

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.faults import find_fault, repeats_at
+from nmt_cli.translation.faults import count_block_repeats, find_fault
 
-ILL = [
+FAULTY = [
     ("Where is the station?", "", "empty"),
     ("Where is the station?", "  ", "empty"),
     ("He came home.", "Er kam nach Hause nach Hause nach Hause.", "loop"),
@@ -21,7 +21,7 @@ ILL = [
     ("Then Tom said that it was late.", "then Tom said that it was late", "copied"),
     ("我们明天去北京看朋友", "我们明天去北京看朋友", "copied"),
 ]
-HEALTHY = [
+FAULTLESS = [
     ("No no no!", "Nein, nein, nein!"),
     ("Ha ha ha ha!", "Ha ha ha ha!"),
     ("Ha ha ha ha ha ha ha!", "Ha, ha, ha, ha, ha, ha, ha!"),
@@ -40,31 +40,31 @@ HEALTHY = [
 ]
 
 
-@pytest.mark.parametrize(("source", "target", "expected"), ILL)
+@pytest.mark.parametrize(("source", "target", "expected"), FAULTY)
 def test_what_went_wrong_is_named(source: str, target: str, expected: str) -> None:
-    assert find_fault(source, target, ended=True) == expected
+    assert find_fault(source, target, finished=True) == expected
 
 
-@pytest.mark.parametrize(("source", "target"), HEALTHY)
+@pytest.mark.parametrize(("source", "target"), FAULTLESS)
 def test_repetition_and_copies_that_belong_there_are_no_fault(source: str, target: str) -> None:
-    assert find_fault(source, target, ended=True) is None
+    assert find_fault(source, target, finished=True) is None
 
 
 def test_a_translation_that_does_not_end_runs_away() -> None:
-    assert find_fault("Where is it?", "Wo ist es denn und dann", ended=False) == "runaway"
+    assert find_fault("Where is it?", "Wo ist es denn und dann", finished=False) == "runaway"
 
 
 def test_within_one_language_a_copy_is_no_fault() -> None:
-    assert find_fault("where is the station", "where is the station", ended=True, copies=True) is None
+    assert find_fault("where is the station", "where is the station", finished=True, same_language=True) is None
 
 
 @given(st.text(max_size=40), st.integers(1, 8))
 def test_what_the_source_repeats_the_target_may_repeat_as_often(text: str, times: int) -> None:
     repeated = normalise(" ".join([text] * times))  # as every translation is
-    assert find_fault(repeated, repeated, ended=True, copies=True) is None
+    assert find_fault(repeated, repeated, finished=True, same_language=True) is None
 
 
 def test_repeats_are_counted_on_end() -> None:
-    assert repeats_at("abababx", 2) == 3
-    assert repeats_at("abxab", 2) == 1
-    assert repeats_at("aaaa", 1) == 4
+    assert count_block_repeats("abababx", 2) == 3
+    assert count_block_repeats("abxab", 2) == 1
+    assert count_block_repeats("aaaa", 1) == 4

@@ -14,20 +14,20 @@ from nmt_cli.translation.result import Hypothesis, Repair, Translation
 LINE = "Go on. Stop it."
 
 
-def sentence(*scored: tuple[str, float], **known: object) -> Translation:
+def sentence(*scored: tuple[str, float], **fields: object) -> Translation:
     """The translation of a sentence of three source pieces, of hypotheses with one word each."""
-    found = (
+    hypotheses = (
         Hypothesis(text, (7, 3), (f"▁{text}", "</s>"), s, s, (s, 0.0), (np.eye(2, 3),), True) for text, s in scored
     )
-    return Translation("", ("▁a", "▁b", "</s>"), tuple(found), frozenset(), **known)  # type: ignore[arg-type]
+    return Translation("", ("▁a", "▁b", "</s>"), tuple(hypotheses), frozenset(), **fields)  # type: ignore[arg-type]
 
 
-def line(*sentences: Translation, drawn: bool = False) -> Translation:
-    return join_pieces(LINE, LineReader(LineConfig(), carries=False).split_line(LINE), sentences, None, drawn=drawn)
+def line(*sentences: Translation, sampled: bool = False) -> Translation:
+    return join_pieces(LINE, LineReader(LineConfig(), carries=False).split_line(LINE), sentences, None, sampled=sampled)
 
 
-def ranked(one: Translation) -> list[tuple[str, float]]:
-    return [(found.text, found.score) for found in one.hypotheses]
+def ranked(translation: Translation) -> list[tuple[str, float]]:
+    return [(hypothesis.text, hypothesis.score) for hypothesis in translation.hypotheses]
 
 
 @given(
@@ -37,15 +37,15 @@ def ranked(one: Translation) -> list[tuple[str, float]]:
 def test_hypotheses_of_a_line_are_the_best_that_those_of_its_sentences_make(
     first: list[int], second: list[int]
 ) -> None:
-    one = line(*(sentence(*(("A", score) for score in sorted(own, reverse=True))) for own in (first, second)))
+    joined = line(*(sentence(*(("A", score) for score in sorted(scores, reverse=True))) for scores in (first, second)))
     sums = sorted((a + b for a in first for b in second), reverse=True)
-    assert [found.score for found in one.hypotheses] == sums[: max(len(first), len(second))]
+    assert [hypothesis.score for hypothesis in joined.hypotheses] == sums[: max(len(first), len(second))]
 
 
 def test_samples_of_a_line_are_joined_as_they_were_drawn() -> None:
     sentences = sentence(("A", -1), ("B", -5)), sentence(("C", -2), ("D", -3))
     assert ranked(line(*sentences)) == [("A C", -3), ("A D", -4)]
-    assert ranked(line(*sentences, drawn=True)) == [("A C", -3), ("B D", -8)]
+    assert ranked(line(*sentences, sampled=True)) == [("A C", -3), ("B D", -8)]
 
 
 def test_what_repair_preferred_stays_first_whatever_its_score() -> None:
@@ -61,11 +61,13 @@ def test_what_was_done_for_every_sentence_is_known_of_the_line() -> None:
 
 
 def test_what_was_read_of_a_sentence_is_no_sum_over_those_of_the_line() -> None:
-    one = line(sentence(("A", -1)), sentence(("B", -1), source_cut_from=17, source_read=2))
-    assert (one.source_cut_from, one.source_read) == (17, 2)
+    joined = line(sentence(("A", -1)), sentence(("B", -1), source_cut_from=17, source_read=2))
+    assert (joined.source_cut_from, joined.source_read) == (17, 2)
 
 
 def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
-    found = sentence(("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2)
+    translation = sentence(
+        ("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2
+    )
     pieces = LineReader(LineConfig(), carries=False).split_line(" Go  on. ")
-    assert join_pieces(" Go  on. ", pieces, [found], None) == found._replace(source=" Go  on. ")
+    assert join_pieces(" Go  on. ", pieces, [translation], None) == translation._replace(source=" Go  on. ")

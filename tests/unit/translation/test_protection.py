@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
-from nmt_cli.text.masking import PLACEHOLDER
+from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.spans import find_spans
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
@@ -34,8 +34,10 @@ def tokenizer(kind: Kind) -> Tokenizer:
 
 
 def translator(kind: Kind = "unigram", seed: int = 1, *, carries: bool = True, flat: bool = False) -> Translator:
-    own = tokenizer(kind)
-    return Translator(Adversary(own.vocabulary_size, seed, flat=flat), TextSource(own), own, carries=carries)
+    subwords = tokenizer(kind)
+    return Translator(
+        Adversary(subwords.vocabulary_size, seed, flat=flat), TextSource(subwords), subwords, carries=carries
+    )
 
 
 def lost(spans: list[str], text: str) -> list[str]:
@@ -51,34 +53,36 @@ def test_a_thousand_spans_survive_a_network_that_drops_repeats_and_shuffles(
     kind: Kind, carries: bool, flat: bool
 ) -> None:
     lines = sentences_with_spans(WORDS, 1000)
-    found = translator(kind, carries=carries, flat=flat).translate([line for line, _ in lines], GREEDY)
+    translations = translator(kind, carries=carries, flat=flat).translate([line for line, _ in lines], GREEDY)
     assert sum(len(spans) for _, spans in lines) == 1000
     assert [
-        (line, gone) for (line, spans), one in zip(lines, found, strict=True) if (gone := lost(spans, one.text))
+        (line, missing)
+        for (line, spans), translation in zip(lines, translations, strict=True)
+        if (missing := lost(spans, translation.text))
     ] == []
 
 
 @pytest.mark.parametrize("kind", ["unigram", "word"])
 def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind) -> None:
     lines = [source for source, _ in toy_pairs(200)]
-    own = translator(kind, seed=3)
-    found = own.translate(lines, GREEDY)
-    made = own.target.placeholder_ids
-    assert any(token in made for one in found for token in one.hypotheses[0].tokens)
-    assert not [one.text for one in found if PLACEHOLDER.search(one.text)]
+    model = translator(kind, seed=3)
+    translations = model.translate(lines, GREEDY)
+    placeholder_ids = model.target.placeholder_ids
+    assert any(token in placeholder_ids for translation in translations for token in translation.hypotheses[0].tokens)
+    assert not [translation.text for translation in translations if PLACEHOLDER_PATTERN.search(translation.text)]
 
 
 @settings(max_examples=150, deadline=None)
 @given(line=lines_with_spans(), seed=st.integers(0, 1000), carries=st.booleans(), beam=st.sampled_from([1, 3]))
 def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
     config = SearchConfig(beam_size=beam, n_best=beam)
-    one = translator(seed=seed, carries=carries).translate([line], config)[0]
+    translation = translator(seed=seed, carries=carries).translate([line], config)[0]
     spans = [span.text for span in find_spans(line)]
-    for hypothesis in one.hypotheses:
+    for hypothesis in translation.hypotheses:
         assert lost(spans, hypothesis.text) == []
         assert Counter(placed.text for placed in hypothesis.placed_spans) == Counter(spans)
         assert "\n" not in hypothesis.text
-    assert one.hypotheses or not spans
+    assert translation.hypotheses or not spans
 
 
 def test_what_the_network_lost_is_told() -> None:
@@ -105,23 +109,27 @@ def test_a_literal_placeholder_survives_beside_real_ones() -> None:
 
 
 def test_without_protection_the_network_gets_the_text_itself() -> None:
-    own = tokenizer("unigram")
-    free = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own, lines=LineConfig(protect=False))
+    subwords = tokenizer("unigram")
+    free = Translator(
+        Adversary(subwords.vocabulary_size, 1), TextSource(subwords), subwords, lines=LineConfig(protect=False)
+    )
     assert free.translate(["bade {x}."], GREEDY)[0].placed == ()
 
 
 def test_pieces_show_the_spans_themselves() -> None:
-    one = translator().translate(["bade {x} giko."], GREEDY)[0]
-    assert "{x}" in one.source_pieces and not any("⟦" in piece for piece in one.source_pieces)
+    translation = translator().translate(["bade {x} giko."], GREEDY)[0]
+    assert "{x}" in translation.source_pieces and not any("⟦" in piece for piece in translation.source_pieces)
 
 
 @settings(max_examples=25, deadline=None)
 @given(words=st.lists(st.sampled_from([*WORDS[:20], "{x}", "bade.", "giko,", "字。", "ba" * 300]), max_size=300))
 def test_a_line_of_any_length_is_one_line_and_keeps_its_spans(words: list[str]) -> None:
-    own = tokenizer("unigram")
-    short = Translator(Adversary(own.vocabulary_size, 1), TextSource(own), own, lines=LineConfig(max_words=7))
-    one = short.translate([" ".join(words)], GREEDY)[0]
-    assert lost(["{x}"] * words.count("{x}"), one.text) == []
-    for hypothesis in one.hypotheses:
-        assert hypothesis.attention.shape == (len(hypothesis.pieces), len(one.source_pieces))
+    subwords = tokenizer("unigram")
+    short = Translator(
+        Adversary(subwords.vocabulary_size, 1), TextSource(subwords), subwords, lines=LineConfig(max_words=7)
+    )
+    translation = short.translate([" ".join(words)], GREEDY)[0]
+    assert lost(["{x}"] * words.count("{x}"), translation.text) == []
+    for hypothesis in translation.hypotheses:
+        assert hypothesis.attention.shape == (len(hypothesis.pieces), len(translation.source_pieces))
         assert len(hypothesis.token_log_probabilities) == len(hypothesis.pieces)

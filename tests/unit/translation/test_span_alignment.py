@@ -32,29 +32,31 @@ def translated(
     line: str, *, kind: str = "unigram", seed: int = 0, carries: bool = True, words: int = 50
 ) -> Translation:
     """By a network that copies; with a `seed`, by one that does what it likes."""
-    own = TOKENIZERS[kind]
-    engine = Adversary(own.vocabulary_size, seed) if seed else Parrot(own.vocabulary_size)
-    translator = Translator(engine, TextSource(own), own, carries=carries, lines=LineConfig(max_words=words))
+    tokenizer = TOKENIZERS[kind]
+    engine = Adversary(tokenizer.vocabulary_size, seed) if seed else Parrot(tokenizer.vocabulary_size)
+    translator = Translator(
+        engine, TextSource(tokenizer), tokenizer, carries=carries, lines=LineConfig(max_words=words)
+    )
     return translator.translate([line], SearchConfig(beam_size=1))[0]
 
 
-def linked(line: str, **how: object) -> dict[str, list[str]]:
+def linked(line: str, **options: object) -> dict[str, list[str]]:
     """By target word, the source words linked to it."""
-    one = translated(line, **how)  # type: ignore[arg-type]
-    source, target = normalise(line).split(), one.text.split()
-    found: dict[str, list[str]] = {}
-    for first, second in find_links(one, one.hypotheses[0]):
-        found.setdefault(target[second], []).append(source[first])
-    return found
+    translation = translated(line, **options)  # type: ignore[arg-type]
+    source, target = normalise(line).split(), translation.text.split()
+    links: dict[str, list[str]] = {}
+    for first, second in find_links(translation, translation.hypotheses[0]):
+        links.setdefault(target[second], []).append(source[first])
+    return links
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
 @pytest.mark.parametrize("carries", [True, False])
 def test_words_around_spans_are_linked_right(kind: str, carries: bool) -> None:
     line = "bade 10 km giko 😀 luma <b>pone <i>gilu.</i></b> 😀 {x} neba."
-    found = linked(line, kind=kind, carries=carries)
-    assert {word: [word] for word in ("bade", "giko", "luma", "neba.")}.items() <= found.items()
-    assert [word for word, sources in found.items() if sources != [word]] == []
+    links = linked(line, kind=kind, carries=carries)
+    assert {word: [word] for word in ("bade", "giko", "luma", "neba.")}.items() <= links.items()
+    assert [word for word, sources in links.items() if sources != [word]] == []
 
 
 def test_the_words_of_a_carried_span_are_linked_one_by_one() -> None:
@@ -65,15 +67,15 @@ def test_the_words_of_a_carried_span_are_linked_one_by_one() -> None:
 def test_unknown_words_that_one_piece_stands_for_move_no_other() -> None:
     """SentencePiece makes one piece of unknown words that follow each other."""
     line = "bade Zoq Qox luma giko"
-    found = linked(line, kind="word")
-    assert {word: found[word] for word in ("bade", "luma", "giko")} == {
+    links = linked(line, kind="word")
+    assert {word: links[word] for word in ("bade", "luma", "giko")} == {
         word: [word] for word in ("bade", "luma", "giko")
     }
-    own = TOKENIZERS["word"]
-    given = Translator(Parrot(own.vocabulary_size), TextSource(own), own)
-    (one,) = force_translations(given, [line], [line])
-    assert {(0, 0), (3, 3), (4, 4)} <= set(find_links(one, one.hypotheses[0]))
-    (empty,) = force_translations(given, [line], [""])
+    tokenizer = TOKENIZERS["word"]
+    translator = Translator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    (translation,) = force_translations(translator, [line], [line])
+    assert {(0, 0), (3, 3), (4, 4)} <= set(find_links(translation, translation.hypotheses[0]))
+    (empty,) = force_translations(translator, [line], [""])
     assert empty.text == ""
 
 
@@ -92,14 +94,14 @@ def test_a_part_of_nothing_but_spans_is_linked_to_itself_and_moves_no_other() ->
 def test_links_are_between_words_that_there_are_and_every_ordinary_word_has_one(
     line: str, seed: int, carries: bool, kind: str, words: int
 ) -> None:
-    one = translated(line, kind=kind, seed=seed, carries=carries, words=words)
-    for hypothesis in one.hypotheses:
-        found = find_links(one, hypothesis)
+    translation = translated(line, kind=kind, seed=seed, carries=carries, words=words)
+    for hypothesis in translation.hypotheses:
+        links = find_links(translation, hypothesis)
         target = hypothesis.text.split()
-        assert all(0 <= first < len(normalise(line).split()) for first, _ in found)
-        assert all(0 <= second < len(target) for _, second in found)
+        assert all(0 <= first < len(normalise(line).split()) for first, _ in links)
+        assert all(0 <= second < len(target) for _, second in links)
         if any(piece.startswith("<0x") for piece in hypothesis.pieces):
             continue  # bytes in any order can spell blanks
         of_spans = {part for placed in hypothesis.placed_spans for part in placed.text.split()}
-        own = {place for place, word in enumerate(target) if not any(part in word for part in of_spans)}
-        assert own <= {second for _, second in found}
+        ordinary = {index for index, word in enumerate(target) if not any(part in word for part in of_spans)}
+        assert ordinary <= {second for _, second in links}

@@ -2,17 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.batch_search import OVERHEAD, batch_by_length
 from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
-from nmt_cli.translation.unknown_words import replace_unknown
 from support.models import export_untrained, prepare_toy
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
@@ -32,31 +29,31 @@ def translator(model: Path) -> Translator:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(st.text(max_size=30), max_size=6))
 def test_a_line_in_is_a_line_out_whatever_is_in_it(translator: Translator, lines: list[str]) -> None:
-    found = translator.translate(lines, GREEDY)
-    assert [one.source for one in found] == lines
-    for one in found:
-        assert "\n" not in one.text
-        assert bool(one.hypotheses) == bool(one.source_pieces)
+    translations = translator.translate(lines, GREEDY)
+    assert [translation.source for translation in translations] == lines
+    for translation in translations:
+        assert "\n" not in translation.text
+        assert bool(translation.hypotheses) == bool(translation.source_pieces)
 
 
 def test_a_blank_line_has_no_hypothesis_and_an_empty_translation(translator: Translator) -> None:
     blank = translator.translate(["", "  \u00a0\t"], GREEDY)
-    assert [(one.text, one.hypotheses) for one in blank] == [("", ()), ("", ())]
+    assert [(translation.text, translation.hypotheses) for translation in blank] == [("", ()), ("", ())]
 
 
 def test_order_is_kept_though_batches_go_by_length(translator: Translator) -> None:
     lines = [f"{'bade ' * (number * 7 % 5)}giko." for number in range(12)]
-    together = [one.text for one in translator.translate(lines, GREEDY)]
+    together = [translation.text for translation in translator.translate(lines, GREEDY)]
     assert together == [translator.translate([line], GREEDY)[0].text for line in lines]
 
 
 def test_shapes_belong_together(translator: Translator) -> None:
-    one = translator.translate(["bade giko. lu"], SearchConfig(beam_size=3, n_best=3, max_length=6))[0]
-    assert len(one.hypotheses) == 3
-    for found in one.hypotheses:
-        assert found.attention.shape == (len(found.pieces), len(one.source_pieces))
-        assert len(found.token_log_probabilities) == len(found.pieces)
-    assert one.source_pieces[-1] == "</s>"
+    translation = translator.translate(["bade giko. lu"], SearchConfig(beam_size=3, n_best=3, max_length=6))[0]
+    assert len(translation.hypotheses) == 3
+    for hypothesis in translation.hypotheses:
+        assert hypothesis.attention.shape == (len(hypothesis.pieces), len(translation.source_pieces))
+        assert len(hypothesis.token_log_probabilities) == len(hypothesis.pieces)
+    assert translation.source_pieces[-1] == "</s>"
 
 
 def test_characters_never_seen_are_named(translator: Translator) -> None:
@@ -71,36 +68,23 @@ def test_progress_counts_every_line_once(translator: Translator) -> None:
     assert seen == sorted(seen)
 
 
-def test_batches_hold_every_line_with_text_once_and_bound_the_work() -> None:
-    lengths = [5, 0, 3000, 7, 0, 100_000] + [12] * 700
-    made = batch_by_length(lengths, SearchConfig(beam_size=5))
-    assert sorted(index for batch in made for index in batch) == [i for i, length in enumerate(lengths) if length]
-    assert all(len(batch) * 5 <= 512 for batch in made)
-    assert all(len(batch) == 1 for batch in made if max(lengths[index] for index in batch) > 12_000)
-
-
-@given(st.lists(st.integers(1, 200), max_size=600), st.sampled_from([1, 5]))
-def test_a_batch_is_padded_less_than_another_would_cost(lengths: list[int], beam: int) -> None:
-    for batch in batch_by_length(lengths, SearchConfig(beam_size=beam)):
-        own = [lengths[index] for index in batch]
-        assert sum(own[0] - length for length in own[:-1]) * beam <= OVERHEAD * own[-1]
-
-
 LINES = ["bade giko.", "", "lu.", "giko bade lu ma ne po.", "bade giko lu."]
 
 
 def test_every_translation_begins_with_the_prefix(translator: Translator) -> None:
     config = SearchConfig(beam_size=2, n_best=2, max_length=20, prefix="  edab \u00a0okig")
-    for one in translator.translate(LINES, config):
-        assert all(found.text.startswith("edab okig") for found in one.hypotheses)
-        assert bool(one.hypotheses) == bool(one.source)
+    for translation in translator.translate(LINES, config):
+        assert all(hypothesis.text.startswith("edab okig") for hypothesis in translation.hypotheses)
+        assert bool(translation.hypotheses) == bool(translation.source)
 
 
 def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(model: Path) -> None:
     short = Translator.load(ModelRequest(model, lines=LineConfig(max_words=3)))
     lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
     free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
-    first, behind_span, span = (one.text for one in short.translate(lines, config, repair=RepairConfig()))
+    first, behind_span, span = (
+        translation.text for translation in short.translate(lines, config, repair=RepairConfig())
+    )
     assert first.startswith("edab") and first.count("edab") == 1
     assert behind_span == "edab " + short.translate(lines, free, repair=RepairConfig())[1].text
     assert span == "edab {x}"
@@ -119,22 +103,22 @@ def test_a_sample_follows_from_the_line_and_its_number_however_lines_arrive(
     config = SearchConfig(max_length=12, n_best=2, sampling=SamplingConfig(sample=True, top_k=top_k, seed=5))
     together = translator.translate(LINES, config)
     apart = translator.translate(LINES[:cut], config) + translator.translate(LINES[cut:], config, first_line=cut)
-    assert [[one.text for one in line.hypotheses] for line in together] == [
-        [one.text for one in line.hypotheses] for line in apart
+    assert [[hypothesis.text for hypothesis in translation.hypotheses] for translation in together] == [
+        [hypothesis.text for hypothesis in translation.hypotheses] for translation in apart
     ]
 
 
 def test_the_same_line_elsewhere_in_the_stream_draws_anew(translator: Translator) -> None:
     config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
-    texts = {one.text for one in translator.translate(["bade giko lu ma ne po."] * 8, config)}
+    texts = {translation.text for translation in translator.translate(["bade giko lu ma ne po."] * 8, config)}
     assert len(texts) > 1
 
 
 def test_equal_sentences_of_a_line_draw_apart(translator: Translator) -> None:
     config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
-    (one,) = translator.translate(["Bade giko lu ma. " * 4], config)
-    assert len(one.hypotheses[0].attentions) == 4
-    assert len({block.tobytes() for block in one.hypotheses[0].attentions}) == 4
+    (translation,) = translator.translate(["Bade giko lu ma. " * 4], config)
+    assert len(translation.hypotheses[0].attentions) == 4
+    assert len({block.tobytes() for block in translation.hypotheses[0].attentions}) == 4
 
 
 def test_all_options_of_search_work_together_on_a_real_model(translator: Translator) -> None:
@@ -148,20 +132,26 @@ def test_all_options_of_search_work_together_on_a_real_model(translator: Transla
         prefix="edab",
     )
     together = translator.translate(LINES, config)
-    for line, one in zip(LINES, together, strict=True):
+    for line, translation in zip(LINES, together, strict=True):
         (alone,) = translator.translate([line], config)
-        assert [found.text for found in one.hypotheses] == [found.text for found in alone.hypotheses]
-        for found in one.hypotheses:
-            runs = [found.pieces[place : place + 2] for place in range(len(found.pieces) - 1)]
+        assert [hypothesis.text for hypothesis in translation.hypotheses] == [
+            hypothesis.text for hypothesis in alone.hypotheses
+        ]
+        for hypothesis in translation.hypotheses:
+            runs = [hypothesis.pieces[start : start + 2] for start in range(len(hypothesis.pieces) - 1)]
             assert len(set(runs)) == len(runs)
 
 
 def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(translator: Translator, model: Path) -> None:
     twice = Translator.load(ModelRequest(model, ensemble=(model,)))
     config = SearchConfig(beam_size=3, n_best=3, max_length=10)
-    for one, other in zip(translator.translate(LINES, config), twice.translate(LINES, config), strict=True):
-        assert [found.tokens for found in one.hypotheses] == [found.tokens for found in other.hypotheses]
-        assert [found.score for found in one.hypotheses] == pytest.approx([found.score for found in other.hypotheses])
+    for translation, other in zip(translator.translate(LINES, config), twice.translate(LINES, config), strict=True):
+        assert [hypothesis.tokens for hypothesis in translation.hypotheses] == [
+            hypothesis.tokens for hypothesis in other.hypotheses
+        ]
+        assert [hypothesis.score for hypothesis in translation.hypotheses] == pytest.approx(
+            [hypothesis.score for hypothesis in other.hypotheses]
+        )
 
 
 def test_models_with_other_subwords_cannot_be_joined(model: Path, tmp_path: Path) -> None:
@@ -173,11 +163,11 @@ def test_models_with_other_subwords_cannot_be_joined(model: Path, tmp_path: Path
 def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:
     config = SearchConfig(beam_size=2)
     plain = translator.translate(LINES, config)
-    healed = translator.translate(LINES, config, repair=RepairConfig())
-    assert any(one.repairs for one in healed)
-    for one, other in zip(plain, healed, strict=True):
+    repaired = translator.translate(LINES, config, repair=RepairConfig())
+    assert any(translation.repairs for translation in repaired)
+    for translation, other in zip(plain, repaired, strict=True):
         if not other.repairs or other.repairs[0].remedy is None:
-            assert (one.text, one.hypotheses and one.hypotheses[0].score) == (
+            assert (translation.text, translation.hypotheses and translation.hypotheses[0].score) == (
                 other.text,
                 other.hypotheses and other.hypotheses[0].score,
             )
@@ -186,21 +176,5 @@ def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(trans
 
 def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:
     config = SearchConfig(sampling=SamplingConfig(sample=True))
-    drawn = translator.translate(LINES, config, repair=RepairConfig())
-    assert not any(one.repairs for one in drawn)
-
-
-def test_an_unknown_word_becomes_the_source_word_it_looked_at_most(tmp_path: Path) -> None:
-    corpus = prepare_toy(tmp_path, tokenizer="word", vocab_size=145)
-    words = Translator.load(ModelRequest(export_untrained(corpus, tmp_path / "model")))
-    line = "bade Xyzzy."
-    (one,) = words.translate([line], SearchConfig(max_length=3))
-    ids = words.target.encode(line)
-    assert ids.count(1) == 1
-    attention = np.zeros((len(ids), len(one.source_pieces)))
-    attention[:, 1], attention[:, -1] = 0.4, 0.6  # mostly at the end of the sentence, which is no word
-    hypothesis = one.hypotheses[0]._replace(tokens=tuple(ids), attentions=(attention,), text=words.target.decode(ids))
-    mended = replace_unknown(one._replace(hypotheses=(hypothesis,)), words.source, words.target)
-    assert mended.text == line
-    with pytest.raises(OptionError, match="no subwords for all of 'Xyzzy'"):
-        words.translate([line], SearchConfig(prefix="Xyzzy"))
+    samples = translator.translate(LINES, config, repair=RepairConfig())
+    assert not any(translation.repairs for translation in samples)

@@ -35,7 +35,7 @@ def test_a_line_of_many_sentences_is_linked_without_their_dense_attention(monkey
     # Two sentences of two words each, whose words change places.
     block = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]])
     source, target = ("▁a", "▁b", "</s>") * 2, ("▁x", "▁y", "</s>") * 2
-    words = tuple(Words(own, own) for own in split_ranges(["x y", " x y"]))
+    words = tuple(Words(ranges, ranges) for ranges in split_ranges(["x y", " x y"]))
     hypothesis = Hypothesis("x y x y", (7,) * 6, target, -1, -1, (-1,) * 6, (block, block), True, words=words)
     dense = link_words(source, target, hypothesis.attention)
     monkeypatch.delattr(Hypothesis, "attention")

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.statistics import measure_corpus, measure_language
-from nmt_cli.text.words import words_of
+from nmt_cli.text.words import split_words
 from nmt_cli.visuals.statistics import draw_statistics, format_statistics
 from support.models import prepare_toy
 
 
 def test_words_are_counted_without_case_and_punctuation() -> None:
-    assert words_of("Tom, don't go to TOM!") == ["tom", "don't", "go", "to", "tom"]
-    assert words_of("我在家里。") == ["我", "在", "家", "里"]
+    assert split_words("Tom, don't go to TOM!") == ["tom", "don't", "go", "to", "tom"]
+    assert split_words("我在家里。") == ["我", "在", "家", "里"]
 
 
 def test_a_side_is_counted_by_hand() -> None:

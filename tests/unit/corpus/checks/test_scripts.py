@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.checks.scripts import SCRIPTS, main_scripts
+from nmt_cli.corpus.checks.scripts import SCRIPTS, find_main_scripts
 from support.corpora import check_rows, toy_pairs
 
 
@@ -23,18 +23,18 @@ from support.corpora import check_rows, toy_pairs
     ],
 )
 def test_the_script_of_a_text_is_that_of_most_of_its_letters(text: str, script: str) -> None:
-    assert SCRIPTS[main_scripts(["before", text, "after"])[1]] == script
+    assert SCRIPTS[find_main_scripts(["before", text, "after"])[1]] == script
 
 
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=10), max_size=8))
 def test_scripts_of_many_texts_are_those_of_each(texts: list[str]) -> None:
-    one_by_one = [int(main_scripts([text])[0]) for text in texts]
-    assert main_scripts(texts).tolist() == one_by_one
+    one_by_one = [int(find_main_scripts([text])[0]) for text in texts]
+    assert find_main_scripts(texts).tolist() == one_by_one
 
 
 def test_letters_are_in_a_script_and_others_in_none() -> None:
-    assert [SCRIPTS[number] for number in main_scripts(list("aßЖλعह日カ한 5.×"))] == [
+    assert [SCRIPTS[number] for number in find_main_scripts(list("aßЖλعह日カ한 5.×"))] == [
         *("Latin", "Latin", "Cyrillic", "Greek", "Arabic", "Devanagari", "Han", "Kana", "Hangul"),
         *("none",) * 4,
     ]

@@ -1,3 +1,5 @@
+"""JSON Lines: the keys under which the two texts are found."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -30,10 +32,10 @@ def test_the_languages_that_a_file_is_named_by_are_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "line 1: no JSON"),
-        ("[" * 100_000, "line 1: no JSON"),
+        ("{", "line 1: invalid JSON"),
+        ("[" * 100_000, "line 1: invalid JSON"),
         ('{"source": 1, "target": "b"}', "no text under 'source'"),
-        ('{"en": "a", "de": "b"}', "name one of these with --source-column and --target-column: en, de"),
+        ('{"en": "a", "de": "b"}', "name two of these with --source-column and --target-column: en, de"),
         ('["a"]', "no text under"),
         ("7", "no text under"),
     ],

@@ -1,3 +1,5 @@
+"""Parallel files: lines side by side, and where files of unequal length diverge."""
+
 from __future__ import annotations
 
 import gzip
@@ -14,8 +16,8 @@ from nmt_cli.errors import DataError
 def test_parallel_files_are_read_side_by_side(tmp_path: Path) -> None:
     (tmp_path / "a.en").write_bytes(b"\xef\xbb\xbfone\ttab\n\nthree\n")
     (tmp_path / "a.de.gz").write_bytes(gzip.compress(b"eins\r\nzwei\r\ndrei"))
-    given = parse_input(f"{tmp_path / 'a.en'},{tmp_path / 'a.de.gz'}")
-    assert list(open_reader(given, ReadOptions())) == [
+    file = parse_input(f"{tmp_path / 'a.en'},{tmp_path / 'a.de.gz'}")
+    assert list(open_reader(file, ReadOptions())) == [
         Row(1, "one\ttab", "eins"),
         Row(2, "", "zwei"),
         Row(3, "three", "drei"),

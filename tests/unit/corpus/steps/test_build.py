@@ -10,7 +10,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.steps.build import DROP_REASONS, count_pairs, drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.errors import DataError
-from nmt_cli.text.normalise import sentence_key
+from nmt_cli.text.normalise import make_sentence_key
 from support.corpora import examine_rows
 
 CELLS = st.one_of(st.text(alphabet="ab \u00a0\t&;<", max_size=4), st.text(max_size=8))
@@ -45,7 +45,9 @@ def test_counts_add_up_and_nothing_leaks_for_any_input(
     assert counts.kept + counts.repeated == sum(counts.splits.values())
     assert list(counts.dropped) == list(DROP_REASONS)
     for side in (pairs.source, pairs.target):
-        seen = [{sentence_key(side[row]) for row in rows_of.tolist()} for rows_of in division.splits.by_name.values()]
+        seen = [
+            {make_sentence_key(side[row]) for row in rows_of.tolist()} for rows_of in division.splits.by_name.values()
+        ]
         assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.corpus.pairs import Texts
 from nmt_cli.corpus.steps.near_duplicates import find_band_edges, number_near_equal
-from nmt_cli.text.normalise import hash_text, normalise, sentence_key
+from nmt_cli.text.normalise import hash_text, make_sentence_key, normalise
 
 FEW_SENTENCES = st.text(alphabet="aAbßS’'", max_size=3)
 
@@ -20,7 +20,7 @@ def near(sentences: list[str]) -> list[int]:
     texts = Texts()
     for text in sentences:
         texts.extend(text.encode(), np.array([len(text.encode())]))
-    keys = np.frombuffer(b"".join(hash_text(sentence_key(text)) for text in sentences), np.uint64)
+    keys = np.frombuffer(b"".join(hash_text(make_sentence_key(text)) for text in sentences), np.uint64)
     return number_near_equal(texts, np.arange(len(sentences)), keys).tolist()
 
 

@@ -21,7 +21,7 @@ from nmt_cli.corpus.steps.split import (
     split_by_groups,
 )
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.text.normalise import hash_text, normalise, sentence_key
+from nmt_cli.text.normalise import hash_text, make_sentence_key, normalise
 
 FEW_SENTENCES = st.text(alphabet="aAbßS’'", max_size=3)
 
@@ -33,7 +33,7 @@ PAIRS = st.lists(st.tuples(ANY_SENTENCES, ANY_SENTENCES), min_size=1, max_size=6
 
 
 def sentence_numbers(sentences: list[str]) -> IntArray:
-    keys = b"".join(hash_text(sentence_key(text)) for text in sentences)
+    keys = b"".join(hash_text(make_sentence_key(text)) for text in sentences)
     return number_keys(np.frombuffer(keys, np.uint64))
 
 
@@ -54,7 +54,7 @@ def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
         return
     assert sorted(np.concatenate(list(splits.by_name.values())).tolist()) == list(range(len(pairs)))
     for side in range(2):
-        seen = [{sentence_key(pairs[row][side]) for row in rows} for rows in splits.by_name.values()]
+        seen = [{make_sentence_key(pairs[row][side]) for row in rows} for rows in splits.by_name.values()]
         assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
     assert 0 < len(splits.dev) <= dev and 0 < len(splits.test) <= test
 

@@ -28,7 +28,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import PLACEHOLDERS, SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
-from nmt_cli.text.tokenizer_training import BYTES, train_tokenizer
+from nmt_cli.text.tokenizer_training import BYTE_PIECES, train_tokenizer
 from support.corpora import write_tsv
 
 # Of syllables, so that subwords of several lengths are learnt; many words in the source, few in the target.
@@ -60,7 +60,7 @@ def test_the_target_has_the_beginning_of_the_joint_vocabulary(kind: TokenizerKin
     assert target.spell_pieces(range(size)) == source.spell_pieces(range(size))
     everything = range(learnt.vocabulary_size)
     assert sorted(source.spell_pieces(everything)) == sorted(learnt.spell_pieces(everything))
-    first = SPECIALS + len(PLACEHOLDERS) + BYTES
+    first = SPECIALS + len(PLACEHOLDERS) + BYTE_PIECES
     assert target.spell_pieces(range(first)) == learnt.spell_pieces(range(first))
 
 

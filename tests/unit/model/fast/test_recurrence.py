@@ -14,7 +14,7 @@ from nmt_cli.model.cells import CELLS, GRU, LAYERS, LSTM, STATE_NAMES, run_cell
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.decoders import BahdanauDecoder, LuongDecoder, RecurrentDecoder
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.step import teacher_forced
+from nmt_cli.training.step import compute_teacher_forced_loss
 
 VOCABULARIES = Vocabularies(source=11, target=13, joint=False)
 CONFIG = ModelConfig.from_options(embedding=4, units=6, attention_units=5, dropout=0.0)
@@ -54,7 +54,7 @@ def loss_and_gradients(network: Seq2Seq, *, written_out: bool, monkeypatch: pyte
 
     def run(source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> list[tf.Tensor]:
         with tf.GradientTape() as tape:
-            objective = teacher_forced(network, source, previous, target, smoothing=0.1).objective
+            objective = compute_teacher_forced_loss(network, source, previous, target, smoothing=0.1).objective
         gradients = tape.gradient(objective, [variable.value for variable in network.trainable_variables])
         return [objective, *map(tf.convert_to_tensor, gradients)]
 

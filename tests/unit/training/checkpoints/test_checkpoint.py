@@ -102,7 +102,7 @@ def test_as_many_epochs_are_kept_as_were_asked_for_and_others_leave_with_the_nex
     for epoch, bleu in enumerate([3.0, 1.0, 2.0, 2.0], start=1):
         checkpoints.keep(network(), epoch, validation(bleu))
         checkpoints.save_state([], {})
-    assert [one.epoch for one in checkpoints.kept] == [1, 3]
+    assert [kept.epoch for kept in checkpoints.best_epochs] == [1, 3]
     names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
     assert names == ["epoch-0001.npz", "epoch-0003.npz", "state.npz"]
 
@@ -116,7 +116,7 @@ def test_of_an_epoch_that_is_validated_twice_the_better_weights_are_kept(
     checkpoints.keep(network(), 1, validation(1.0))
     checkpoints.keep(networks[3.0], 2, validation(3.0))
     checkpoints.keep(networks[again], 2, validation(again))
-    assert [(one.epoch, one.validation.bleu) for one in checkpoints.kept] == [(2, kept), (1, 1.0)]
+    assert [(entry.epoch, entry.validation.bleu) for entry in checkpoints.best_epochs] == [(2, kept), (1, 1.0)]
     if again != kept:
         restored = network(seed=3)
         checkpoints.restore_best(restored)
@@ -132,9 +132,9 @@ def test_a_state_gives_back_variables_facts_and_history(tmp_path: Path) -> None:
     checkpoints.save_state(model.variables, {"updates": 7})
     other, again = network(seed=9, dropout=0.5), Checkpoints(tmp_path)
     assert again.load_state(other.variables)["updates"] == 7
-    for one, expected in zip(other.variables, model.variables, strict=True):
-        np.testing.assert_array_equal(one.numpy(), expected.numpy())
-    assert (again.kept, again.records) == (checkpoints.kept, checkpoints.records)
+    for variable, expected in zip(other.variables, model.variables, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), expected.numpy())
+    assert (again.best_epochs, again.records) == (checkpoints.best_epochs, checkpoints.records)
 
 
 def test_a_state_of_another_network_is_refused(tmp_path: Path) -> None:

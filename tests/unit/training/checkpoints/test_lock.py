@@ -14,20 +14,20 @@ import pytest
 from nmt_cli.errors import OutputError
 from nmt_cli.training.checkpoints import lock as module
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints
-from nmt_cli.training.checkpoints.lock import claim_model
+from nmt_cli.training.checkpoints.lock import lock_model
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from nmt_cli.training.checkpoints.lock import claim_model
-with claim_model(Path(sys.argv[1]), replace=False):
-    print("held", flush=True)
+from nmt_cli.training.checkpoints.lock import lock_model
+with lock_model(Path(sys.argv[1]), replace=False):
+    print("locked", flush=True)
     time.sleep(600)
 """
 
 
-def claim(directory: Path, *, replace: bool = False, resume: bool = False) -> None:
-    with claim_model(directory, replace=replace, resume=resume):
+def lock_once(directory: Path, *, replace: bool = False, resume: bool = False) -> None:
+    with lock_model(directory, replace=replace, resume=resume):
         pass
 
 
@@ -36,15 +36,15 @@ def leave_state(directory: Path, updates: int) -> None:
     Checkpoints(directory).save_state([], {"updates": updates, "progress": {"epoch": 3}})
 
 
-def test_a_directory_is_claimed_only_if_nothing_in_it_is_lost(tmp_path: Path) -> None:
-    claim(tmp_path / "new")
-    claim(tmp_path / "new")  # a training killed before its first checkpoint
+def test_a_directory_is_locked_only_if_nothing_in_it_is_lost(tmp_path: Path) -> None:
+    lock_once(tmp_path / "new")
+    lock_once(tmp_path / "new")  # a training killed before its first checkpoint
     (tmp_path / "new" / "model.json").touch()
     with pytest.raises(OutputError):
-        claim(tmp_path / "new")
+        lock_once(tmp_path / "new")
     with pytest.raises(OutputError):
-        claim(tmp_path / "new", resume=True)  # there is nothing to go on from
-    claim(tmp_path / "new", replace=True)
+        lock_once(tmp_path / "new", resume=True)  # there is nothing to go on from
+    lock_once(tmp_path / "new", replace=True)
 
 
 @pytest.mark.parametrize("name", ["dear.txt", "checkpoints/vit.npz"])
@@ -53,7 +53,7 @@ def test_a_directory_of_something_else_is_left_as_it_is_whatever_is_asked(tmp_pa
     (tmp_path / name).touch()
     for replace in (False, True):
         with pytest.raises(OutputError, match="something other than a model") as problem:
-            claim(tmp_path, replace=replace)
+            lock_once(tmp_path, replace=replace)
         assert "--force" not in problem.value.hint
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == [name]
 
@@ -61,8 +61,8 @@ def test_a_directory_of_something_else_is_left_as_it_is_whatever_is_asked(tmp_pa
 def test_a_model_without_checkpoints_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "model.json").touch()
     with pytest.raises(OutputError):
-        claim(tmp_path)
-    claim(tmp_path, replace=True)
+        lock_once(tmp_path)
+    lock_once(tmp_path, replace=True)
 
 
 def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
@@ -70,42 +70,42 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     for name in ("checkpoints/.state.npz.77.partial", ".history.jsonl.77.partial", ".publishing.ab/weights.npz"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    claim(tmp_path, resume=True)
+    lock_once(tmp_path, resume=True)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["checkpoints", "lock", "state.npz"]
 
 
 def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None:
     leave_state(tmp_path / "m", updates=0)
-    claim(tmp_path / "m")  # the state before the first update is no loss
+    lock_once(tmp_path / "m")  # the state before the first update is no loss
     leave_state(tmp_path / "m", updates=1)
     with pytest.raises(OutputError, match="interrupted in epoch 3") as caught:
-        claim(tmp_path / "m")
+        lock_once(tmp_path / "m")
     assert "--resume" in caught.value.hint
-    claim(tmp_path / "m", resume=True)
-    claim(tmp_path / "m", replace=True)
+    lock_once(tmp_path / "m", resume=True)
+    lock_once(tmp_path / "m", replace=True)
     (tmp_path / "m" / "model.json").touch()
     with pytest.raises(OutputError, match="already exists") as caught:
-        claim(tmp_path / "m")
+        lock_once(tmp_path / "m")
     assert "--resume" in caught.value.hint
-    claim(tmp_path / "m", resume=True)
+    lock_once(tmp_path / "m", resume=True)
 
 
 def test_two_trainings_do_not_write_one_directory(tmp_path: Path) -> None:
-    with claim_model(tmp_path / "m", replace=False):
+    with lock_model(tmp_path / "m", replace=False):
         with pytest.raises(OutputError, match=f"process {os.getpid()} on {socket.gethostname()}"):
-            claim(tmp_path / "m")
-    claim(tmp_path / "m")
+            lock_once(tmp_path / "m")
+    lock_once(tmp_path / "m")
 
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "m")], stdout=subprocess.PIPE, text=True)
     with holder:
-        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        assert holder.stdout is not None and holder.stdout.readline() == "locked\n"
         with pytest.raises(OutputError, match=f"process {holder.pid} on"):
-            claim(tmp_path / "m")
+            lock_once(tmp_path / "m")
         holder.send_signal(signal.SIGKILL)
         holder.wait()
-        claim(tmp_path / "m")
+        lock_once(tmp_path / "m")
 
 
 def leave_lock(directory: Path, host: str, age: float) -> None:
@@ -118,23 +118,23 @@ def leave_lock(directory: Path, host: str, age: float) -> None:
 def test_the_lock_of_another_machine_holds_while_it_gives_signs_of_life(tmp_path: Path) -> None:
     leave_lock(tmp_path / "m", "elsewhere", age=20)
     with pytest.raises(OutputError, match="process 1 on elsewhere"):
-        claim(tmp_path / "m")
+        lock_once(tmp_path / "m")
     os.utime(tmp_path / "m" / "checkpoints" / "lock", (time.time() - 200, time.time() - 200))
-    claim(tmp_path / "m")
+    lock_once(tmp_path / "m")
 
 
 def test_without_locks_of_the_system_signs_of_life_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "system_lock", lambda file: None)
+    monkeypatch.setattr(module, "acquire_system_lock", lambda file: None)
     leave_lock(tmp_path / "fresh", socket.gethostname(), age=20)
     with pytest.raises(OutputError, match="process 1"):
-        claim(tmp_path / "fresh")
+        lock_once(tmp_path / "fresh")
     leave_lock(tmp_path / "old", socket.gethostname(), age=200)
-    claim(tmp_path / "old")
+    lock_once(tmp_path / "old")
 
 
 def test_a_held_lock_gives_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "HEARTBEAT", 0.01)
-    with claim_model(tmp_path / "m", replace=False):
+    with lock_model(tmp_path / "m", replace=False):
         lock = tmp_path / "m" / "checkpoints" / "lock"
         os.utime(lock, (0, 0))
         deadline = time.monotonic() + 10

@@ -13,10 +13,10 @@ from nmt_cli.errors import DamagedError, DataError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.checkpoints.checkpoint import read_facts
-from nmt_cli.training.checkpoints.resume import Identity, check_same, handover_of
+from nmt_cli.training.checkpoints.resume import Identity, check_same_run, plan_handover
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.run import start
+from nmt_cli.training.run import build_run
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import copy_weights
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
@@ -43,10 +43,10 @@ class Killer(Watcher):
     def __init__(self, *, updates: int | None = None, epoch: int | None = None) -> None:
         self.left = updates
         self.epoch = epoch
-        self.told: list[tuple[int, int]] = []
+        self.steps: list[tuple[int, int]] = []
 
     def report_step(self, status: StepStatus) -> None:
-        self.told.append((status.epoch, status.step))
+        self.steps.append((status.epoch, status.step))
         if self.left is not None:
             self.left -= 1
             if self.left == 0:
@@ -57,15 +57,15 @@ class Killer(Watcher):
             raise Killed
 
 
-def begin(
+def prepare_run(
     corpus: PreparedCorpus, directory: Path, config: TrainConfig = QUICK, watcher: Watcher | None = None
 ) -> TrainingRun:
     """A run that goes on from the checkpoint in `directory`, if there is one."""
     directory.mkdir(exist_ok=True)
     (directory / "checkpoints").mkdir(exist_ok=True)
     identity = Identity(corpus.fingerprint, SMALL, config)
-    run = start(corpus, directory, identity, read_facts(directory), watcher or Watcher())
-    run.validate = Weighing(run.validate.network)  # type: ignore[assignment]
+    run = build_run(corpus, directory, identity, read_facts(directory), watcher or Watcher())
+    run.validator = Weighing(run.validator.network)  # type: ignore[assignment]
     if config.label_smoothing == 0:  # a run of which only the order of events matters
         run.trainer.update = Nudge(run.trainer)  # type: ignore[method-assign]
     return run
@@ -90,25 +90,25 @@ class Weighing:
     def __init__(self, network: Seq2Seq) -> None:
         self.network = network
 
-    def __call__(self, trainer: Trainer) -> Validation:
+    def validate(self, trainer: Trainer) -> Validation:
         copy_weights(trainer, self.network)
-        weight = sum(float(np.abs(one.numpy()).sum()) for one in self.network.trainable_variables)
+        weight = sum(float(np.abs(variable.numpy()).sum()) for variable in self.network.trainable_variables)
         return Validation(weight, 50.0, 100 / weight, 0.0, "b", "c", "a source", "a hypothesis")
 
 
 def values(run: TrainingRun) -> list[np.ndarray]:
-    return [variable.numpy() for variable in (*run.trainer.state, *run.validate.network.weights)]
+    return [variable.numpy() for variable in (*run.trainer.state, *run.validator.network.weights)]
 
 
 def without_times(records: list[EpochRecord]) -> list[dict]:
-    return [{name: value for name, value in vars(one).items() if name not in TIMES} for one in records]
+    return [{name: value for name, value in vars(record).items() if name not in TIMES} for record in records]
 
 
-def assert_equal_runs(found: TrainingRun, expected: TrainingRun) -> None:
-    for one, other in zip(values(found), values(expected), strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert without_times(found.checkpoints.records) == without_times(expected.checkpoints.records)
-    assert found.checkpoints.kept == expected.checkpoints.kept
+def assert_equal_runs(run: TrainingRun, expected: TrainingRun) -> None:
+    for value, other in zip(values(run), values(expected), strict=True):
+        np.testing.assert_array_equal(value, other)
+    assert without_times(run.checkpoints.records) == without_times(expected.checkpoints.records)
+    assert run.checkpoints.best_epochs == expected.checkpoints.best_epochs
 
 
 KINDS = {
@@ -122,43 +122,45 @@ def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
     name: str, corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
     config = KINDS[name]
-    whole = begin(corpus, tmp_path / "whole", config)
+    whole = prepare_run(corpus, tmp_path / "whole", config)
     whole.fit()
     updates = whole.batches.updates
     kills = [Killer(updates=1), Killer(epoch=1), Killer(updates=updates // 2 + 1)]
     for killer in kills:
         with pytest.raises(Killed):
-            begin(corpus, tmp_path / "killed", config, killer).fit()
-    assert kills[2].told  # it went on, and not from the start
-    assert kills[1].told[0] == (1, 1)  # the first was killed before it could write of its update
-    last = begin(corpus, tmp_path / "killed", config)
+            prepare_run(corpus, tmp_path / "killed", config, killer).fit()
+    assert kills[2].steps  # it went on, and not from the start
+    assert kills[1].steps[0] == (1, 1)  # the first was killed before it could write of its update
+    last = prepare_run(corpus, tmp_path / "killed", config)
     last.fit()
     assert_equal_runs(last, whole)
 
 
 def test_a_run_goes_on_with_the_very_next_update(corpus: PreparedCorpus, tmp_path: Path) -> None:
     with pytest.raises(Killed):
-        begin(corpus, tmp_path / "m", NUDGED, watcher=Killer(updates=3)).fit()  # the second was the last one written
+        prepare_run(
+            corpus, tmp_path / "m", NUDGED, watcher=Killer(updates=3)
+        ).fit()  # the second was the last one written
     killer = Killer(updates=1)
     with pytest.raises(Killed):
-        begin(corpus, tmp_path / "m", NUDGED, watcher=killer).fit()
-    assert killer.told == [(1, 3)]
+        prepare_run(corpus, tmp_path / "m", NUDGED, watcher=killer).fit()
+    assert killer.steps == [(1, 3)]
 
 
 class Stopper(Killer):
     def should_stop(self) -> bool:
-        return len(self.told) >= 2
+        return len(self.steps) >= 2
 
 
 def test_a_run_that_was_stopped_goes_on_as_if_it_was_not(corpus: PreparedCorpus, tmp_path: Path) -> None:
     whole, stopped = (
-        begin(corpus, tmp_path / "whole", NUDGED),
-        begin(corpus, tmp_path / "stopped", NUDGED, watcher=Stopper()),
+        prepare_run(corpus, tmp_path / "whole", NUDGED),
+        prepare_run(corpus, tmp_path / "stopped", NUDGED, watcher=Stopper()),
     )
     whole.fit()
     stopped.fit()
-    assert [one.complete for one in stopped.checkpoints.records] == [False]
-    after = begin(corpus, tmp_path / "stopped", NUDGED)
+    assert [record.complete for record in stopped.checkpoints.records] == [False]
+    after = prepare_run(corpus, tmp_path / "stopped", NUDGED)
     assert after.checkpoints.records == []
     after.fit()
     assert_equal_runs(after, whole)
@@ -168,17 +170,17 @@ def test_the_weights_that_a_state_names_are_there_whatever_was_written_after_it(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The moment between the weights of a better epoch and the state that names them."""
-    run = begin(corpus, tmp_path / "m", NUDGED)
-    monkeypatch.setattr(run, "validate", Scores(run.validate.network, [1.0, 2.0]))
+    run = prepare_run(corpus, tmp_path / "m", NUDGED)
+    monkeypatch.setattr(run, "validator", Scores(run.validator.network, [1.0, 2.0]))
     states = iter([True] * (1 + run.batches.updates))  # all of the first epoch, and the one at its end
     write = run.write_checkpoint
     monkeypatch.setattr(run, "write_checkpoint", lambda: write() if next(states, False) else die())
     with pytest.raises(Killed):
         run.fit()
-    after = begin(corpus, tmp_path / "m", NUDGED)
+    after = prepare_run(corpus, tmp_path / "m", NUDGED)
     assert after.checkpoints.best is not None
     assert (after.checkpoints.best.epoch, after.progress.epoch) == (1, 2)
-    after.checkpoints.restore_best(after.validate.network)
+    after.checkpoints.restore_best(after.validator.network)
 
 
 def die() -> None:
@@ -192,13 +194,13 @@ class Scores(Weighing):
         super().__init__(network)
         self.scores = iter(scores)
 
-    def __call__(self, trainer: Trainer) -> Validation:
+    def validate(self, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, next(self.scores), 0.0, "b", "c", "a source", "a hypothesis")
 
 
 def test_a_finished_run_made_longer_goes_on_from_where_it_was(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    begin(corpus, tmp_path / "m", NUDGED).fit()
-    longer = begin(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
+    prepare_run(corpus, tmp_path / "m", NUDGED).fit()
+    longer = prepare_run(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
     handover = longer.progress.handover
     assert handover is not None
     assert (handover.step, handover.rate) == (2 * longer.batches.updates, pytest.approx(0, abs=1e-8))
@@ -206,26 +208,26 @@ def test_a_finished_run_made_longer_goes_on_from_where_it_was(corpus: PreparedCo
     longer.watcher = watcher
     with pytest.raises(Killed):
         longer.fit()
-    assert watcher.told[0] == (3, 1)
-    again = begin(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
+    assert watcher.steps[0] == (3, 1)
+    again = prepare_run(corpus, tmp_path / "m", replace(NUDGED, epochs=4))
     assert again.progress.handover == handover
     again.fit()
-    assert [one.epoch for one in again.checkpoints.records] == [1, 2, 3, 4]
+    assert [record.epoch for record in again.checkpoints.records] == [1, 2, 3, 4]
 
 
 def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus, tmp_path: Path) -> None:
     config = replace(NUDGED, epochs=9, patience=2)
-    run = begin(corpus, tmp_path / "m", config)
-    run.validate = Scores(run.validate.network, [3.0, 2.0, 1.0])  # type: ignore[assignment]
+    run = prepare_run(corpus, tmp_path / "m", config)
+    run.validator = Scores(run.validator.network, [3.0, 2.0, 1.0])  # type: ignore[assignment]
     run.fit()
     assert len(run.checkpoints.records) == 3
-    again = begin(corpus, tmp_path / "m", config)
+    again = prepare_run(corpus, tmp_path / "m", config)
     assert again.is_finished()
-    assert not begin(corpus, tmp_path / "m", replace(config, patience=3)).is_finished()
+    assert not prepare_run(corpus, tmp_path / "m", replace(config, patience=3)).is_finished()
 
 
 @pytest.mark.parametrize(
-    ("network", "training", "told"),
+    ("network", "training", "options"),
     [
         (replace(SMALL, units=16), QUICK, ("--units 8", "--units 16")),
         (replace(SMALL, tied=False), replace(QUICK, batch=32), ("--tied, --batch 64", "--no-tied, --batch 32")),
@@ -233,26 +235,26 @@ def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus,
         (SMALL, replace(QUICK, ema=0.99), ("no --ema", "--ema 0.99")),
     ],
 )
-def test_what_was_changed_is_named(network: ModelConfig, training: TrainConfig, told: tuple[str, str]) -> None:
+def test_what_was_changed_is_named(network: ModelConfig, training: TrainConfig, options: tuple[str, str]) -> None:
     saved = Identity("f" * 64, SMALL, QUICK).to_mapping()
     with pytest.raises(OptionError) as caught:
-        check_same(saved, Identity("f" * 64, network, training), Path("model"))
-    assert caught.value.message == f"model/ was begun with {told[0]}; asked for now: {told[1]}"
-    assert told[0] in caught.value.hint
+        check_same_run(saved, Identity("f" * 64, network, training), Path("model"))
+    assert caught.value.message == f"model/ was started with {options[0]}; now asked for: {options[1]}"
+    assert options[0] in caught.value.hint
 
 
 def test_other_data_are_refused() -> None:
     saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
     with pytest.raises(DataError, match="other data"):
-        check_same(saved, Identity("b" * 64, SMALL, QUICK), Path("model"))
-    with pytest.raises(DataError, match="--replay was not given, now it is of fingerprint cccc"):
-        check_same(saved, Identity("a" * 64, SMALL, QUICK, replay="c" * 64), Path("model"))
+        check_same_run(saved, Identity("b" * 64, SMALL, QUICK), Path("model"))
+    with pytest.raises(DataError, match="--replay was not set, and is a corpus with fingerprint cccc"):
+        check_same_run(saved, Identity("a" * 64, SMALL, QUICK, replay="c" * 64), Path("model"))
 
 
 def test_a_longer_run_and_what_nothing_depends_on_are_accepted() -> None:
     saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
     other = replace(QUICK, epochs=7, patience=2, checkpoint_minutes=1.0)
-    check_same(saved, Identity("a" * 64, SMALL, other), Path("model"))
+    check_same_run(saved, Identity("a" * 64, SMALL, other), Path("model"))
 
 
 def test_a_schedule_as_long_as_before_has_the_handover_that_it_had() -> None:
@@ -261,7 +263,7 @@ def test_a_schedule_as_long_as_before_has_the_handover_that_it_had() -> None:
         "identity": {"training": {"epochs": 2}},
         "updates": 12,
     }
-    handover = handover_of(facts, QUICK, 10)
+    handover = plan_handover(facts, QUICK, 10)
     assert handover is not None and (handover.step, handover.rate) == (10, 0.5)
 
 

@@ -1,21 +1,31 @@
 from __future__ import annotations
 
+import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
+from nmt_cli.arrays.padding import pad_rows
+from nmt_cli.arrays.special_ids import END, UNKNOWN
+from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.dataset import PreparedCorpus, SentencePair
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import OptionError
+from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.augmentation import check_sampling, previous_of, with_sampled_subwords, with_tokens_dropped
-from nmt_cli.training.data.batches import Batch, TrainingBatches
-from support.models import prepare_toy
+from nmt_cli.training.data.augmentation import Augmentation, apply_rewrites, check_sampling, make_rewrites
+from nmt_cli.training.data.batches import Batch, TrainingBatches, make_batch, shift_right
+from nmt_cli.training.data.careless import CarelessSpelling
+from nmt_cli.training.data.word_swaps import WordSwaps
+from support.models import prepare_toy, toy_pairs
 
 
 @pytest.fixture(scope="module")
@@ -23,47 +33,44 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     return prepare_toy(tmp_path_factory.mktemp("data"), count=300)
 
 
-def drawn(seed: int = 1) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def test_as_many_tokens_are_dropped_as_asked_and_no_mark() -> None:
-    ids = np.full((200, 50), 9)
-    ids[:, 0], ids[:, -2], ids[:, -1] = START, END, PAD
-    dropped = with_tokens_dropped(ids, 0.1, drawn())
-    changed = dropped != ids
-    assert (dropped[changed] == UNKNOWN).all()
-    assert not changed[:, [0, -2, -1]].any()
-    assert changed[:, 1:-2].mean() == pytest.approx(0.1, abs=0.01)
-    assert dropped.dtype == ids.dtype
-
-
-def test_the_previous_tokens_are_the_target_one_later() -> None:
-    target = np.array([[7, 8, 9, END], [5, END, 0, 0]])
-    assert previous_of(target).tolist() == [[START, 7, 8, 9], [START, 5, 0, 0]]
+def sample_subwords(ids: IntArray, tokenizer: Tokenizer) -> IntArray:
+    """The rows with sampled subwords; all segmentations are equally likely."""
+    return Augmentation(tokenizer, tokenizer, alpha=0.0).augment_group(ids, ids, np.random.default_rng(1))[0]
 
 
 def test_sampled_subwords_spell_the_same_sentences_in_other_pieces(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
     source = next(TrainingBatches(corpus, TrainConfig(batch=64, careless=0.0, placeholders=0.0)).make_epoch(1)).source
-    sampled = with_sampled_subwords(source, tokenizer, 0.0, drawn())  # all cuts alike
+    sampled = sample_subwords(source, tokenizer)
     texts = [tokenizer.decode(row) for row in source]
     assert [tokenizer.decode(row) for row in sampled] == texts
     assert ((sampled == END).sum(axis=1) == 1).all()
-    other = [row[row != 0].tolist() for row in sampled], [row[row != 0].tolist() for row in source]
-    assert sum(one != best for one, best in zip(*other, strict=True)) > 32
+    ids = [row[row != 0].tolist() for row in sampled], [row[row != 0].tolist() for row in source]
+    assert sum(drawn != best for drawn, best in zip(*ids, strict=True)) > 32
 
 
 def test_sentences_that_cannot_be_spelled_stay(corpus: PreparedCorpus) -> None:
     ids = corpus.source_tokenizer.encode("bade gigi")
     rows = np.array([[*ids, END], [UNKNOWN] * len(ids) + [END]])
-    sampled = with_sampled_subwords(rows, corpus.source_tokenizer, 0.0, drawn())
+    sampled = sample_subwords(rows, corpus.source_tokenizer)
     assert sampled[1][sampled[1] != 0].tolist() == rows[1].tolist()
 
 
 VARIED = TrainConfig(
     batch=32, careless=0.5, placeholders=0.0, subword_sampling=0.0, sample_target=True, word_dropout=0.2
 )
+
+
+EVERYTHING = TrainConfig(
+    batch=8,
+    careless=0.5,
+    placeholders=0.5,
+    swap_words=0.5,
+    subword_sampling=0.1,
+    sample_target=True,
+    word_dropout=0.1,
+)
+OFF = TrainConfig(batch=8, careless=0.0, placeholders=0.0)
 
 
 @pytest.mark.parametrize("kind", ["char", "word"])
@@ -74,7 +81,7 @@ def test_subwords_with_one_cut_only_are_refused(kind: TokenizerKind) -> None:
 
 
 def test_subwords_of_pictures_are_not_drawn() -> None:
-    with pytest.raises(OptionError, match="pictures have none"):
+    with pytest.raises(OptionError, match="the sources of this corpus are pictures"):
         check_sampling("unigram", 0.1, texts=False)
     check_sampling("unigram", None, texts=False)
 
@@ -82,21 +89,22 @@ def test_subwords_of_pictures_are_not_drawn() -> None:
 def test_placeholders_stay_whole(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
     ids = tokenizer.encode("bade ⟦3⟧ gigi")
-    sampled = with_sampled_subwords(np.array([[*ids, END]] * 20), tokenizer, 0.0, drawn())
+    sampled = sample_subwords(np.array([[*ids, END]] * 20), tokenizer)
     assert tokenizer.encode("⟦3⟧")[-1] in tokenizer.placeholder_ids
     assert all(tokenizer.encode("⟦3⟧")[-1] in row for row in sampled)
     varied = TrainConfig(batch=32, placeholders=1.0, subword_sampling=0.0, sample_target=True, careless=0.0)
     for batch in TrainingBatches(corpus, varied).make_epoch(1):
-        held = [np.isin(side, tokenizer.placeholder_ids).sum(axis=1).tolist() for side in batch.sides]
-        assert held[0] == held[1]
+        counts = [np.isin(side, tokenizer.placeholder_ids).sum(axis=1).tolist() for side in batch.sides]
+        assert counts[0] == counts[1]
 
 
-def equal(one: Batch, other: Batch) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(vars(one).values(), vars(other).values(), strict=True))
+def equal(batch: Batch, other: Batch) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(vars(batch).values(), vars(other).values(), strict=True))
 
 
-def test_what_varies_follows_from_seed_epoch_and_batch_alone(corpus: PreparedCorpus) -> None:
-    batches = TrainingBatches(corpus, VARIED)
+@pytest.mark.parametrize("config", [VARIED, EVERYTHING], ids=["varied", "everything"])
+def test_what_varies_follows_from_seed_epoch_and_batch_alone(corpus: PreparedCorpus, config: TrainConfig) -> None:
+    batches = TrainingBatches(corpus, config)
     whole, again, other = list(batches.make_epoch(2)), list(batches.make_epoch(2)), list(batches.make_epoch(3))
     assert all(map(equal, whole, again))
     assert not any(map(equal, whole, other))
@@ -110,7 +118,7 @@ def test_dropped_tokens_are_asked_for_all_the_same(corpus: PreparedCorpus) -> No
     for batch in TrainingBatches(corpus, VARIED).make_epoch(1):
         assert not (batch.target == UNKNOWN).any()
         assert (batch.source == UNKNOWN).any()
-        expected = previous_of(batch.target)
+        expected = shift_right(batch.target)
         assert (batch.previous == expected)[batch.previous != UNKNOWN].all()
         assert {corpus.target_tokenizer.decode(row) for row in batch.target} <= {target for _, target in pairs}
 
@@ -118,22 +126,22 @@ def test_dropped_tokens_are_asked_for_all_the_same(corpus: PreparedCorpus) -> No
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     """Every eighth of the bundled English-German pairs."""
-    place = tmp_path_factory.mktemp("real")
+    folder = tmp_path_factory.mktemp("real")
     bundled = Path(__file__).parents[4] / "data" / "eng-deu.tsv"
     lines = bundled.read_text(encoding="utf-8").splitlines(keepends=True)[::8]
-    (place / "part.tsv").write_text("".join(lines), encoding="utf-8")
-    prepare(place / "part.tsv", place / "prepared", PrepareConfig(vocab_size=2000, dev="100", test="100"))
-    return PreparedCorpus.load(place / "prepared")
+    (folder / "part.tsv").write_text("".join(lines), encoding="utf-8")
+    prepare(folder / "part.tsv", folder / "prepared", PrepareConfig(vocab_size=2000, dev="100", test="100"))
+    return PreparedCorpus.load(folder / "prepared")
 
 
 def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
     batches = TrainingBatches(real, TrainConfig(batch_tokens=600, careless=0.0, placeholders=0.0))
-    found = list(batches.make_epoch(1))
-    assert len(found) == batches.steps
-    sizes = [max(side.size for side in batch.sides) for batch in found]
+    epoch = list(batches.make_epoch(1))
+    assert len(epoch) == batches.steps
+    sizes = [max(side.size for side in batch.sides) for batch in epoch]
     assert 500 < np.mean(sizes) < 600
     assert max(sizes) <= 600
-    assert sum(len(batch.source) for batch in found) == len(real.read_pairs("train"))
+    assert sum(len(batch.source) for batch in epoch) == len(real.read_pairs("train"))
 
 
 @pytest.mark.parametrize(
@@ -150,3 +158,171 @@ def test_little_is_padding_although_what_varies_has_other_lengths(
 ) -> None:
     sides = [side for batch in TrainingBatches(real, TrainConfig(**options)).make_epoch(1) for side in batch.sides]
     assert 1 - sum((side != 0).sum() for side in sides) / sum(side.size for side in sides) < 0.10
+
+
+class CountingTokenizer:
+    """A tokenizer that counts its calls, and the sentences it is given."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.calls = dict.fromkeys(("decode_all", "encode_all", "sample_all"), 0)
+        self.sentences = dict(self.calls)
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.tokenizer, name)
+        if name not in self.calls:
+            assert name in ("settings", "has_unknown"), f"{name} is not counted"
+            return method
+
+        def count(sentences: Any, **options: Any) -> Any:
+            sentences = list(sentences)
+            self.calls[name] += 1
+            self.sentences[name] += len(sentences)
+            return method(sentences, **options)
+
+        return count
+
+
+def count_work(batches: TrainingBatches, monkeypatch: pytest.MonkeyPatch) -> tuple[int, list[CountingTokenizer]]:
+    """The groups of an epoch, and what the tokenizers of both sides did in it."""
+    augment, groups = batches.augment_batch, []
+    augmentation = batches.augmentation
+    assert augmentation.source_tokenizer is not None
+    counting = [CountingTokenizer(augmentation.source_tokenizer), CountingTokenizer(augmentation.target_tokenizer)]
+    changed: Any = replace(augmentation, source_tokenizer=counting[0], target_tokenizer=counting[1])  # type: ignore[arg-type]
+    monkeypatch.setattr(batches, "augmentation", changed)
+    monkeypatch.setattr(batches, "augment_batch", lambda *arguments: groups.append(1) or augment(*arguments))
+    list(batches.make_epoch(1))
+    return len(groups), counting
+
+
+@pytest.mark.parametrize(
+    "config",
+    [EVERYTHING, TrainConfig(batch=8), replace(EVERYTHING, sample_target=False), replace(OFF, careless=1.0)],
+    ids=["everything", "default", "source sampled", "careless"],
+)
+def test_a_group_is_decoded_and_encoded_once(
+    corpus: PreparedCorpus, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = TrainingBatches(corpus, config)
+    pairs = len(batches.epoch_rows.select_rows(1))
+    groups, counting = count_work(batches, monkeypatch)
+    assert groups < batches.steps
+    for tokenizer in counting:
+        assert tokenizer.calls["decode_all"] == groups
+        assert max(tokenizer.calls.values()) == groups
+        assert tokenizer.sentences["decode_all"] <= pairs
+        assert tokenizer.sentences["encode_all"] + tokenizer.sentences["sample_all"] <= pairs
+    assert (counting[1].calls["sample_all"] > 0) == config.sample_target
+
+
+@pytest.mark.parametrize("config", [OFF, replace(OFF, word_dropout=0.2)], ids=["off", "word dropout"])
+def test_without_rewrites_nothing_is_decoded(
+    corpus: PreparedCorpus, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups, counting = count_work(TrainingBatches(corpus, config), monkeypatch)
+    assert groups and not any(count for tokenizer in counting for count in tokenizer.calls.values())
+
+
+def test_with_everything_off_batches_are_those_of_the_corpus(corpus: PreparedCorpus) -> None:
+    batches, generator = TrainingBatches(corpus, OFF), np.random.default_rng(1)
+    batch = make_batch(batches.split, np.arange(40))
+    augmented = batches.augment_batch(batch, generator)
+    assert all(side is before for side, before in zip(vars(augmented).values(), vars(batch).values(), strict=True))
+
+
+def test_rows_that_no_rewrite_changes_keep_their_ids(corpus: PreparedCorpus) -> None:
+    """They are learned in the segmentation that they have, although another one is the best."""
+    tokenizer = corpus.source_tokenizer
+    segmentations = (tokenizer.sample_all(["bade gigi"], alpha=0.0, seed=seed)[0] for seed in range(50))
+    spelled = next(ids for ids in segmentations if ids != tokenizer.encode("bade gigi"))
+    rows = pad_rows([[*spelled, END], [*tokenizer.encode("gigi."), END]])
+    augmentation = Augmentation(tokenizer, tokenizer, (CarelessSpelling(1.0),))
+    source, target = augmentation.augment_group(rows, rows, np.random.default_rng(1))
+    assert source[0][source[0] != 0].tolist() == [*spelled, END]
+    assert tokenizer.decode(source[1]) == "gigi"
+    assert target is rows
+
+
+@pytest.mark.parametrize("kind", ["char", "word"])
+def test_unknown_tokens_stay_what_they_are_while_their_sentence_changes(kind: TokenizerKind, tmp_path: Path) -> None:
+    tokenizer = prepare_toy(tmp_path, 100, tokenizer=kind, vocab_size=None).source_tokenizer
+    text = "bade %s gigi %s." if kind == "word" else "ba%sde g%sgi."
+    ids = tokenizer.encode(text.replace("%s", "жж"))
+    assert ids.count(UNKNOWN) == 2
+    careless = tokenizer.encode(text.replace("%s", "жж").rstrip("."))
+    augmentation = Augmentation(tokenizer, tokenizer, (CarelessSpelling(1.0),))
+    rows = np.array([[*ids, END]])
+    source, target = augmentation.augment_group(rows, rows, np.random.default_rng(1))
+    assert source.tolist() == [[*careless, END]] and source[0].tolist().count(UNKNOWN) == 2
+    assert target is rows
+
+
+WORDS = ["Tom", "Maria", "2013", "bade", "gigi", "the", "dog", "Hund", "⟦4⟧", "a-b", "don't", "«x»"]
+ends = st.sampled_from(["", ".", "?!", " .", "。"])
+texts = st.tuples(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), ends).map("".join)
+
+
+@pytest.fixture(scope="module")
+def swaps() -> WordSwaps:
+    pairs = toy_pairs(300)
+    return WordSwaps([source for source, _ in pairs], [target for _, target in pairs])
+
+
+def find_placeholders(text: str) -> Counter[str]:
+    return Counter(re.findall(r"⟦\d⟧", text))
+
+
+@given(
+    texts_of_pairs=st.lists(st.tuples(texts, texts), max_size=8),
+    toys=st.lists(st.sampled_from(toy_pairs(300)), max_size=8),
+    seed=st.integers(0, 2**32),
+)
+def test_each_rewrite_keeps_pairs_aligned(
+    swaps: WordSwaps, texts_of_pairs: list[tuple[str, str]], toys: list[tuple[str, str]], seed: int
+) -> None:
+    """Each pair has a number on both sides, which no rewrite takes for a word that it knows."""
+    numbered = enumerate([*texts_of_pairs, *toys])
+    pairs = [SentencePair(f"no{number}x {source}", f"no{number}x {target}") for number, (source, target) in numbered]
+    rewrites = make_rewrites(TrainConfig(careless=1.0, placeholders=1.0, swap_words=1.0), swaps)
+    for rewrite in rewrites:
+        rewritten = rewrite.rewrite_pairs(pairs, np.random.default_rng(seed))
+        for number, (before, after) in enumerate(zip(pairs, rewritten, strict=True)):
+            assert all(f"no{number}x" in side for side in after)
+            new = [find_placeholders(side) - find_placeholders(old) for old, side in zip(before, after, strict=True)]
+            assert new[0] == new[1]
+    chosen = np.random.default_rng(seed).random((len(rewrites), len(pairs))) < 0.5
+    rewritten = apply_rewrites(rewrites, chosen, pairs, np.random.default_rng(seed))
+    for number, (before, after) in enumerate(zip(pairs, rewritten, strict=True)):
+        assert all(f"no{number}x" in side for side in after)
+        assert after == before or chosen[:, number].any()
+
+
+def test_no_rewrite_changes_or_learns_what_is_held_out(corpus: PreparedCorpus) -> None:
+    files = {path: path.read_bytes() for path in corpus.directory.iterdir()}
+    held_out = {name: corpus.load_encoded(name) for name in ("dev", "test")}
+    before = {name: make_batch(split, np.arange(len(split.target))) for name, split in held_out.items()}
+    batches = TrainingBatches(corpus, replace(EVERYTHING, word_dropout=0.0))
+    known = {word for pair in corpus.read_pairs("train") for text in pair for word in text.rstrip(".").split()}
+    tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
+    for batch in batches.make_epoch(1):
+        for side, tokenizer in zip(batch.sides, tokenizers, strict=True):
+            words = {word for row in side for word in tokenizer.decode(row).rstrip(".").split()}
+            assert {word for word in words if word[0] not in "⟦."} <= known
+    for name, split in held_out.items():
+        assert equal(make_batch(split, np.arange(len(split.target))), before[name])
+        sides = [
+            tokenizer.decode_all(side.tolist()) for side, tokenizer in zip(before[name].sides, tokenizers, strict=True)
+        ]
+        assert list(zip(*sides, strict=True)) == corpus.read_pairs(name)
+    assert {path: path.read_bytes() for path in corpus.directory.iterdir()} == files
+
+
+def test_subwords_of_targets_are_sampled_only_if_asked(corpus: PreparedCorpus) -> None:
+    best = {tuple(row) for row in map(corpus.target_tokenizer.encode, (p.target for p in corpus.read_pairs("train")))}
+    for sample_target in (False, True):
+        config = replace(OFF, subword_sampling=0.0, sample_target=sample_target)
+        rows = [row for batch in TrainingBatches(corpus, config).make_epoch(1) for row in batch.target.tolist()]
+        segmentations = [tuple(row[: row.index(END)]) for row in rows]
+        share = np.mean([segmentation in best for segmentation in segmentations])
+        assert share < 0.5 if sample_target else share == 1.0

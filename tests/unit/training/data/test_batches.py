@@ -9,7 +9,7 @@ import pytest
 from nmt_cli.arrays.special_ids import END, START
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.batches import TrainingBatches, make_ahead, with_careless, write_carelessly
+from nmt_cli.training.data.batches import TrainingBatches, make_ahead, shift_right
 from support.models import prepare_toy
 
 
@@ -40,45 +40,36 @@ def test_epochs_follow_from_the_seed_and_differ(corpus: PreparedCorpus) -> None:
     assert first(1, 1) != first(2, 1)
 
 
-def test_only_the_chosen_rows_are_typed_carelessly(corpus: PreparedCorpus) -> None:
-    tokenizer = corpus.source_tokenizer
-    batch = next(TrainingBatches(corpus, TrainConfig(batch=8, careless=0.0, placeholders=0.0)).make_epoch(1)).source
-    chosen = np.array([True, False] * 4)
-    before = [tokenizer.decode(row) for row in batch]
-    after = [tokenizer.decode(row) for row in with_careless(batch, chosen, tokenizer)]
-    assert after == [text.rstrip(".") if one else text for text, one in zip(before, chosen, strict=True)]
-    np.testing.assert_array_equal(with_careless(batch, np.zeros(8, dtype=bool), tokenizer), batch)
-
-
-def test_all_sentences_can_be_careless_and_targets_stay(corpus: PreparedCorpus) -> None:
-    def targets(careless: float) -> list[str]:
-        batches = list(
-            TrainingBatches(corpus, TrainConfig(batch=32, careless=careless, placeholders=0.0)).make_epoch(1)
-        )
-        sources = [corpus.source_tokenizer.decode(row) for batch in batches for row in batch.source]
-        assert all(("." not in source) == (careless == 1.0) for source in sources)
-        return sorted(corpus.target_tokenizer.decode(row) for batch in batches for row in batch.target)
-
-    assert targets(1.0) == targets(0.0)
-
-
-@pytest.mark.parametrize(
-    ("text", "typed"),
-    [("Hello!", "hello"), ("Where is Tom?", "where is tom"), ("Really?!", "really"), ("?", "?"), ("Mr. X.", "mr. x")],
-)
-def test_people_in_a_hurry_leave_out_capitals_and_the_last_mark(text: str, typed: str) -> None:
-    assert write_carelessly(text) == typed
+def test_the_previous_tokens_are_the_target_one_later() -> None:
+    target = np.array([[7, 8, 9, END], [5, END, 0, 0]])
+    assert shift_right(target).tolist() == [[START, 7, 8, 9], [START, 5, 0, 0]]
 
 
 def test_an_epoch_begun_later_has_the_batches_that_it_would_have_had(corpus: PreparedCorpus) -> None:
     batches = TrainingBatches(corpus, TrainConfig(batch=16, accumulate=3))
-    whole = list(batches.updates_of(2))
+    whole = list(batches.make_updates(2))
     assert [len(group) for group in whole[:-1]] == [3] * (batches.updates - 1)
     assert sum(len(group) for group in whole) == batches.steps
-    for group, other in zip(batches.updates_of(2, skip=4), whole[4:], strict=True):
-        for one, expected in zip(group, other, strict=True):
-            np.testing.assert_array_equal(one.source, expected.source)
-            np.testing.assert_array_equal(one.target, expected.target)
+    for group, other in zip(batches.make_updates(2, skip=4), whole[4:], strict=True):
+        for batch, expected in zip(group, other, strict=True):
+            np.testing.assert_array_equal(batch.source, expected.source)
+            np.testing.assert_array_equal(batch.target, expected.target)
+
+
+def test_every_pool_has_random_numbers_of_its_own(corpus: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They follow from seed, epoch and pool alone: an epoch that begins later has the same ones."""
+
+    def draw_by_pool(seed: int, epoch: int, skip: int = 0) -> list[float]:
+        batches, numbers = TrainingBatches(corpus, TrainConfig(seed=seed, batch=2)), []
+        monkeypatch.setattr(batches, "augment_pool", lambda pool, generator: numbers.append(generator.random()) or [])
+        list(batches.make_pools(epoch, skip))
+        return numbers
+
+    runs = [draw_by_pool(seed, epoch) for seed in (1, 2) for epoch in (1, 2)]
+    assert len(runs[0]) > 1
+    assert len({number for numbers in runs for number in numbers}) == sum(map(len, runs))
+    assert draw_by_pool(1, 1) == runs[0]
+    assert draw_by_pool(1, 1, skip=64) == runs[0][1:]
 
 
 def test_the_next_item_is_made_while_one_is_in_use_and_no_more() -> None:
@@ -89,10 +80,10 @@ def test_the_next_item_is_made_while_one_is_in_use_and_no_more() -> None:
             event.set()
             yield number
 
-    found = make_ahead(items())
-    assert next(found) == 0
+    ahead = make_ahead(items())
+    assert next(ahead) == 0
     assert begun[1].wait(10) and not begun[2].wait(0.1)
-    assert list(found) == [1, 2, 3]
+    assert list(ahead) == [1, 2, 3]
 
 
 def test_what_is_made_ahead_fails_in_its_turn() -> None:
@@ -100,10 +91,10 @@ def test_what_is_made_ahead_fails_in_its_turn() -> None:
         yield 0
         raise OSError("no more")
 
-    found = make_ahead(items())
-    assert next(found) == 0
+    ahead = make_ahead(items())
+    assert next(ahead) == 0
     with pytest.raises(OSError, match="no more"):
-        next(found)
+        next(ahead)
 
 
 def test_who_stops_early_leaves_no_thread_behind(corpus: PreparedCorpus) -> None:

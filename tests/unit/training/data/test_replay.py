@@ -9,31 +9,31 @@ from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, Sentences
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.training.data.replay import EpochRows, clear_of
+from nmt_cli.training.data.replay import EpochRows, exclude_held_out
 from support.models import prepare_toy, toy_pairs, write_pairs
 
 
 def split(first: int, rows: int) -> EncodedSplit:
     """Row i has the source [first + i] and the target [first + i, 9]."""
     numbers = range(first, first + rows)
-    source = Ragged.from_sequences([[[one] for one in numbers]], vocabulary_size=5000)
+    source = Ragged.from_sequences([[[number] for number in numbers]], vocabulary_size=5000)
     return EncodedSplit(
         Sentences(source.ids, source.offsets),
-        Ragged.from_sequences([[[one, 9] for one in numbers]], vocabulary_size=5000),
+        Ragged.from_sequences([[[number, 9] for number in numbers]], vocabulary_size=5000),
     )
 
 
 def test_an_epoch_has_every_new_pair_and_its_share_of_old_ones() -> None:
-    made = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1)
-    epochs = [made.select_rows(epoch) for epoch in (1, 2)]
+    epoch_rows = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1)
+    epochs = [epoch_rows.select_rows(epoch) for epoch in (1, 2)]
     for rows in epochs:
-        ids = [int(made.split.source[row][0]) for row in rows]
+        ids = [int(epoch_rows.split.source[row][0]) for row in rows]
         assert ids[:80] == list(range(80))
         assert len(ids) == len(set(ids)) == 100
-        assert all(1000 <= one < 1500 for one in ids[80:])
-        assert [made.split.target[row].tolist() for row in rows] == [[one, 9] for one in ids]
+        assert all(1000 <= number < 1500 for number in ids[80:])
+        assert [epoch_rows.split.target[row].tolist() for row in rows] == [[number, 9] for number in ids]
     assert set(epochs[0]) != set(epochs[1])
-    np.testing.assert_array_equal(epochs[0], made.select_rows(1))
+    np.testing.assert_array_equal(epochs[0], epoch_rows.select_rows(1))
 
 
 def test_few_old_pairs_are_repeated_evenly() -> None:
@@ -43,18 +43,19 @@ def test_few_old_pairs_are_repeated_evenly() -> None:
 
 def test_without_old_pairs_an_epoch_is_the_new_ones() -> None:
     new = split(0, 5)
-    made = EpochRows(new, None, share=0.2, seed=1)
-    assert made.split is new
-    assert made.select_rows(1).tolist() == [0, 1, 2, 3, 4]
+    epoch_rows = EpochRows(new, None, share=0.2, seed=1)
+    assert epoch_rows.split is new
+    assert epoch_rows.select_rows(1).tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
     ("pairs", "most", "sizes"), [(10, 4, [3, 3, 4]), (10, 5, [5, 5]), (10, 10, [10]), (3, 1, [1, 1, 1])]
 )
 def test_parts_of_the_pairs_are_all_of_them_in_turn(pairs: int, most: int, sizes: list[int]) -> None:
-    made = EpochRows(split(0, pairs), None, share=0.2, seed=1, most=most)
+    epoch_rows = EpochRows(split(0, pairs), None, share=0.2, seed=1, most=most)
     turns = [
-        [made.select_rows(turn * len(sizes) + part + 1).tolist() for part in range(len(sizes))] for turn in range(3)
+        [epoch_rows.select_rows(turn * len(sizes) + part + 1).tolist() for part in range(len(sizes))]
+        for turn in range(3)
     ]
     for parts in turns:
         assert sorted(map(len, parts)) == sizes
@@ -63,14 +64,14 @@ def test_parts_of_the_pairs_are_all_of_them_in_turn(pairs: int, most: int, sizes
 
 
 def test_old_pairs_have_their_share_of_a_part() -> None:
-    made = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1, most=40)
-    assert [len(made.select_rows(epoch)) for epoch in (1, 2)] == [50, 50]
-    assert made.pairs == 80 + 10
+    epoch_rows = EpochRows(split(0, 80), split(1000, 500), share=0.2, seed=1, most=40)
+    assert [len(epoch_rows.select_rows(epoch)) for epoch in (1, 2)] == [50, 50]
+    assert epoch_rows.pairs == 80 + 10
 
 
 def test_pairs_that_are_not_allowed_are_never_taken() -> None:
-    made = EpochRows(split(0, 30), split(1000, 10), share=0.5, seed=1, allowed=np.array([2, 5, 7]))
-    assert set(made.select_rows(1)[30:].tolist()) == {32, 35, 37} and len(made.select_rows(1)) == 60
+    epoch_rows = EpochRows(split(0, 30), split(1000, 10), share=0.5, seed=1, allowed=np.array([2, 5, 7]))
+    assert set(epoch_rows.select_rows(1)[30:].tolist()) == {32, 35, 37} and len(epoch_rows.select_rows(1)) == 60
 
 
 def test_what_is_held_out_now_is_not_replayed(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_what_is_held_out_now_is_not_replayed(tmp_path: Path) -> None:
     longer = write_pairs(tmp_path / "longer.tsv", toy_pairs(600))
     prepare(longer, tmp_path / "new", PrepareConfig(tokenizer_from=str(old.directory)))
     new = PreparedCorpus.load(tmp_path / "new")
-    rows, pairs = clear_of(old, new), old.read_pairs("train")
+    rows, pairs = exclude_held_out(old, new), old.read_pairs("train")
     held_out = {text for name in ("dev", "test") for pair in new.read_pairs(name) for text in pair}
     assert 0 < len(rows) < len(pairs)
     assert [row for row, pair in enumerate(pairs) if not held_out.intersection(pair)] == rows.tolist()

@@ -8,9 +8,9 @@ import pytest
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data import word_swaps as swapping
+from nmt_cli.training.data import word_swaps
 from nmt_cli.training.data.batches import TrainingBatches
-from nmt_cli.training.data.word_swaps import WordSwaps, with_word
+from nmt_cli.training.data.word_swaps import WordSwaps, replace_word
 from nmt_cli.training.run import check_corpus
 from support.models import SYLLABLES, prepare_toy
 
@@ -21,35 +21,37 @@ PAIRS = [(f"There the {noun} {verb}.", f"Dort {tut} der {ding}.") for noun, ding
 
 @pytest.fixture(autouse=True)
 def _no_word_is_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a corpus of a few words each stands in many of the sentences."""
-    monkeypatch.setattr(swapping, "RARE", 0.4)
-    monkeypatch.setattr(swapping, "REPLACED", 0.4)
+    """In a corpus of a few words each of them occurs in many sentences."""
+    monkeypatch.setattr(word_swaps, "RARE", 0.4)
+    monkeypatch.setattr(word_swaps, "REPLACED", 0.4)
 
 
 def swaps() -> WordSwaps:
     return WordSwaps([source for source, _ in PAIRS], [target for _, target in PAIRS])
 
 
-def drawn(source: str, target: str, times: int = 60) -> set[tuple[str, str]]:
-    made, generator = swaps(), np.random.default_rng(1)
-    return {made.swap_words(source, target, generator) for _ in range(times)}
+def swap_repeatedly(source: str, target: str, times: int = 60) -> set[tuple[str, str]]:
+    learned, generator = swaps(), np.random.default_rng(1)
+    return {learned.swap_words(source, target, generator) for _ in range(times)}
 
 
 def test_a_word_and_its_translation_become_others_that_have_stood_in_such_a_place() -> None:
-    pairs = drawn("Yesterday the dog barked.", "Gestern bellte der Hund.")
+    pairs = swap_repeatedly("Yesterday the dog barked.", "Gestern bellte der Hund.")
     assert pairs == {(f"Yesterday the {noun} barked.", f"Gestern bellte der {ding}.") for noun, ding in NOUNS}
 
 
 def test_words_that_came_before_decide() -> None:
-    kept = ("My dog barked.", "Mein Hund bellte.")
-    assert drawn(*kept) == {kept}  # nobody has seen what may follow "my"
+    pair = ("My dog barked.", "Mein Hund bellte.")
+    assert swap_repeatedly(*pair) == {pair}  # nobody has seen what may follow "my"
 
 
 def test_words_of_grammar_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {pair[0].split()[1] for pair in drawn("There the dog sleeps.", "Dort schläft der Hund.")} == {"the"}
-    monkeypatch.setattr(swapping, "REPLACED", 0.1)
-    kept = ("There the dog sleeps.", "Dort schläft der Hund.")
-    assert drawn(*kept) == {kept}
+    assert {pair[0].split()[1] for pair in swap_repeatedly("There the dog sleeps.", "Dort schläft der Hund.")} == {
+        "the"
+    }
+    monkeypatch.setattr(word_swaps, "REPLACED", 0.1)
+    pair = ("There the dog sleeps.", "Dort schläft der Hund.")
+    assert swap_repeatedly(*pair) == {pair}
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_words_of_grammar_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_is_not_sure_stays(source: str, target: str) -> None:
-    assert drawn(source, target) == {(source, target)}
+    assert swap_repeatedly(source, target) == {(source, target)}
 
 
 def test_a_corpus_may_have_no_word_that_stands_in_for_others() -> None:
@@ -71,9 +73,9 @@ def test_a_corpus_may_have_no_word_that_stands_in_for_others() -> None:
 
 
 def test_only_the_word_itself_is_replaced() -> None:
-    assert with_word("cats, catfish and cats", 3, "dogs") == "cats, catfish and dogs"
-    assert with_word("don't eat it", 0, "do") == "do eat it"
-    assert with_word("«हिन्दी» ⟦1⟧, ok", 0, "भाषा") == "«भाषा» ⟦1⟧, ok"
+    assert replace_word("cats, catfish and cats", 3, "dogs") == "cats, catfish and dogs"
+    assert replace_word("don't eat it", 0, "do") == "do eat it"
+    assert replace_word("«हिन्दी» ⟦1⟧, ok", 0, "भाषा") == "«भाषा» ⟦1⟧, ok"
 
 
 @pytest.fixture(scope="module")
@@ -101,15 +103,15 @@ def test_a_training_sees_pairs_that_are_still_translations(corpus: PreparedCorpu
     assert len(new) > 50
     assert not text_pairs(corpus, 0.0) - plain
     for source, target in new:
-        first, *rest = source.rstrip(".").split()
-        assert target == " ".join(word[::-1] for word in [*rest, first]) + "."
+        first, *others = source.rstrip(".").split()
+        assert target == " ".join(word[::-1] for word in [*others, first]) + "."
         assert all(word[:2] in SYLLABLES for word in source.split())
 
 
 def test_about_as_many_pairs_are_swapped_as_asked(corpus: PreparedCorpus) -> None:
     plain = text_pairs(corpus, 0.0)
-    half, all_of_them = (len(text_pairs(corpus, share) - plain) for share in (0.5, 1.0))
-    assert 0.35 < half / all_of_them < 0.65
+    half, most = (len(text_pairs(corpus, share) - plain) for share in (0.5, 1.0))
+    assert 0.35 < half / most < 0.65
 
 
 def test_pictures_have_no_words_to_swap() -> None:

@@ -17,7 +17,7 @@ import pytest
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import ModelDirectory
-from nmt_cli.training.checkpoints.checkpoint import FACTS, state_path
+from nmt_cli.training.checkpoints.checkpoint import FACTS, locate_state
 from nmt_cli.training.distributed.process import ProcessRole
 from support.models import prepare_toy
 
@@ -34,10 +34,10 @@ def test_who_is_the_chief() -> None:
     workers: dict[str, Sequence[str]] = {"worker": ["a:1", "b:1"]}
     assert [ProcessRole.parse(config(workers, "worker", index)).is_chief for index in (0, 1)] == [True, False]
     with_chief = {"chief": ["c:1"], **workers}
-    places = [ProcessRole.parse(config(with_chief, job, index)) for job, index in (("chief", 0), ("worker", 0))]
-    assert [place.is_chief for place in places] == [True, False]
-    assert {place.processes for place in places} == {3}
-    assert str(places[1]) == "worker 0 of 3 processes"
+    roles = [ProcessRole.parse(config(with_chief, job, index)) for job, index in (("chief", 0), ("worker", 0))]
+    assert [role.is_chief for role in roles] == [True, False]
+    assert {role.processes for role in roles} == {3}
+    assert str(roles[1]) == "worker 0 of 3 processes"
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def trained(
     """Trains in as many processes as there are `corpora`, in `work`/0 and so on; their exit codes and error output."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in corpora]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        addresses = [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
+        for free in sockets:
+            free.bind(("127.0.0.1", 0))
+        addresses = [f"127.0.0.1:{free.getsockname()[1]}" for free in sockets]
     processes = []
     for index, corpus in enumerate(corpora):
         arguments = [str(corpus), str(work / str(index)), str(int(resume)), str(steps[index])]
@@ -81,12 +81,12 @@ def trained(
         }
         command = [sys.executable, str(TESTS / "support" / "partner.py"), *arguments]
         processes.append(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))
-    told = [process.communicate(timeout=300)[1] for process in processes]
-    return [(process.returncode, text) for process, text in zip(processes, told, strict=True)]
+    errors = [process.communicate(timeout=300)[1] for process in processes]
+    return [(process.returncode, text) for process, text in zip(processes, errors, strict=True)]
 
 
 def state(directory: Path) -> list[np.ndarray]:
-    with np.load(state_path(directory), allow_pickle=False) as arrays:
+    with np.load(locate_state(directory), allow_pickle=False) as arrays:
         return [arrays[name] for name in sorted(arrays.files) if name != FACTS]
 
 
@@ -98,12 +98,12 @@ def losses(directory: Path) -> list[tuple[float, float]]:
 def test_two_processes_learn_what_one_would_also_when_they_are_stopped_and_go_on(
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
-    place = corpus.directory
-    assert trained([place], tmp_path / "one", steps=[0])[0][0] == 0
+    directory = corpus.directory
+    assert trained([directory], tmp_path / "one", steps=[0])[0][0] == 0
     # The second of them asks for an end in the first epoch; the chief's checkpoint is what both go on from.
-    first = trained([place, place], tmp_path / "two", steps=[0, 3])
+    first = trained([directory, directory], tmp_path / "two", steps=[0, 3])
     assert [code for code, _ in first] == [0, 0], first
-    again = trained([place, place], tmp_path / "two", resume=True, steps=[0, 0])
+    again = trained([directory, directory], tmp_path / "two", resume=True, steps=[0, 0])
     assert [code for code, _ in again] == [0, 0], again
     chief, other = (state(tmp_path / "two" / name) for name in "01")
     assert all(np.array_equal(*pair) for pair in zip(chief, other, strict=True))
@@ -115,5 +115,5 @@ def test_two_processes_learn_what_one_would_also_when_they_are_stopped_and_go_on
 
 def test_processes_with_other_data_say_so(corpus: PreparedCorpus, tmp_path: Path) -> None:
     other = prepare_toy(tmp_path, count=300)
-    told = trained([corpus.directory, other.directory], tmp_path / "models", steps=[0, 0])
-    assert all(code == 1 and "other data" in text for code, text in told)
+    results = trained([corpus.directory, other.directory], tmp_path / "models", steps=[0, 0])
+    assert all(code == 1 and "different data" in text for code, text in results)

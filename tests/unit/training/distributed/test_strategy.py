@@ -7,9 +7,9 @@ import tensorflow as tf
 
 from nmt_cli.errors import OptionError
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.distributed import strategy as devices
-from nmt_cli.training.distributed.process import ALONE
-from nmt_cli.training.distributed.strategy import describe_devices, give_threads, make_strategy, parts_of_batch
+from nmt_cli.training.distributed import strategy as module
+from nmt_cli.training.distributed.process import SINGLE_PROCESS
+from nmt_cli.training.distributed.strategy import configure_threads, count_parts, describe_devices, make_strategy
 
 
 @pytest.fixture
@@ -22,17 +22,17 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_device_is_used_unless_all_are_asked_for(two_gpus: None) -> None:
-    assert describe_devices(make_strategy(TrainConfig(), ALONE), ALONE) == "1 GPU"
-    assert describe_devices(make_strategy(TrainConfig(devices="all"), ALONE), ALONE) == "2 GPUs"
+    assert describe_devices(make_strategy(TrainConfig(), SINGLE_PROCESS), SINGLE_PROCESS) == "1 GPU"
+    assert describe_devices(make_strategy(TrainConfig(devices="all"), SINGLE_PROCESS), SINGLE_PROCESS) == "2 GPUs"
 
 
 def test_each_device_needs_a_sentence(two_gpus: None) -> None:
     with pytest.raises(OptionError, match="shared among 2 devices"):
-        make_strategy(TrainConfig(devices="all", batch=1), ALONE)
+        make_strategy(TrainConfig(devices="all", batch=1), SINGLE_PROCESS)
 
 
 def test_without_a_gpu_there_is_nothing_to_share() -> None:
-    assert make_strategy(TrainConfig(devices="all"), ALONE).num_replicas_in_sync == 1
+    assert make_strategy(TrainConfig(devices="all"), SINGLE_PROCESS).num_replicas_in_sync == 1
 
 
 @pytest.mark.parametrize(
@@ -48,21 +48,21 @@ def test_without_a_gpu_there_is_nothing_to_share() -> None:
 def test_each_core_has_a_part_of_the_batch_if_it_is_large_enough(
     options: dict[str, int], replicas: int, parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices, "count_cores", lambda: 8)
-    assert parts_of_batch(TrainConfig(**options), replicas) == parts
+    monkeypatch.setattr(module, "count_cores", lambda: 8)
+    assert count_parts(TrainConfig(**options), replicas) == parts
 
 
 def test_a_gpu_learns_from_a_batch_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: ["one"])
-    assert parts_of_batch(TrainConfig(), 1) == 1
+    assert count_parts(TrainConfig(), 1) == 1
 
 
 @pytest.mark.parametrize(("parts", "threads"), [(1, []), (2, [6]), (8, [1])])
 def test_products_are_shared_among_the_cores_that_are_left(
     parts: int, threads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
-    monkeypatch.setattr(devices, "count_cores", lambda: 8)
-    monkeypatch.setattr(tf.config.threading, "set_intra_op_parallelism_threads", told.append)
-    give_threads(parts)
-    assert told == threads
+    thread_counts: list[int] = []
+    monkeypatch.setattr(module, "count_cores", lambda: 8)
+    monkeypatch.setattr(tf.config.threading, "set_intra_op_parallelism_threads", thread_counts.append)
+    configure_threads(parts)
+    assert thread_counts == threads

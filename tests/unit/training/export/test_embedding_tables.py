@@ -1,4 +1,4 @@
-"""What is looked up is what the product would have made."""
+"""A lookup yields what the product would have computed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
 from nmt_cli.runtime.model_directory import FLOAT, name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine
-from nmt_cli.training.export import embedding_tables as module
+from nmt_cli.training.export import embedding_tables
 from nmt_cli.training.export.embedding_tables import look_up_embeddings
 from nmt_cli.training.export.graph import Graph, make_node
 from support.models import KINDS, export_untrained, prepare_toy
@@ -22,8 +22,8 @@ BIAS = np.arange(3, dtype=np.float32)
 IDS = np.array([[1, 8, 0], [5, 5, 2]], dtype=np.int32)
 
 
-def graph_of(nodes: list[NodeProto], rows: int, *, axes: int = 1) -> ModelProto:
-    """`ids` (of so many axes) and `x` (N, 2) in, `y` out; weights `w` (`rows`, 3)."""
+def make_model(nodes: list[NodeProto], rows: int, *, axes: int = 1) -> ModelProto:
+    """A model with the inputs `ids`, with so many axes, and `x` (N, 2), the output `y`, and weights `w` (`rows`, 3)."""
     weights = np.random.default_rng(2).normal(size=(rows, 3)).astype(np.float32)
     constants = {"table": TABLE, "w": weights, "bias": BIAS, "flat": np.array([-1, 4])}
     graph = onnx.helper.make_graph(
@@ -47,18 +47,19 @@ def beside(*values: str, axis: int = -1) -> list[NodeProto]:
     return [make_node("Gather", ["table", "ids"], ["e"]), make_node("Concat", values, ["c"], axis=axis), *product("c")]
 
 
-def outcome(model: ModelProto, ids: np.ndarray) -> np.ndarray:
+def compute(model: ModelProto, ids: np.ndarray) -> np.ndarray:
     x = np.random.default_rng(3).normal(size=(len(ids), 2)).astype(np.float32)
-    running = onnxruntime.InferenceSession(model.SerializeToString())
+    session = onnxruntime.InferenceSession(model.SerializeToString())
     feed = {"ids": ids, "x": x}
-    return np.asarray(running.run(None, {one.name: feed[one.name] for one in running.get_inputs()})[0])
+    names = [value.name for value in session.get_inputs()]
+    return np.asarray(session.run(None, {name: feed[name] for name in names})[0])
 
 
 def operations(model: ModelProto) -> list[str]:
-    return [one.op_type for one in model.graph.node]
+    return [node.op_type for node in model.graph.node]
 
 
-def tabulated(model: ModelProto) -> ModelProto:
+def simplify(model: ModelProto) -> ModelProto:
     copy = ModelProto()
     copy.CopyFrom(model)
     look_up_embeddings(Graph(copy.graph))
@@ -66,26 +67,30 @@ def tabulated(model: ModelProto) -> ModelProto:
 
 
 def test_a_product_of_embeddings_is_a_lookup() -> None:
-    model = graph_of([make_node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
-    assert operations(tabulated(model)) == ["Gather"]
-    np.testing.assert_allclose(outcome(tabulated(model), IDS[0]), outcome(model, IDS[0]), rtol=1e-5)
+    model = make_model([make_node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
+    assert operations(simplify(model)) == ["Gather"]
+    np.testing.assert_allclose(compute(simplify(model), IDS[0]), compute(model, IDS[0]), rtol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("parts", "rows", "products"), [(["e", "x"], 6, 1), (["x", "e"], 6, 1), (["x", "x", "e"], 8, 1), (["e", "e"], 8, 1)]
 )
 def test_beside_others_the_embedding_alone_is_looked_up(parts: list[str], rows: int, products: int) -> None:
-    model = graph_of(beside(*parts), rows)
-    found = tabulated(model)
-    smallest = min(len(numpy_helper.to_array(one)) for one in found.graph.initializer if one.name.startswith("others"))
-    assert operations(found).count("MatMul") == products and smallest == rows - 4
-    np.testing.assert_allclose(outcome(found, IDS[0]), outcome(model, IDS[0]), rtol=1e-4, atol=1e-6)
+    model = make_model(beside(*parts), rows)
+    simplified = simplify(model)
+    smallest = min(
+        len(numpy_helper.to_array(constant))
+        for constant in simplified.graph.initializer
+        if constant.name.startswith("others")
+    )
+    assert operations(simplified).count("MatMul") == products and smallest == rows - 4
+    np.testing.assert_allclose(compute(simplified, IDS[0]), compute(model, IDS[0]), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(("nodes", "rows"), [(beside("x", "e", "x"), 8), (beside("e", "e", axis=0), 4)])
 def test_between_others_and_below_others_it_is_not(nodes: list[NodeProto], rows: int) -> None:
-    model = graph_of(nodes, rows)
-    assert operations(tabulated(model)) == operations(model)
+    model = make_model(nodes, rows)
+    assert operations(simplify(model)) == operations(model)
 
 
 def test_rows_are_found_behind_a_transposition_and_a_flattening() -> None:
@@ -95,11 +100,11 @@ def test_rows_are_found_behind_a_transposition_and_a_flattening() -> None:
         make_node("Reshape", ["t", "flat"], ["r"]),
         *product("r"),
     ]
-    model = graph_of(nodes, 4, axes=2)
-    found = tabulated(model)
-    assert sorted(operations(found)) == ["Gather", "Reshape", "Transpose"]
-    assert len(outcome(found, IDS)) == IDS.size
-    np.testing.assert_allclose(outcome(found, IDS), outcome(model, IDS), rtol=1e-5)
+    model = make_model(nodes, 4, axes=2)
+    simplified = simplify(model)
+    assert sorted(operations(simplified)) == ["Gather", "Reshape", "Transpose"]
+    assert len(compute(simplified, IDS)) == IDS.size
+    np.testing.assert_allclose(compute(simplified, IDS), compute(model, IDS), rtol=1e-5)
 
 
 def test_the_shape_of_embeddings_needs_no_lookup() -> None:
@@ -108,18 +113,18 @@ def test_the_shape_of_embeddings_needs_no_lookup() -> None:
         make_node("Shape", ["e"], ["s"]),
         make_node("Cast", ["s"], ["y"], to=1),
     ]
-    model = graph_of(nodes, 4, axes=2)
-    found = tabulated(model)
-    assert "table" not in {one.name for one in found.graph.initializer}
-    assert outcome(found, IDS).tolist() == outcome(model, IDS).tolist() == [2, 3, 4]
+    model = make_model(nodes, 4, axes=2)
+    simplified = simplify(model)
+    assert "table" not in {constant.name for constant in simplified.graph.initializer}
+    assert compute(simplified, IDS).tolist() == compute(model, IDS).tolist() == [2, 3, 4]
 
 
 def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = graph_of([make_node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
-    monkeypatch.setattr(module, "LARGEST", 9 * 3 - 1)
-    assert operations(tabulated(model)) == operations(model)
-    monkeypatch.setattr(module, "LARGEST", 9 * 3)
-    assert operations(tabulated(model)) != operations(model)
+    model = make_model([make_node("Gather", ["table", "ids"], ["e"]), *product("e")], 4)
+    monkeypatch.setattr(embedding_tables, "LARGEST_TABLE", 9 * 3 - 1)
+    assert operations(simplify(model)) == operations(model)
+    monkeypatch.setattr(embedding_tables, "LARGEST_TABLE", 9 * 3)
+    assert operations(simplify(model)) != operations(model)
 
 
 @pytest.mark.parametrize("kind", [KINDS[number] for number in (0, 3, 4, 8)], ids=str)
@@ -128,11 +133,11 @@ def test_no_recurrent_network_multiplies_embeddings(kind: dict[str, object], tmp
     for name, ids in zip(name_graphs(FLOAT), ("source_ids", "tokens"), strict=True):
         model = onnx.load(directory / name)
         look_up_embeddings(Graph(model.graph))
-        tables = [one for one in model.graph.node if one.op_type == "Gather" and one.input[1] == ids]
-        read = {one.output[0] for one in tables}
-        assert not [one for one in model.graph.node if one.op_type == "MatMul" and read.intersection(one.input)]
+        lookups = [node for node in model.graph.node if node.op_type == "Gather" and node.input[1] == ids]
+        rows = {node.output[0] for node in lookups}
+        assert not [node for node in model.graph.node if node.op_type == "MatMul" and rows.intersection(node.input)]
         onnx.save(model, tmp_path / name)
     source, engines = np.array([[15, 26, 37, 3], [58, 3, 0, 0]]), [OnnxEngine(directory), OnnxEngine(tmp_path)]
-    steps = [one.step(np.array([2, 7]), one.encode(source), 5) for one in engines]
+    steps = [engine.step(np.array([2, 7]), engine.encode(source), 5) for engine in engines]
     np.testing.assert_allclose(steps[0].log_probabilities, steps[1].log_probabilities, atol=1e-5)
     np.testing.assert_array_equal(steps[0].tokens, steps[1].tokens)

@@ -15,7 +15,7 @@ from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.images import pad_grids
-from nmt_cli.training.export.export import export, garbage_at_once
+from nmt_cli.training.export.export import collect_garbage_often, export
 from nmt_cli.training.keras_engine import KerasEngine
 from support.models import KINDS, tiny_config
 
@@ -37,11 +37,11 @@ def engines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_keras_and_onnx_find_the_same_hypotheses(engines: tuple[KerasEngine, OnnxEngine], beam: int) -> None:
     config = SearchConfig(beam_size=beam, n_best=min(2, beam), max_length=12)
     by_keras, by_onnx = (search(engine, SOURCE, config) for engine in engines)
-    for expected, found in zip(by_keras, by_onnx, strict=True):
-        assert [one.tokens for one in found] == [one.tokens for one in expected]
-        for one, other in zip(expected, found, strict=True):
-            np.testing.assert_allclose(other.token_log_probabilities, one.token_log_probabilities, atol=1e-4)
-            np.testing.assert_allclose(other.attention, one.attention, atol=1e-4)
+    for expected, actual in zip(by_keras, by_onnx, strict=True):
+        assert [result.tokens for result in actual] == [result.tokens for result in expected]
+        for result, other in zip(expected, actual, strict=True):
+            np.testing.assert_allclose(other.token_log_probabilities, result.token_log_probabilities, atol=1e-4)
+            np.testing.assert_allclose(other.attention, result.attention, atol=1e-4)
 
 
 def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(
@@ -50,15 +50,15 @@ def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(
     config = SearchConfig(beam_size=3, max_length=12)
     together = search(engines[1], SOURCE, config)
     alone = search(engines[1], SOURCE[1:2, :2], config)
-    assert [one.tokens for one in together[1]] == [one.tokens for one in alone[0]]
+    assert [result.tokens for result in together[1]] == [result.tokens for result in alone[0]]
     assert together[1][0].score == pytest.approx(alone[0][0].score, abs=1e-5)
 
 
 def test_attention_is_a_distribution_over_the_true_source_positions(engines: tuple[KerasEngine, OnnxEngine]) -> None:
-    found = search(engines[1], SOURCE, SearchConfig(beam_size=2, max_length=12))[1][0]
+    result = search(engines[1], SOURCE, SearchConfig(beam_size=2, max_length=12))[1][0]
     total = 0 if getattr(engines[0].network.config, "attention", None) == "none" else 1
-    np.testing.assert_allclose(found.attention.sum(axis=1), total, atol=1e-5)
-    assert not found.attention[:, 2:].any()
+    np.testing.assert_allclose(result.attention.sum(axis=1), total, atol=1e-5)
+    assert not result.attention[:, 2:].any()
 
 
 @pytest.mark.parametrize(("readout", "mixed"), [(8, "reading"), (10, "memory")])
@@ -87,16 +87,16 @@ def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_pa
     pictures = pad_grids([generator.normal(size=(regions, 3)) for regions in (4, 1, 9)])
     config = SearchConfig(beam_size=3, max_length=12, length_factor=None)
     by_keras, by_onnx = (search(engine, pictures, config) for engine in (KerasEngine(network), OnnxEngine(tmp_path)))
-    for (expected, *_), (found, *_) in zip(by_keras, by_onnx, strict=True):
-        assert found.tokens == expected.tokens
-        np.testing.assert_allclose(found.token_log_probabilities, expected.token_log_probabilities, atol=1e-4)
-        np.testing.assert_allclose(found.attention, expected.attention, atol=1e-4)
+    for (expected, *_), (actual, *_) in zip(by_keras, by_onnx, strict=True):
+        assert actual.tokens == expected.tokens
+        np.testing.assert_allclose(actual.token_log_probabilities, expected.token_log_probabilities, atol=1e-4)
+        np.testing.assert_allclose(actual.attention, expected.attention, atol=1e-4)
     assert not by_onnx[1][0].attention[:, 1:].any()
 
 
 def test_the_export_leaves_the_garbage_collector_as_it_was() -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
-    with garbage_at_once():
+    with collect_garbage_often():
         assert gc.get_threshold() != before[0]
         assert gc.get_freeze_count() > before[1]
     assert (gc.get_threshold(), gc.get_freeze_count()) == before

@@ -19,7 +19,7 @@ from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.export.graph import Graph, list_bodies
-from nmt_cli.training.export.quantise import NARROWEST, in_bytes, largest_sums, quantise_products
+from nmt_cli.training.export.quantise import NARROWEST, measure_largest_sums, quantise_products, quantise_weights
 from support.models import KINDS, export_untrained, prepare_toy
 
 VOCABULARY = 330  # of `prepare_toy`
@@ -28,8 +28,8 @@ VOCABULARY = 330  # of `prepare_toy`
 @pytest.fixture(scope="module", params=KINDS, ids=str)
 def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     keras.utils.set_random_seed(5)
-    place = tmp_path_factory.mktemp("int8")
-    return export_untrained(prepare_toy(place, count=300), place / "model", **request.param)
+    folder = tmp_path_factory.mktemp("int8")
+    return export_untrained(prepare_toy(folder, count=300), folder / "model", **request.param)
 
 
 def test_both_precisions_give_nearly_the_same_distribution(directory: Path) -> None:
@@ -49,7 +49,9 @@ def test_both_precisions_give_nearly_the_same_distribution(directory: Path) -> N
 @pytest.mark.parametrize("precision", ["float", "int8"])
 def test_without_scores_the_best_has_zero_and_all_else_is_the_same(directory: Path, precision: str) -> None:
     engine, source = OnnxEngine(directory, precision=precision), np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
-    scored, spared = (engine.step(np.array([2, 2]), engine.encode(source), 5, scored=one) for one in (True, False))
+    scored, spared = (
+        engine.step(np.array([2, 2]), engine.encode(source), 5, scored=is_scored) for is_scored in (True, False)
+    )
     assert np.array_equal(spared.tokens, scored.tokens)
     assert np.array_equal(spared.attention, scored.attention)
     above = scored.log_probabilities - scored.log_probabilities[:, :1]
@@ -67,16 +69,16 @@ def test_int8_gives_a_sentence_the_same_result_in_every_batch(
 ) -> None:
     engine, config = OnnxEngine(directory, precision="int8"), SearchConfig(beam_size=beam, max_length=6)
     together = search(engine, pad_rows(batch), config)
-    for index, found in enumerate(together):
+    for index, results in enumerate(together):
         alone = search(engine, pad_rows([batch[index]]), config)[0]
-        assert alone[0].tokens == found[0].tokens
-        assert alone[0].score == pytest.approx(found[0].score, abs=1e-5)
+        assert alone[0].tokens == results[0].tokens
+        assert alone[0].score == pytest.approx(results[0].score, abs=1e-5)
 
 
 def test_a_network_that_is_too_narrow_for_bytes_is_published_all_the_same(tmp_path: Path) -> None:
-    place = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", units=2, attention_units=2)
+    directory = export_untrained(prepare_toy(tmp_path, count=300), tmp_path / "model", units=2, attention_units=2)
     source = np.array([[15, 26, 37, 48, 3], [58, 63, 3, 0, 0]])
-    engine = OnnxEngine(place, precision="int8")
+    engine = OnnxEngine(directory, precision="int8")
     step = engine.step(np.array([2, 2]), engine.encode(source), VOCABULARY)
     assert np.isfinite(step.log_probabilities).all()
 
@@ -90,17 +92,17 @@ def test_every_matrix_is_of_bytes(directory: Path) -> None:
 
 def test_bytes_reach_127_and_come_back_within_half_a_step() -> None:
     weights = np.array([[0.5, -2.0], [-1.0, 1.0], [0.25, 0.0]], dtype=np.float32)
-    found, scales = in_bytes(weights, np.array([[1.0, 2.0]], dtype=np.float32))
-    assert found.tolist() == [[64, -127], [-127, 64], [32, 0]]  # 0.5 / 1 * 127 = 63.5, to the even 64
-    assert np.all(np.abs(found * scales - weights) <= scales / 2 + 1e-7)
+    quantised, scales = quantise_weights(weights, np.array([[1.0, 2.0]], dtype=np.float32))
+    assert quantised.tolist() == [[64, -127], [-127, 64], [32, 0]]  # 0.5 / 1 * 127 = 63.5, to the even 64
+    assert np.all(np.abs(quantised * scales - weights) <= scales / 2 + 1e-7)
 
 
 @pytest.mark.parametrize("rows", [6, 7])
 def test_no_sum_of_two_products_is_beyond_sixteen_bits(rows: int) -> None:
     weights = np.random.default_rng(4).normal(size=(rows, 500)).astype(np.float32)
-    found, _ = in_bytes(weights, largest_sums(weights))
-    even = np.pad(found.astype(np.int64), [(0, rows % 2), (0, 0)]).reshape(-1, 2, 500)
-    assert np.abs(found.astype(np.int64)).max() > 120
+    quantised, _ = quantise_weights(weights, measure_largest_sums(weights))
+    even = np.pad(quantised.astype(np.int64), [(0, rows % 2), (0, 0)]).reshape(-1, 2, 500)
+    assert np.abs(quantised.astype(np.int64)).max() > 120
     for bytes_of_value in ((255, 255), (255, 0), (0, 255)):  # the worst that unsigned bytes can be
         sums = (np.array(bytes_of_value)[:, None] * even).sum(axis=1)
         assert -(2**15) <= sums.min() and sums.max() < 2**15
@@ -118,8 +120,8 @@ def run(graph: Graph, tmp_path: Path, **values: np.ndarray) -> np.ndarray:
     from nmt_cli.runtime.onnx_engine import open_session
 
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "one.onnx")
-    return np.asarray(open_session(tmp_path / "one.onnx").run(None, values)[0])
+    onnx.save(helper.make_model(graph.proto, opset_imports=imports, ir_version=8), tmp_path / "graph.onnx")
+    return np.asarray(open_session(tmp_path / "graph.onnx").run(None, values)[0])
 
 
 def test_a_product_of_bytes_is_near_the_true_one(tmp_path: Path) -> None:
@@ -141,10 +143,10 @@ def test_bytes_are_put_side_by_side_instead_of_numbers(tmp_path: Path) -> None:
     graph.proto.node.insert(0, helper.make_node("Concat", ["u", "v"], ["x"], axis=-1))
     quantise_products(graph, {"x": 127.0})
     graph.prune()
-    operations = [one.op_type for one in graph.proto.node]
+    operations = [node.op_type for node in graph.proto.node]
     assert operations == ["QuantizeLinear", "QuantizeLinear", "Concat", "MatMulIntegerToFloat"]
-    found = run(graph, tmp_path, u=np.full((1, 4), 3, dtype=np.float32), v=np.full((1, 4), -100, dtype=np.float32))
-    np.testing.assert_allclose(found, np.full((1, 4), 4 * 3 - 4 * 100), rtol=0.01)  # the weight 1 is 63.5 steps
+    result = run(graph, tmp_path, u=np.full((1, 4), 3, dtype=np.float32), v=np.full((1, 4), -100, dtype=np.float32))
+    np.testing.assert_allclose(result, np.full((1, 4), 4 * 3 - 4 * 100), rtol=0.01)  # the weight 1 is 63.5 steps
 
 
 def test_two_products_with_one_value_share_its_bytes(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ def test_two_products_with_one_value_share_its_bytes(tmp_path: Path) -> None:
     )
     quantise_products(graph, {"x": 1.0})
     graph.prune()
-    operations = [one.op_type for one in graph.proto.node]
+    operations = [node.op_type for node in graph.proto.node]
     assert sorted(operations) == ["Concat", *["MatMulIntegerToFloat"] * 2, *["QuantizeLinear"] * 2]
     ones = np.ones((1, 4), dtype=np.float32)
     np.testing.assert_allclose(run(graph, tmp_path, u=ones, v=-ones / 2), 2 * ones, rtol=0.02)
@@ -167,8 +169,8 @@ def test_two_products_with_one_value_share_its_bytes(tmp_path: Path) -> None:
 def test_every_product_with_weights_is_one_of_bytes(directory: Path) -> None:
     for name in name_graphs("int8"):
         graph = Graph(onnx.load(directory / name).graph)
-        within = [Graph(body, outer=graph) for one in graph.proto.node for body in list_bodies(one)]
-        assert not [linear.value for one in (graph, *within) for linear in one.list_linears(narrowest=NARROWEST)]
+        bodies = [Graph(body, outer=graph) for node in graph.proto.node for body in list_bodies(node)]
+        assert not [linear.value for part in (graph, *bodies) for linear in part.list_linears(narrowest=NARROWEST)]
 
 
 def test_what_the_graph_clips_has_the_scale_of_its_limit_and_needs_no_clipping(tmp_path: Path) -> None:
@@ -183,7 +185,7 @@ def test_what_the_graph_clips_has_the_scale_of_its_limit_and_needs_no_clipping(t
     graph.proto.node.extend([*clip, product, add])
     quantise_products(graph, {})
     graph.prune()
-    assert [one.op_type for one in graph.proto.node] == ["QuantizeLinear", "MatMulIntegerToFloat"]
-    found = run(graph, tmp_path, x=np.array([[1, 0, 0, 0], [5, -1, 0, 0]], dtype=np.float32))
+    assert [node.op_type for node in graph.proto.node] == ["QuantizeLinear", "MatMulIntegerToFloat"]
+    result = run(graph, tmp_path, x=np.array([[1, 0, 0, 0], [5, -1, 0, 0]], dtype=np.float32))
     # 5 becomes 1; the weight 1 is 63.5 of the 127 steps of 2, to the even 64.
-    np.testing.assert_allclose(found[:, 0], [64 * 2 / 127 + 0.25, 64 * 2 / 127 + 2 + 0.25], rtol=1e-5)
+    np.testing.assert_allclose(result[:, 0], [64 * 2 / 127 + 0.25, 64 * 2 / 127 + 2 + 0.25], rtol=1e-5)

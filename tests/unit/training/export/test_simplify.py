@@ -1,4 +1,4 @@
-"""Rewritten graphs compute what they did before."""
+"""Simplified graphs compute what they did before."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import onnxruntime
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
-from nmt_cli.training.export.simplify import block_length, simplify_model
+from nmt_cli.training.export.simplify import choose_block_length, simplify_model
 
 
-def best_of(vocabulary: int) -> ModelProto:
-    """A decoder that is nothing but the end of one: the k best of `scores` (N, V), as log-probabilities."""
+def make_decoder(vocabulary: int) -> ModelProto:
+    """The end of a decoder: the log-probabilities and tokens of the k best of `scores` (N, V)."""
     nodes = [
         helper.make_node("LogSoftmax", ["scores"], ["p"], axis=-1),
         helper.make_node("TopK", ["p", "k"], ["values", "tokens"]),
@@ -30,7 +30,7 @@ def best_of(vocabulary: int) -> ModelProto:
 
 @pytest.mark.parametrize("k", [1, 6, 20, 400])
 def test_the_best_of_blocks_are_the_best_of_all(k: int) -> None:
-    decoder = best_of(400)
+    decoder = make_decoder(400)
     simplify_model(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
     assert "LogSoftmax" not in {node.op_type for node in decoder.graph.node}
     session = onnxruntime.InferenceSession(decoder.SerializeToString())
@@ -38,8 +38,8 @@ def test_the_best_of_blocks_are_the_best_of_all(k: int) -> None:
     scores[0] = np.repeat(np.arange(100), 4)  # many are equal
     scores[1] = 0  # all are
     scores[2, 1:] = -1e9  # all but one are forbidden
-    given = {"scores": scores, "k": np.array([k])}
-    values, tokens = session.run(None, {**given, "scored": np.array(True)})
+    feed = {"scores": scores, "k": np.array([k])}
+    values, tokens = session.run(None, {**feed, "scored": np.array(True)})
     expected = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     assert np.array_equal(tokens, expected)
     exact = scores.astype(np.float64)
@@ -48,7 +48,7 @@ def test_the_best_of_blocks_are_the_best_of_all(k: int) -> None:
     )
     exact = np.take_along_axis(exact, expected, axis=1)
     np.testing.assert_allclose(values, exact, rtol=1e-6, atol=2e-6)
-    values, tokens = session.run(None, {**given, "scored": np.array(False)})
+    values, tokens = session.run(None, {**feed, "scored": np.array(False)})
     assert np.array_equal(tokens, expected)
     np.testing.assert_allclose(values, exact - exact[:, :1], rtol=1e-6, atol=2e-6)
 
@@ -57,10 +57,10 @@ def test_the_best_of_blocks_are_the_best_of_all(k: int) -> None:
     ("vocabulary", "length"), [(8000, 80), (4000, 80), (32_000, 80), (330, 66), (10_007, 0), (9, 0)]
 )
 def test_blocks_divide_the_vocabulary(vocabulary: int, length: int) -> None:
-    assert block_length(vocabulary) == length
+    assert choose_block_length(vocabulary) == length
 
 
 def test_a_vocabulary_that_nothing_divides_is_left_as_it_is() -> None:
-    decoder = best_of(101)
+    decoder = make_decoder(101)
     simplify_model(helper.make_model(helper.make_graph([], "e", [], [])), decoder)
     assert [node.op_type for node in decoder.graph.node] == ["LogSoftmax", "TopK"]

@@ -10,7 +10,7 @@ from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
 from nmt_cli.translation.placement.units import Unit
 from nmt_cli.translation.tag_tree import Node, PlacedItem, build_tree
 
-EMOJI = Span(0, 1, "☺", is_extracted=True, markup=True)
+EMOJI = Span(0, 1, "☺", is_extracted=True, is_markup=True)
 
 
 def chooser(attended: list[int], *, flat: bool = False) -> GapChooser:
@@ -42,7 +42,7 @@ def test_without_attention_the_relative_position_decides() -> None:
 
 
 def tags(start: int, end: int) -> list[Node]:
-    opening, closing = Span(0, 3, "<b>", True, markup=True), Span(0, 4, "</b>", True, markup=True)
+    opening, closing = Span(0, 3, "<b>", True, is_markup=True), Span(0, 4, "</b>", True, is_markup=True)
     return build_tree(
         [PlacedItem(opening, start, start, True, False, 0), PlacedItem(closing, end, end, False, True, 1)]
     )

@@ -44,5 +44,5 @@ def test_units_get_the_text_of_their_spans_and_lose_other_placeholders() -> None
     units = [unit("geh", 0, blank=False), unit("⟦7⟧", 2), unit("⟦0⟧", 1), unit(".", 3, blank=False)]
     named = list(name_units(units, {0: 2}, masked, [1]))
     assert [named_unit.text for named_unit in named] == ["geh", "{x}", "."]
-    assert [named_unit.carried for named_unit in named] == [None, 0, None]
+    assert [named_unit.masked_span for named_unit in named] == [None, 0, None]
     assert named[1].attention.tolist() == [0, 1, 0, 0]

@@ -16,7 +16,7 @@ def unit(text: str, *, blank: bool) -> Unit:
 
 
 def item(text: str, *, before: bool, after: bool, markup: bool = True, order: int = 0) -> PlacedItem:
-    span = Span(0, len(text), text, is_extracted=markup, markup=markup)
+    span = Span(0, len(text), text, is_extracted=markup, is_markup=markup)
     return PlacedItem(span, 1, 1, before, after, order)
 
 

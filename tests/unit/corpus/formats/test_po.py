@@ -1,4 +1,4 @@
-"""gettext catalogues."""
+"""Catalogues of gettext."""
 
 from __future__ import annotations
 

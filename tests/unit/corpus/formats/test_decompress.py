@@ -1,4 +1,4 @@
-"""Files as bytes: lines, packing, encodings, whatever their format."""
+"""The bytes of files of any format: lines, compression, encodings."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def test_a_byte_order_mark_is_no_part_of_the_text(path: Path) -> None:
     assert rows(path, b"\xef\xbb\xbfone\teins\n") == [Row(1, "one", "eins")]
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
-def test_packed_files_are_read_as_they_are_and_their_checksum_is_that_of_the_file(path: Path, pack: object) -> None:
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
+def test_packed_files_are_read_as_they_are_and_their_checksum_is_that_of_the_file(path: Path, compress: object) -> None:
     data = "".join(f"{number}\tä{number}\n" for number in range(9_000)).encode()
-    packed = pack(data[: len(data) // 2]) + pack(data[len(data) // 2 :])  # type: ignore[operator]
-    path.write_bytes(packed)
+    compressed = compress(data[: len(data) // 2]) + compress(data[len(data) // 2 :])  # type: ignore[operator]
+    path.write_bytes(compressed)
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [(row.source, row.target) for row in reader] == [(str(n), f"ä{n}") for n in range(9_000)]
-    assert (reader.stream.sha256, reader.bytes_read) == (hashlib.sha256(packed).hexdigest(), reader.size)
+    assert (reader.stream.sha256, reader.bytes_read) == (hashlib.sha256(compressed).hexdigest(), reader.size)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
-def test_a_packed_file_that_is_cut_is_damaged(path: Path, pack: object) -> None:
-    packed = pack("".join(f"{n * n}\tä{n}\n" for n in range(9_000)).encode())  # type: ignore[operator]
-    assert "is damaged" in refusal(path, packed[: len(packed) // 2])
-    assert "is damaged" in refusal(path, packed[:-1])
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
+def test_a_packed_file_that_is_cut_is_damaged(path: Path, compress: object) -> None:
+    compressed = compress("".join(f"{n * n}\tä{n}\n" for n in range(9_000)).encode())  # type: ignore[operator]
+    assert "is damaged" in refusal(path, compressed[: len(compressed) // 2])
+    assert "is damaged" in refusal(path, compressed[:-1])
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_a_packed_file_that_is_cut_is_damaged(path: Path, pack: object) -> None:
     [
         (b"", "is empty"),
         (b"a\tb\nonly one\n", "line 2: one column"),
-        (b"a\tb\n\xe9t\xe9\tb\n", "line 2: not UTF-8 (byte 0xe9 at position 1)"),
+        (b"a\tb\n\xe9t\xe9\tb\n", "line 2: invalid UTF-8 (byte 0xe9 at position 1)"),
         (b"a\tb\n\xe9t\xe9\tb\n", "--encoding cp1252"),
         (b"a\tb\nc\td\0e\n", "line 2: a NUL byte at column 4"),
         ("a\tb\n".encode("utf-16"), "--encoding utf-16"),
         ("a lot of\tletters\n".encode("utf-16-le"), "--encoding utf-16-le"),
         ("a lot of\tletters\n".encode("utf-16-be"), "--encoding utf-16-be"),
         (b"PK\x03\x04 and more", "is a zip archive"),
-        (b"a\tb\rc\td\r", "has carriage returns and no line feed"),
+        (b"a\tb\rc\td\r", "has carriage returns but no line feeds"),
         (b"a\tb\n" + b"x" * (1 << 21), "line 2: longer than"),
         (b"\x1f\x8b and no gzip", "is damaged"),
         (b"BZh9 and no bzip2 at all", "is damaged"),
@@ -84,7 +84,7 @@ def test_other_encodings_are_read_when_they_are_named(path: Path, encoding: str)
 
 def test_a_wrong_encoding_is_told_and_one_that_is_none_is_refused(path: Path) -> None:
     assert "not utf-16" in refusal(path, b"abc", encoding="utf-16-le")
-    assert "give the encoding" in refusal(path, b"a\t\xe9\n", encoding="utf-8")
+    assert "give the right encoding" in refusal(path, b"a\t\xe9\n", encoding="utf-8")
     for name in ("utf-17", "zlib", "hex", ""):
         with pytest.raises(OptionError, match="there is no encoding"):
             rows(path, b"a\tb\n", encoding=name)

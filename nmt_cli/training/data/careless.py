@@ -1,0 +1,28 @@
+"""Careless spelling: sources as people type them into a translator. Knows text only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nmt_cli.corpus.dataset import SentencePair
+
+FINAL_MARKS = ".!?。！？ "
+
+
+@dataclass(frozen=True)
+class CarelessSpelling:
+    """Writes sources without capitals and final marks; the targets stay as they are."""
+
+    share: float
+
+    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
+        """Returns the pairs with the sources of `write_carelessly`; nothing is random here."""
+        return [SentencePair(write_carelessly(source), target) for source, target in pairs]
+
+
+def write_carelessly(text: str) -> str:
+    """Returns `text` in lower case and without its final mark; a text that is nothing but marks keeps them."""
+    return text.lower().rstrip(FINAL_MARKS) or text

@@ -1,0 +1,24 @@
+"""What a rewrite of training texts is: sentence pairs in, as many sentence pairs out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from nmt_cli.corpus.dataset import SentencePair
+
+
+class TextRewrite(Protocol):
+    """Changes the texts of training pairs. `augmentation.py` lists the rewrites of a training and applies them."""
+
+    @property
+    def share(self) -> float:
+        """The share of the training pairs, 0 to 1, that `rewrite_pairs` is given."""
+
+    def rewrite_pairs(self, pairs: Sequence[SentencePair], generator: np.random.Generator) -> list[SentencePair]:
+        """Returns as many pairs in the same order; a pair that offers nothing to change stays as it is.
+
+        All random choices follow from `generator`.
+        """

@@ -1,0 +1,48 @@
+"""What a training is asked to do.
+
+Loads neither TensorFlow nor Keras: the command line fills in a request before it waits for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.distributed.process import SINGLE_PROCESS, ProcessRole
+from nmt_cli.training.watcher import Watcher
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What is trained, on which corpus, where its model goes, and how it starts.
+
+    `directory` gets the model; the caller holds its lock (`checkpoints.lock.lock_model`). In a process that is not the
+    chief it only gets checkpoints of its own, to roll back to.
+    """
+
+    corpus: PreparedCorpus
+    directory: Path
+    network: ModelConfig
+    training: TrainConfig
+    watcher: Watcher = field(default_factory=Watcher)
+    role: ProcessRole = SINGLE_PROCESS
+    resume: bool = False  # from the checkpoint in `directory`, if there is one
+    deadline: Deadline | None = None  # None: one of `training.time`, if set, that starts now
+    explicit: Collection[str] | None = None  # names of the network's options that the user set, even to their default
+
+    @property
+    def explicit_options(self) -> Collection[str]:
+        """The names of the network's options that the user set; unless known, those that differ from their default."""
+        return list_changed_options(self.network) if self.explicit is None else self.explicit
+
+
+def list_changed_options(network: ModelConfig) -> set[str]:
+    """Returns the names of the options that differ from their default."""
+    defaults = ModelConfig.from_options().to_mapping()
+    values = {option.name: (getattr(network, option.name), option.default) for option in fields(network)}
+    return {name for name, (value, default) in values.items() if value != defaults.get(name, default)}

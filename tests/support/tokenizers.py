@@ -1,0 +1,20 @@
+"""Tokenizers of every kind, trained on a toy corpus."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
+from nmt_cli.text.tokenizer_training import train_tokenizer
+from support.corpora import toy_pairs
+
+KINDS: tuple[TokenizerKind, ...] = ("unigram", "bpe", "char", "word")
+TEXTS = [sentence for pair in toy_pairs(300) for sentence in pair] + ["¿Qué?", "don't well-known ￭ a￭b", "3.14 नमस्ते"]
+
+
+@cache
+def toy_tokenizer(kind: TokenizerKind, lowercase: bool = False) -> Tokenizer:
+    """Returns the tokenizer of this kind that `TEXTS` train."""
+    settings = TokenizerSettings(kind=kind, lowercase=lowercase)
+    return Tokenizer(train_tokenizer(TEXTS, settings), settings)

@@ -1,0 +1,60 @@
+"""Training of subword models: the size of the vocabulary, and that equal text gives equal models."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.text.symbols import PLACEHOLDERS
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
+from nmt_cli.text.tokenizer_training import train_tokenizer
+from support.tokenizers import KINDS, TEXTS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    with pytest.raises(OptionError, match="fills") as caught:
+        train_tokenizer(TEXTS, settings, vocabulary_size=20_000)
+    largest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
+    model = train_tokenizer(TEXTS, settings, vocabulary_size=largest)
+    assert Tokenizer(model, settings).vocabulary_size == largest
+    with pytest.raises(OptionError, match=f"fills {largest:,} at most"):
+        train_tokenizer(TEXTS, settings, vocabulary_size=largest + 1)
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 4])
+def test_with_a_minimum_count_exactly_the_words_seen_so_often_are_known(least: int) -> None:
+    texts = ["a b c, d", "a b c", "a b", "a"]  # the comma stands once, before it no blank
+    settings = TokenizerSettings(kind="word", lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, settings, minimum_count=least), settings)
+    words = set(tokenizer.spell_pieces(range(4, tokenizer.vocabulary_size))) - set(PLACEHOLDERS)
+    assert words == {1: {"a", "b", "c", "￭,", "d"}, 2: {"a", "b", "c"}, 3: {"a", "b"}, 4: {"a"}}[least]
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_the_smallest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    with pytest.raises(OptionError, match="characters") as caught:
+        train_tokenizer(TEXTS, settings, vocabulary_size=50)
+    smallest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
+    assert Tokenizer(train_tokenizer(TEXTS, settings, vocabulary_size=smallest), settings).vocabulary_size == smallest
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_text_gives_an_equal_model(kind: TokenizerKind) -> None:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    assert train_tokenizer(TEXTS, settings) == train_tokenizer(TEXTS, settings)
+
+
+def test_a_script_of_thousands_of_characters_needs_no_option() -> None:
+    texts = ["".join(chr(0x4E00 + (7 * start + 13 * i) % 3000) for i in range(12)) for start in range(3000)]
+    settings = TokenizerSettings(kind="unigram", lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, settings), settings)
+    assert tokenizer.decode(tokenizer.encode(texts[0])) == texts[0]
+
+
+def test_text_without_sentences_is_refused() -> None:
+    with pytest.raises(DataError, match="no subwords"):
+        train_tokenizer([], TokenizerSettings(kind="unigram", lowercase=False))
