@@ -6,11 +6,13 @@ Must stay light: `nmt --help` imports this and nothing heavy (held by tests/test
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial, wraps
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -21,27 +23,86 @@ from typer.exceptions import TyperException
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
 from nmt_cli.cli.fast_start import LightParameters, leave_process
-from nmt_cli.errors import ExitCode, NmtError, OutputError, convert_os_error
+from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_os_error
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class PanelledCommand(LightParameters, TyperCommand):
-    """A command whose `--help` lists its options under headings, as plain text.
+    """A command with examples, everyday options and headings in its `--help`, and all of them in `--help-all`."""
 
-    Typer's own panels need rich's Markdown, a third of the time that help may take.
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from nmt_cli.cli.help import format_command_help  # only help needs it
+
+        formatter.write(format_command_help(self, ctx, in_full=False))
+
+    def make_parser(self, ctx: Any) -> Any:
+        parser = super().make_parser(ctx)
+        if not ctx.resilient_parsing:
+            parser.parse_args = partial(parse_without_repeats, parser.parse_args)  # type: ignore[method-assign]
+        return parser
+
+
+def parse_without_repeats(parse: Callable[..., Any], args: list[str]) -> Any:
+    """Parses the arguments. Raises OptionError for an option that is typed twice but takes one value.
+
+    Typer would silently take the last.
     """
+    typed = list(args)
+    values, rest, order = parse(args=args)
+    for parameter, times in Counter(order).items():
+        if times == 1 or parameter.param_type_name == "argument" or parameter.multiple:
+            continue
+        names = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in typed]
+        if not parameter.is_flag:
+            name = max(parameter.opts, key=len)
+            count = "twice" if times == 2 else f"{times} times"
+            raise OptionError(f"{name} is given {count}", hint="give it once: it takes one value")
+        if len(set(names) & set(parameter.secondary_opts)) not in (0, len(set(names))):
+            raise OptionError(f"{' and '.join(dict.fromkeys(names))} contradict each other", hint="give one of them")
+    return values, rest, order
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                default = "Arguments" if parameter.param_type_name == "argument" else "Output"
-                sections.setdefault(getattr(parameter, "rich_help_panel", None) or default, []).append(record)
-        for heading, records in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+
+def show_full_help(context: Any, parameter: Any, is_set: bool) -> bool:
+    """Prints every option of a command in full and exits, if `is_set`."""
+    if is_set and not context.resilient_parsing:
+        from nmt_cli.cli.help import format_command_help
+
+        typer.echo(format_command_help(context.command, context, in_full=True))
+        raise typer.Exit
+    return is_set
+
+
+FULL_HELP = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            help="Show every option in full.",
+            is_eager=True,
+            expose_value=False,
+            callback=show_full_help,
+            hidden=True,
+        ),
+    ],
+)
+
+
+def add_full_help(function: Any) -> Any:
+    """Returns the function of a command with the option `--help-all`."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def call_command(help_all: bool = False, **values: Any) -> None:
+        function(**values)
+
+    parameters = [*signature.parameters.values(), FULL_HELP]
+    call_command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call_command
 
 
 class NmtGroup(LightParameters, TyperGroup):
@@ -60,12 +121,13 @@ class NmtGroup(LightParameters, TyperGroup):
             return load_command(cmd_name)
         return super().get_command(ctx, cmd_name)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         if not self.lazy:
-            super().format_commands(ctx, formatter)
+            super().format_help(ctx, formatter)
             return
-        with formatter.section("Commands"):  # without importing them
-            formatter.write_dl(list(self.lazy.items()))
+        from nmt_cli.cli.help import format_group_help  # only help needs it
+
+        formatter.write(format_group_help(self.lazy.items(), self.help or ""))  # without importing the commands
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.lazy:  # the message for a name that does not exist names the nearest that do
@@ -105,7 +167,7 @@ def load_command(name: str) -> Any:
     """Returns the command `name`: the function of that name in the module of that name."""
     function = getattr(import_module(f"nmt_cli.cli.{name}"), name)
     single = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
-    single.command(name, cls=PanelledCommand, context_settings=CONTEXT)(function)
+    single.command(name, cls=PanelledCommand, context_settings=CONTEXT)(add_full_help(function))
     return typer.main.get_command(single)
 
 

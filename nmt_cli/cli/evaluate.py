@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from nmt_cli.cli.completion import complete_metrics
 from nmt_cli.cli.options import DataOption, ExplicitOptions, ModelOption, Quiet, option_fields, with_settings
 from nmt_cli.cli.render import Screen, show_evaluation_context
 from nmt_cli.cli.scoring import Evaluation, EvaluationInputs, Outcome
@@ -23,7 +24,15 @@ METRIC_HELP = (
     f"accuracy the translation model.  [default: {ALL}]"
 )
 Metrics = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", help=METRIC_HELP, show_default=False, rich_help_panel="Scores")
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        "-m",
+        help=METRIC_HELP,
+        show_default=False,
+        autocompletion=complete_metrics,
+        rich_help_panel="Scores",
+    ),
 ]
 ReferenceOption = Annotated[
     list[Path] | None,

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from nmt_cli.cli.completion import COMPLETIONS, complete_corpora, complete_models
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import Setting, Settings, has_type, name_option, reject_unknown
@@ -23,10 +24,24 @@ from nmt_cli.settings import Setting, Settings, has_type, name_option, reject_un
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 
 DataOption = Annotated[
-    Path, typer.Option("--data", envvar="NMT_DATA", help="Directory of the prepared corpus.", rich_help_panel="Files")
+    Path,
+    typer.Option(
+        "--data",
+        envvar="NMT_DATA",
+        help="Directory of the prepared corpus.",
+        autocompletion=complete_corpora,
+        rich_help_panel="Files",
+    ),
 ]
 ModelOption = Annotated[
-    Path, typer.Option("--model", envvar="NMT_MODEL", help="Directory of the model.", rich_help_panel="Files")
+    Path,
+    typer.Option(
+        "--model",
+        envvar="NMT_MODEL",
+        help="Directory of the model.",
+        autocompletion=complete_models,
+        rich_help_panel="Files",
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel="Output")]
@@ -155,7 +170,10 @@ def make_option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
     default = field.default
     if typing.get_origin(kind) is tuple:
         kind, default = list[typing.get_args(kind)[0]], list(field.default)  # type: ignore[misc, arg-type]
-    annotation: Any = Annotated[kind, typer.Option(flag, help=setting.help, rich_help_panel=setting.panel)]
+    option = typer.Option(
+        flag, help=setting.help, rich_help_panel=setting.panel, autocompletion=COMPLETIONS.get(field.name)
+    )
+    annotation: Any = Annotated[kind, option]
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -22,6 +22,7 @@ def prepare(
     corpus: Annotated[
         list[str] | None,
         typer.Argument(
+            metavar="[CORPUS]...",
             help="Files of sentence pairs: TSV, CSV, JSON Lines, TMX, PO or XLIFF, also compressed; - for standard "
             "input; corpus.tsv=2 gives a file the weight 2.",
             show_default=False,

@@ -65,7 +65,10 @@ def visualize(
         bool, make_flag("--corpus", "Draw lengths and frequencies of the prepared corpus instead.")
     ] = False,
     nearest: Annotated[
-        int, typer.Option(help="List this many nearest training pairs instead.", min=0, rich_help_panel="Pictures")
+        int,
+        typer.Option(
+            help="List this many nearest training pairs instead.", min=0, show_default=False, rich_help_panel="Pictures"
+        ),
     ] = 0,
     data: DataOption = Path("prepared"),
     model: ModelOption = Path("model"),

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.search.trace import BeamNode
+from nmt_cli.text.wrapping import count_columns
 from nmt_cli.translation.beam_tree import TracedBeam
 from nmt_cli.visuals.canvas import BLUE, FAINT, FONT_SIZE, INK, create_figure, write_figure
-from nmt_cli.visuals.labels import count_columns, label_pieces, replace_controls, shorten
+from nmt_cli.visuals.labels import label_pieces, replace_controls, shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
+from nmt_cli.text.wrapping import count_columns
 from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, create_figure, write_figure
-from nmt_cli.visuals.labels import count_columns, isolate_text, shorten, split_graphemes
+from nmt_cli.visuals.labels import isolate_text, shorten, split_graphemes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

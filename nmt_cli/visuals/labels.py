@@ -1,10 +1,12 @@
-"""Readable labels for subword pieces, and the width of text on a terminal. Standard library only."""
+"""Readable labels for subword pieces and for texts of any script. Standard library only."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
+
+from nmt_cli.text.wrapping import count_columns, is_wide, is_zero_width
 
 WORD_START = "▁"  # SentencePiece's mark for a space
 SPACE = "␣"
@@ -34,21 +36,6 @@ def continues_word(before: str, piece: str) -> bool:
 def replace_controls(text: str) -> str:
     """Replaces each control character, which a terminal would obey instead of showing it, with U+FFFD."""
     return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
-
-
-def is_wide(character: str) -> bool:
-    """Whether a terminal gives the character two columns."""
-    return unicodedata.east_asian_width(character) in ("W", "F")
-
-
-def count_columns(text: str) -> int:
-    """Counts the columns of a terminal that `text` takes: 2 for wide East Asian characters, 0 for combining marks."""
-    return sum(0 if is_zero_width(character) else 1 + is_wide(character) for character in text)
-
-
-def is_zero_width(character: str) -> bool:
-    """Whether the character is drawn onto the one before it, or not at all."""
-    return unicodedata.category(character) in ("Mn", "Me", "Cf")
 
 
 def split_graphemes(text: str) -> list[str]:

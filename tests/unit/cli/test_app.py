@@ -29,7 +29,7 @@ def test_every_option_has_a_help_text_and_a_heading(command: str) -> None:
     assert result.exit_code == 0
     registered = load_command(command)
     assert [one.name for one in registered.params if not one.help] == []
-    assert "Files:" in result.stdout
+    assert "Everyday options:" in result.stdout
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -10,10 +10,10 @@ import pytest
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import OptionError
+from nmt_cli.text.wrapping import count_columns
 from nmt_cli.visuals import fonts, heatmap
 from nmt_cli.visuals.canvas import check_suffix
 from nmt_cli.visuals.heatmap import build_heatmap_figure, draw_heatmap, format_heatmap, make_colour_map
-from nmt_cli.visuals.labels import count_columns
 
 SOURCE = ["where", "is", "it", "?", "</s>"]
 TARGET = ["wo", "ist", "es", "?", "</s>"]

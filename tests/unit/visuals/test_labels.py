@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.visuals.labels import count_columns, isolate_text, label_pieces, replace_controls, shorten, split_graphemes
+from nmt_cli.text.wrapping import count_columns
+from nmt_cli.visuals.labels import isolate_text, label_pieces, replace_controls, shorten, split_graphemes
 
 
 @pytest.mark.parametrize(

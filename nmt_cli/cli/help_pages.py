@@ -1,0 +1,133 @@
+"""What `--help` shows of each command, in which order: a table, which whoever adds an option fills.
+
+An option that is not named here stands under the heading (`panel`) that it declares, so that nothing can be forgotten.
+Must stay light: imported only when help is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+EVERYDAY = "Everyday options"
+
+
+class CommandExample(NamedTuple):
+    command: str  # as it is typed
+    effect: str
+
+
+class HelpPage(NamedTuple):
+    """The page of one command."""
+
+    examples: Sequence[CommandExample]  # five
+    everyday: Sequence[str]  # names of the parameters that come first, in this order
+    headings: Sequence[str]  # those of the other options, in this order; others follow
+    short: Sequence[str] = ()  # headings whose options `--help` names only: `--help-all` describes them
+    shared: Mapping[str, str] = {}  # headings whose options are described in the help of another command
+
+
+FIRST_STEPS = (
+    CommandExample("nmt prepare corpus.tsv", "a pair per line: source, tab, target"),
+    CommandExample("nmt train --epochs 5", "from prepared/ to model/"),
+    CommandExample('echo "hello" | nmt translate', "a line in, a line out"),
+    CommandExample("nmt evaluate --metric bleu", "on test sentences nobody trained on"),
+    CommandExample('nmt visualize "hello" -o hello.png', "what the network looked at"),
+)
+
+PAGES = {
+    "prepare": HelpPage(
+        examples=(
+            CommandExample("nmt prepare eng-deu.tsv", "English to German, by its name"),
+            CommandExample("nmt prepare memory.tmx clean.tsv=2", "the second counts twice"),
+            CommandExample("nmt prepare corpus.tsv --vocab-size 8000", "more subwords"),
+            CommandExample("nmt prepare corpus.csv --test heldout.tsv", "a test set of your own"),
+            CommandExample("nmt prepare corpus.tsv --report findings.html", "every finding, with its lines"),
+        ),
+        everyday=(
+            *("data", "source_language", "target_language", "source_file", "target_file", "dev", "test"),
+            *("vocab_size", "report", "keep", "seed", "force", "configuration", "quiet", "verbose", "help"),
+        ),
+        headings=("Data", "Reading", "Checks", "Splits", "Subwords"),
+    ),
+    "train": HelpPage(
+        examples=(
+            CommandExample("nmt train", "10 epochs, from prepared/ to model/"),
+            CommandExample("nmt train --epochs 5 --batch 128", "fewer epochs"),
+            CommandExample("nmt train --time 30m", "the best network that fits the time"),
+            CommandExample("nmt train --resume", "goes on after Ctrl-C or a crash"),
+            CommandExample("nmt train --init-from model --model new", "goes on from a trained model"),
+        ),
+        everyday=(
+            *("data", "model", "epochs", "time", "batch", "architecture", "attention", "patience"),
+            *("init_from", "resume", "seed", "force", "config", "quiet", "verbose", "help"),
+        ),
+        headings=("Network", "Optimisation", "Regularisation", "Fine-tuning", "Files", "Output"),
+        short=("Network", "Optimisation", "Regularisation", "Fine-tuning", "Files", "Output"),
+    ),
+    "translate": HelpPage(
+        examples=(
+            CommandExample('echo "hello" | nmt translate', "a line"),
+            CommandExample("nmt translate news.txt -o news.de.txt", "a file, line by line"),
+            CommandExample("nmt translate film.srt -o film.de.srt", "a document keeps its form"),
+            CommandExample("nmt translate news.txt --glossary terms.tsv", "terms as you want them"),
+            CommandExample("nmt translate news.txt --n-best 3 --scores", "the three best, with scores"),
+        ),
+        everyday=(
+            *("output", "model", "format", "column", "glossary", "n_best", "scores", "json"),
+            *("beam_size", "seed", "quiet", "help"),
+        ),
+        headings=("Files", "Format", "Text", "Repair", "Decoding", "Sampling", "Output", "Processes"),
+    ),
+    "evaluate": HelpPage(
+        examples=(
+            CommandExample("nmt evaluate", "the model on its test split"),
+            CommandExample("nmt evaluate --model a --model b", "which is better, and is it chance?"),
+            CommandExample("nmt evaluate --source n.en --reference n.de", "on sentences of your own"),
+            CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "of any system"),
+            CommandExample("nmt evaluate --report report.html", "a page to share"),
+        ),
+        everyday=(
+            *("metric", "model", "data", "split", "source", "reference", "hypothesis", "against"),
+            *("write_to", "as_json", "beam_size", "quiet", "help"),
+        ),
+        headings=("Files", "Scores", "Output", "Decoding"),
+        shared={"Decoding": "translate"},
+    ),
+    "visualize": HelpPage(
+        examples=(
+            CommandExample('nmt visualize "where is it?"', "attention, on the terminal"),
+            CommandExample('nmt visualize "where is it?" -o page.html', "a page to explore"),
+            CommandExample('nmt visualize "where is it?" --beam -o beam.svg', "what beam search considered"),
+            CommandExample("nmt visualize --curves -o curves.png", "the learning curves"),
+            CommandExample("nmt visualize --corpus -o corpus.png", "the training data"),
+        ),
+        everyday=(*("output", "model", "data", "beam", "curves", "corpus", "nearest", "beam_size", "quiet", "help"),),
+        headings=("Files", "Pictures", "Decoding", "Output"),
+        shared={"Decoding": "translate"},
+    ),
+}
+
+# How the value of an option is called; others have the name of their type (VALUES).
+METAVARS = {
+    **dict.fromkeys(("data", "model", "image_weights", "init_from", "replay", "tensorboard"), "DIR"),
+    **dict.fromkeys(("source_language", "target_language"), "LANGUAGE"),
+    **dict.fromkeys(("column", "new_column", "source_column", "target_column"), "COLUMN"),
+    **dict.fromkeys(("dev", "test"), "SIZE"),
+    **dict.fromkeys(("glossary", "comet_model"), "FILE"),
+    **dict.fromkeys(("target", "prefix"), "TEXT"),
+    "against": "FILE_OR_MODEL",
+    "bertscore_model": "DIR",
+    "encoding": "NAME",
+    "format": "FORMAT",
+    "image_weights": "FILE",
+    "keep": "CHECK",
+    "metric": "METRIC",
+    "ray": "ADDRESS",
+    "smooth": "METHOD",
+    "time": "TIME",
+    "tokenizer_from": "MODEL",
+    "length_penalty": "ALPHA",
+    "coverage_penalty": "BETA",
+}
+VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE"}

@@ -1,0 +1,69 @@
+"""Fits text to a number of columns: the width of text on a terminal, wrapping at words, counted nouns.
+
+Standard library only: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+RUNS = re.compile(r"( *)([^ ]+)")  # a word with the blanks before it
+SMALLEST_TEXT = 16  # columns that an indent leaves to the text, however narrow the terminal
+
+
+def is_wide(character: str) -> bool:
+    """Whether a terminal gives the character two columns."""
+    return unicodedata.east_asian_width(character) in ("W", "F")
+
+
+def is_zero_width(character: str) -> bool:
+    """Whether the character is drawn onto the one before it, or not at all."""
+    return unicodedata.category(character) in ("Mn", "Me", "Cf")
+
+
+def count_columns(text: str) -> int:
+    """Counts the columns of a terminal that `text` takes: 2 for wide East Asian characters, 0 for combining marks."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if is_zero_width(character) else 1 + is_wide(character) for character in text)
+
+
+def wrap_text(text: str, width: int, *, hang: int | None = None) -> list[str]:
+    """Wraps each line of `text` at blanks, so that it takes at most `width` columns unless a single word takes more.
+
+    Blanks inside a line stay as they are. Further lines are indented by `hang` columns; None: by two more than the
+    first. A choice such as `a|b|c` may also break after a bar.
+    """
+    lines: list[str] = []
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip(" ")) + 2 if hang is None else hang
+        lines += wrap_line(line.rstrip(), width, min(indent, max(0, width - SMALLEST_TEXT)))
+    return lines
+
+
+def wrap_line(line: str, width: int, hang: int) -> list[str]:
+    if count_columns(line) <= width:
+        return [line]
+    lines, current = [], ""
+    for blanks, word in RUNS.findall(line):
+        for gap, part in split_choices(blanks, word, width - hang):
+            if current.strip() and count_columns(current + gap + part) > width:
+                lines.append(current)
+                current = " " * hang + part
+            else:
+                current += gap + part
+    return [*lines, current]
+
+
+def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
+    """Returns the word with the blanks before it; in parts, after each bar, if it does not fit on a line."""
+    if count_columns(word) <= width or "|" not in word:
+        return [(blanks, word)]
+    parts = re.findall(r"[^|]*\|?", word)[:-1]
+    return [(blanks if index == 0 else "", part) for index, part in enumerate(parts)]
+
+
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """Returns a counted noun: "1 epoch", "2,000 epochs"; `plural` is needed where it is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.text.wrapping import count_columns, format_count, wrap_text
+
+LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M weights        CPU, 2 cores, float32"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_a_line_breaks_between_words_alone(width: int) -> None:
+    lines = wrap_text(LINE, width)
+    assert all(len(line) <= width for line in lines)
+    assert " ".join(lines).split() == LINE.split()
+
+
+def test_a_line_that_fits_keeps_its_blanks() -> None:
+    assert wrap_text(LINE, 120) == [LINE]
+
+
+def test_further_lines_are_indented_by_two_more_than_the_first() -> None:
+    assert wrap_text("  ! numbers differ in line 41", 20) == ["  ! numbers differ", "    in line 41"]
+    assert wrap_text("one two three", 8, hang=0) == ["one two", "three"]
+
+
+def test_a_word_that_is_wider_than_the_line_stays_whole() -> None:
+    assert wrap_text("see /a/path/that/is/long here", 12, hang=0) == ["see", "/a/path/that/is/long", "here"]
+
+
+def test_a_choice_may_break_after_a_bar() -> None:
+    assert wrap_text("--attention none|additive|dot|general", 20, hang=2) == [
+        "--attention none|",
+        "  additive|dot|",
+        "  general",
+    ]
+
+
+def test_wide_characters_take_two_columns() -> None:
+    assert count_columns("駅 é") == 4
+    assert wrap_text("駅は どこ ですか", 9, hang=0) == ["駅は どこ", "ですか"]
+
+
+@given(st.lists(st.text("abc.,-|", min_size=1, max_size=9), min_size=1, max_size=20), st.integers(12, 60))
+def test_no_word_is_lost_or_doubled(words: list[str], width: int) -> None:
+    lines = wrap_text(" ".join(words), width, hang=0)
+    assert " ".join(lines).split() == words
+    assert all(len(line) <= width for line in lines)
+
+
+def test_a_count_has_its_noun_in_the_right_number() -> None:
+    assert [format_count(number, "epoch") for number in (0, 1, 2, 2000)] == [
+        "0 epochs",
+        "1 epoch",
+        "2 epochs",
+        "2,000 epochs",
+    ]
+    assert format_count(2, "hypothesis", "hypotheses") == "2 hypotheses"
