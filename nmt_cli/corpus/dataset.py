@@ -22,6 +22,7 @@ from nmt_cli.corpus.manifest import SPLITS, Manifest, PictureStatistics, Subword
 from nmt_cli.errors import OptionError
 from nmt_cli.sources.images import IMAGE_WEIGHTS, Grids, GridSource
 from nmt_cli.sources.source import Source, TextSource, measure_length_factor
+from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -196,6 +197,16 @@ class PreparedCorpus:
                 return [SentencePair(*line.rstrip("\n").split("\t")) for line in lines]
         except (OSError, UnicodeDecodeError, TypeError) as error:
             raise describe_damage(path, "cannot be read") from error
+
+    @cached_property
+    def profile(self) -> str:
+        """The profile of the training text (`text/profile.py`); made from train where an older version prepared it."""
+        path = self.directory / PROFILE_NAME
+        if PROFILE_NAME in self.manifest.outputs:
+            return path.read_text(encoding="utf-8")
+        from nmt_cli.text.profile_building import build_profile  # which few readers need
+
+        return build_profile(self.read_pairs("train"), has_pictures=self.has_pictures)
 
     def load_encoded(self, split: str) -> EncodedSplit:
         """Returns the ids of "train", "dev" or "test", mapped into memory."""

@@ -17,9 +17,11 @@ from typing import Any, NamedTuple, get_origin, get_type_hints
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import hash_file, write_json
 from nmt_cli.sources.source import Source, TextSource
+from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 
-FORMAT = 2
+FORMAT = 3
+READABLE_FORMATS = (2, 3)  # models of format 2 have no profile of their training text
 CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
@@ -85,7 +87,9 @@ class ModelDirectory(NamedTuple):
         """The names of the files that translation of text reads, beside the card."""
         graphs = name_graphs(self.precision)
         weights = [name for name in map(name_weights, graphs) if name in self.card.checksums]
-        return tuple(dict.fromkeys((*graphs, *weights, self.card.source_tokenizer, self.card.target_tokenizer)))
+        profile = [PROFILE_NAME] if PROFILE_NAME in self.card.checksums else []
+        tokenizers = (self.card.source_tokenizer, self.card.target_tokenizer)
+        return tuple(dict.fromkeys((*graphs, *weights, *tokenizers, *profile)))
 
     def load_source(self) -> Source:
         """Returns the source side as it was in training. Raises DamagedError if the card does not describe one."""
@@ -99,6 +103,16 @@ class ModelDirectory(NamedTuple):
             return GridSource(kind, **values)
         except TypeError as error:
             raise report_damage(self.directory / CARD, f"does not describe a source ({error})") from error
+
+    def load_profile(self) -> CorpusProfile | None:
+        """Returns what the training text looked like; None for a model of format 2. Raises DamagedError."""
+        if PROFILE_NAME not in self.card.checksums:
+            return None
+        path = self.directory / PROFILE_NAME
+        try:
+            return CorpusProfile.load(path)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise report_damage(path, f"cannot be read ({error})") from error
 
     def load_target_tokenizer(self) -> Tokenizer:
         return self.load_tokenizer(self.card.target_tokenizer)
@@ -130,9 +144,10 @@ def read_card(directory: Path) -> ModelCard:
     except ValueError as error:
         raise report_damage(path, f"is not valid JSON ({error})") from error
     written = values.get("format") if isinstance(values, dict) else None
-    if isinstance(written, int) and written != FORMAT:
+    if isinstance(written, int) and written not in READABLE_FORMATS:
+        formats = " and ".join(map(str, READABLE_FORMATS))
         raise DamagedError(
-            f"{path} has format {written}; this nmt reads format {FORMAT}", hint="train it again with this nmt"
+            f"{path} has format {written}; this nmt reads formats {formats}", hint="train it again with this nmt"
         )
     if not is_card(values):
         raise report_damage(path, "does not have the entries of a model card")

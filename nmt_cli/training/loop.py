@@ -40,6 +40,7 @@ class TrainingRun:
     checkpoints: Checkpoints
     watcher: Watcher
     identity: Mapping[str, Any]
+    profile: str = ""  # of the training text, for the model; read early, since the corpus may be replaced meanwhile
     deadline: Deadline | None = None
     cluster: SingleProcess = field(default_factory=SingleProcess)
     progress: Progress = field(default_factory=Progress)

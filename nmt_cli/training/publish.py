@@ -10,6 +10,7 @@ from typing import Any
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.runtime.model_directory import FORMAT, WEIGHTS, ModelCard, publish_directory, write_card
+from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.training.averaging import WeightChoice, choose_weights
 from nmt_cli.training.checkpoints.checkpoint import save_weights
 from nmt_cli.training.data.batches import read_vocabularies
@@ -32,7 +33,8 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
         export(network, staged)
         # 3. Quantise the graphs, and measure both precisions on the development set.
         int8_check = quantise_and_check(corpus, staged, run.validator)
-        # 4. Add what else translates: tokenizers, or the network that reads pictures.
+        # 4. Add what else translates: the profile of the training text, tokenizers, the network that reads pictures.
+        (staged / PROFILE_NAME).write_text(run.profile, encoding="utf-8", newline="\n")
         names = list(corpus.tokenizers)
         for name, tokenizer in corpus.tokenizers.items():
             (staged / name).write_bytes(tokenizer.model)

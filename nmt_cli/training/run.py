@@ -223,6 +223,7 @@ def build_run(
         checkpoints=Checkpoints(directory, config.metric, config.average),
         watcher=watcher,
         identity=identity.to_mapping(),
+        profile=corpus.profile,
     )
     if facts is not None:
         run.restore()

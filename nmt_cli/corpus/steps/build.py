@@ -49,6 +49,8 @@ from nmt_cli.corpus.steps.split import (
 )
 from nmt_cli.corpus.steps.subwords import encode_splits, measure_subwords, obtain_subwords
 from nmt_cli.errors import DataError
+from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.text.profile_building import build_profile
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 REASONS = ("", *(check.name for check in CHECKS), SAMPLED_OUT)  # by the numbers in `Pairs.reasons`
@@ -78,11 +80,12 @@ class CheckedCorpus:
 def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_progress: PrepareProgress) -> Manifest:
     """Fills `directory` with a prepared corpus. Returns its manifest, which is the last file written."""
     pairs, splits = corpus.pairs, corpus.division.splits
-    # 1. Write the text: the pairs that were dropped, with their reasons, and those of each split.
+    # 1. Write the text: the pairs that were dropped, with their reasons, those of each split, and the profile of train.
     report_progress("writing", 0, 0)
     write_rejected(directory / "rejected.tsv.gz", pairs)
     for split, rows in splits.by_name.items():
         write_pairs(directory / f"{split}.tsv", pairs, rows)
+    write_profile(directory / PROFILE_NAME, pairs, splits.train, has_pictures=corpus.pictures is not None)
     # 2. Learn the subwords from train alone, so that dev and test stay unseen.
     report_progress("learning subwords", 0, 0)
     subwords = obtain_subwords(pairs, splits.train, directory, config)
@@ -239,6 +242,12 @@ def write_pairs(path: Path, pairs: Pairs, rows: IntArray) -> None:
             f"{source}\t{target}\n"
             for source, target in zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
         )
+
+
+def write_profile(path: Path, pairs: Pairs, rows: IntArray, *, has_pictures: bool) -> None:
+    """Writes what the training text looks like."""
+    texts = zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)
+    path.write_text(build_profile(texts, has_pictures=has_pictures), encoding="utf-8", newline="\n")
 
 
 def describe_corpus(

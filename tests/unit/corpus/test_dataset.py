@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,11 @@ def test_files_that_break_after_loading_are_damaged_too(copy: Path) -> None:
         prepared.read_pairs("dev")
     with pytest.raises(DamagedError, match=r"dev\."):
         prepared.load_encoded("dev")
+
+
+def test_a_corpus_prepared_without_a_profile_has_it_made_from_train(prepared_directory: Path, copy: Path) -> None:
+    manifest = json.loads((copy / "dataset.json").read_text())
+    del manifest["outputs"]["profile.txt"]
+    (copy / "dataset.json").write_text(json.dumps(manifest))
+    (copy / "profile.txt").unlink()
+    assert PreparedCorpus.load(copy).profile == (prepared_directory / "profile.txt").read_text()

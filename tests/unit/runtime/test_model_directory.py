@@ -7,6 +7,7 @@ from shutil import copytree
 import pytest
 
 from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.files import hash_file
 from nmt_cli.runtime.model_directory import ModelDirectory, publish_directory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
@@ -41,14 +42,14 @@ def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path:
     assert Translator.load(ModelRequest(linked)).translate(["bade giko."], SearchConfig())[0].text
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm"])
+@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm", "profile.txt"])
 def test_a_missing_file_is_named(model: Path, name: str) -> None:
     (model / name).unlink()
     with pytest.raises(DamagedError, match=f"{name} is missing"):
         ModelDirectory.load(model)
 
 
-@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm"])
+@pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm", "profile.txt"])
 def test_one_changed_byte_is_noticed(model: Path, name: str) -> None:
     content = bytearray((model / name).read_bytes())
     content[len(content) // 2] ^= 1
@@ -104,3 +105,29 @@ def test_a_failed_publication_leaves_the_old_model_as_it_was(model: Path) -> Non
 def test_a_card_names_no_place_on_this_machine(model: Path) -> None:
     assert str(model.parent) not in (model / "model.json").read_text()
     assert "/" not in "".join(json.loads((model / "model.json").read_text())["checksums"])
+
+
+def test_a_model_knows_what_its_training_text_looked_like(model: Path) -> None:
+    profile = ModelDirectory.load(model).load_profile()
+    assert profile is not None and profile.source is not None
+    assert {"b", "a", "d", "e"} <= profile.source.characters
+
+
+def test_a_model_of_format_2_translates_and_has_no_profile(original: Path, model: Path) -> None:
+    card = json.loads((model / "model.json").read_text())
+    del card["checksums"]["profile.txt"]
+    (model / "profile.txt").unlink()
+    (model / "model.json").write_text(json.dumps({**card, "format": 2}))
+    assert ModelDirectory.load(model).load_profile() is None
+    lines = ["bade giko.", "lu."]
+    first, second = (Translator.load(ModelRequest(path)).translate(lines, SearchConfig()) for path in (original, model))
+    assert [translation.text for translation in first] == [translation.text for translation in second]
+
+
+def test_a_profile_that_is_none_is_damage(model: Path) -> None:
+    (model / "profile.txt").write_text("{}\n")
+    card = json.loads((model / "model.json").read_text())
+    card["checksums"]["profile.txt"] = hash_file(model / "profile.txt")
+    (model / "model.json").write_text(json.dumps(card))
+    with pytest.raises(DamagedError, match=r"profile\.txt cannot be read"):
+        ModelDirectory.load(model).load_profile()

@@ -1,0 +1,208 @@
+"""What the training text looked like: its characters, words, case, numbers and lengths, as one small file.
+
+`prepare` writes the file (`profile_building`), a model directory keeps it, and translation reads it: the first line is
+JSON, the others are the words of the source and then those of the target, sorted, so that a word is found without
+parsing the rest. Knows no files but its own, no subwords and no networks.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nmt_cli.text.normalise import find_unspaced
+
+PROFILE_NAME = "profile.txt"
+PROFILE_FORMAT = 1
+SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the file writes the form of a word
+FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
+
+
+class WordCount(NamedTuple):
+    """How often a word occurs in the training text, and in which forms."""
+
+    total: int  # in any case, anywhere
+    forms: tuple[tuple[str, int], ...]  # the cased forms with their counts where a sentence does not begin, best first
+
+
+UNSEEN_WORD = WordCount(0, ())
+
+
+class LengthRatio(NamedTuple):
+    """How long targets are beside sources of similar length: characters of the target per character of the source."""
+
+    mean: float
+    spread: float  # the standard deviation of the natural logarithm of the ratio
+    lowest: float  # a thousandth of the training pairs has a lower ratio
+    highest: float  # a thousandth has a higher one
+
+
+class NumberMarks(NamedTuple):
+    """How often numbers that both sides have are written with which mark: (mark in source, mark in target) -> count.
+
+    A mark is "" where a side writes none: 1,000 and 1000 are (",", "").
+    """
+
+    decimal: Mapping[tuple[str, str], int]
+    thousands: Mapping[tuple[str, str], int]
+
+    def find_target_decimal(self, mark: str) -> str | None:
+        """Returns how the target writes the decimal `mark` of the source; None if the corpus does not show it."""
+        return find_usual_mark(self.decimal, mark)
+
+    def find_target_thousands(self, mark: str) -> str | None:
+        """Returns how the target writes the thousands `mark` of the source; None if the corpus does not show it."""
+        return find_usual_mark(self.thousands, mark)
+
+
+class WordTable:
+    """The words of one side in the lines of the file, sorted by code points; a word is found by bisection."""
+
+    def __init__(self, text: str, least_count: int) -> None:
+        """`text` has a line for each word; rarer words than `least_count` were left out to save room."""
+        self.text = text
+        self.least_count = least_count
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the table, split on first use: a text in usual case needs none of them."""
+        return self.text.split("\n") if self.text else []
+
+    def find(self, key: str) -> WordCount:
+        """Returns the counts of a word in lower case; UNSEEN_WORD if it does not occur."""
+        index = bisect_left(self.lines, key + "\t")
+        if index == len(self.lines) or not self.lines[index].startswith(key + "\t"):
+            return UNSEEN_WORD
+        return parse_word(self.lines[index])
+
+
+class TextProfile(NamedTuple):
+    """What the training text of one side looks like."""
+
+    characters: frozenset[str]  # all that occur
+    character_counts: Mapping[str, int]
+    words: WordTable
+    texts: int
+    initial_capitals: float  # share of the texts that begin with a capital, of those that begin with a cased letter
+    final_marks: Mapping[str, float]  # the share of texts that ends with a mark, by mark; the others end with a letter
+    decimal_mark: str | None  # None where the corpus does not show it
+    thousands_mark: str | None
+    mean_length: float  # characters
+    longest: int  # characters
+
+    def count_word(self, word: str) -> int:
+        """Returns how often a word occurs, in any case; a word with apostrophes or hyphens counts as its rarest part.
+
+        In scripts without spaces a word is as frequent as its rarest character.
+        """
+        total = self.find_word(word).total
+        if total or not word:
+            return total
+        if find_unspaced(word):
+            return min(self.character_counts.get(character, 0) for character in word)
+        parts = split_compound(word)
+        return min(map(self.count_word, parts)) if len(parts) > 1 else 0
+
+    def count_form(self, word: str) -> int:
+        """Returns how often a word occurs in exactly this case where no sentence begins."""
+        return dict(self.find_word(word).forms).get(word, 0)
+
+    def usual_case(self, word: str) -> str | None:
+        """Returns a word as it is usually written within a sentence; None for a word that does not occur there."""
+        forms = self.find_word(word).forms
+        return forms[0][0] if forms and forms[0][1] else None
+
+    def find_word(self, word: str) -> WordCount:
+        """Returns the counts of a word in any case."""
+        return self.words.find(word.lower())
+
+    @property
+    def has_all_words(self) -> bool:
+        """Whether no word was left out, so that a word that is not found never occurred."""
+        return self.words.least_count <= 1
+
+
+class CorpusProfile(NamedTuple):
+    """The profiles of both sides of a corpus, and how they compare; `source` is None where the sources are pictures."""
+
+    source: TextProfile | None
+    target: TextProfile
+    marks: NumberMarks
+    ratios: tuple[tuple[int, LengthRatio], ...]  # the largest number of source characters of a class, and its ratio
+
+    @classmethod
+    def parse(cls, text: str) -> CorpusProfile:
+        """Reads the content of a profile. Raises ValueError, KeyError or TypeError for any other content."""
+        first, _, rest = text.partition("\n")
+        header = json.loads(first)
+        if header["format"] != PROFILE_FORMAT:
+            raise ValueError(f"its format is {header['format']}, not {PROFILE_FORMAT}")
+        source_words, _, target_words = rest.partition("\n\n")
+        source = header["source"]
+        return cls(
+            source=parse_side(source, source_words.strip("\n")) if source is not None else None,
+            target=parse_side(header["target"], target_words.strip("\n")),
+            marks=NumberMarks(parse_marks(header["decimal"]), parse_marks(header["thousands"])),
+            ratios=tuple((limit, LengthRatio(*values)) for limit, values in header["ratios"]),
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> CorpusProfile:
+        """Reads a profile. Raises OSError, and what `parse` raises."""
+        return cls.parse(path.read_text(encoding="utf-8"))
+
+    def find_ratio(self, source_length: int) -> LengthRatio | None:
+        """Returns the ratio of pairs whose source has about so many characters; None without any pairs."""
+        fitting = (ratio for limit, ratio in self.ratios if source_length <= limit)
+        return next(fitting, self.ratios[-1][1] if self.ratios else None)
+
+
+def parse_side(values: Mapping[str, Any], words: str) -> TextProfile:
+    """Returns the profile of one side from its part of the first line, and from the lines of its words."""
+    values = dict(values)
+    counts = dict(zip(values.pop("characters"), values.pop("character_counts"), strict=True))
+    return TextProfile(
+        characters=frozenset(counts),
+        character_counts=counts,
+        words=WordTable(words, values.pop("least_count")),
+        **values,
+    )
+
+
+def parse_marks(rows: list[list[Any]]) -> dict[tuple[str, str], int]:
+    return {(source, target): count for source, target, count in rows}
+
+
+def parse_word(line: str) -> WordCount:
+    """Parses `key`, count and forms, separated by tabs; without forms, all but the first words were in lower case."""
+    key, total, *forms = line.split("\t")
+    if not forms:
+        return WordCount(int(total), ((key, int(total)),))
+    return WordCount(int(total), tuple(parse_form(key, form) for form in forms))
+
+
+def parse_form(key: str, form: str) -> tuple[str, int]:
+    """Parses a cased form and its count: `1:20` is the capitalised word, 20 times."""
+    text, _, count = form.rpartition(":")
+    return (SPECIAL_FORMS[text](key) if text in SPECIAL_FORMS else text), int(count)
+
+
+def split_compound(word: str) -> list[str]:
+    """Returns the parts of a word between hyphens, and those before and after an apostrophe."""
+    return [part for part in word.replace("’", "'").replace("-", "'").split("'") if part]
+
+
+def find_usual_mark(counts: Mapping[tuple[str, str], int], mark: str) -> str | None:
+    """Returns the mark of the target that stands for most of the source's `mark`, if there are enough examples."""
+    targets = {target: count for (source, target), count in counts.items() if source == mark}
+    best = max(targets, key=lambda target: targets[target], default=None)
+    if best is None or targets[best] < FEWEST_NUMBERS or 2 * targets[best] < sum(targets.values()):
+        return None
+    return best

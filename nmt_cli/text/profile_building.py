@@ -1,0 +1,227 @@
+"""Counts what `profile` reads: characters, words, case, numbers and lengths of the training text. Knows no files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nmt_cli.text.normalise import UNSPACED, find_unspaced
+from nmt_cli.text.profile import FEWEST_NUMBERS, PROFILE_FORMAT, SPECIAL_FORMS
+from nmt_cli.text.words import choose_word_pattern
+
+SIZE = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
+MOST_CHARACTERS = 5_000  # counted ones of a side; a corpus of Chinese has as many
+RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the source
+FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
+PAIRS_AT_ONCE = 10_000  # whose words are counted together
+LONGEST = 2**31 - 1  # no text has more characters
+SENTENCE_BREAK = re.compile(r"\n|(?<=[.!?…]) |(?<=[.!?…][\"'”’»)\]]) ")
+SPACES = " \u00a0\u202f"
+NUMBER_WITH_MARKS = re.compile(
+    rf"(?<![\d.,:/-])(?P<whole>\d{{1,3}}(?P<thousands>[.,'’{SPACES}])\d{{3}}(?:(?P=thousands)\d{{3}})*|\d+)"
+    r"(?:(?P<decimal>[.,])(?P<fraction>\d+))?(?!\d|[.,:/-]\d)"
+)
+MARK_BETWEEN_DIGITS = re.compile(rf"\d[.,'’{SPACES}]\d")
+MARK_KINDS = ("decimal", "thousands")
+
+MarkCounts = dict[str, Counter[tuple[str, str]]]  # by kind: (mark in source, mark in target)
+
+
+class TextCounts:
+    """What is counted in the texts of one side."""
+
+    def __init__(self) -> None:
+        self.inner: Counter[str] = Counter()  # words, with the punctuation that touches them, within a sentence
+        self.initial: Counter[str] = Counter()  # those that begin a sentence
+        self.starts: Counter[str] = Counter()  # first characters of the texts
+        self.ends: Counter[str] = Counter()  # last characters
+        self.blanks = 0
+        self.lengths: list[int] = []
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Counts more texts; a capital after a colon is taken for one within a sentence."""
+        self.lengths += map(len, texts)
+        self.starts.update([text[:1] for text in texts])
+        self.ends.update([text[-1:] for text in texts])
+        joined = "\n".join(texts)
+        self.blanks += joined.count(" ")
+        sentences = [sentence.split() for sentence in SENTENCE_BREAK.split(joined)]
+        self.initial.update([words[0] for words in sentences if words])
+        self.inner.update(chain.from_iterable([words[1:] for words in sentences]))
+
+    def count_characters(self) -> Counter[str]:
+        counts: Counter[str] = Counter({" ": self.blanks})
+        for tokens in (self.inner, self.initial):
+            for token, count in tokens.items():
+                for character in token:
+                    counts[character] += count
+        return +counts
+
+
+class WordLine(NamedTuple):
+    """A line of the table of words."""
+
+    text: str
+    total: int
+
+
+def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = False) -> str:
+    """Returns the content of the profile of training pairs; with `has_pictures`, the sources name pictures.
+
+    Rare words are left out where the file would have more than 1 MB.
+    """
+    source, target = TextCounts(), TextCounts()
+    marks: MarkCounts = {kind: Counter() for kind in MARK_KINDS}
+    # 1. Count, block by block.
+    pairs = iter(pairs)
+    while block := list(islice(pairs, PAIRS_AT_ONCE)):
+        target.add([pair[1] for pair in block])
+        if not has_pictures:
+            source.add([pair[0] for pair in block])
+            count_marks(block, marks)
+    # 2. Describe each side, and how they compare.
+    tables = [describe_words(side) for side in (source, target)]
+    least_count = choose_least_count(tables)
+    header = {
+        "format": PROFILE_FORMAT,
+        "source": None if has_pictures else describe_side(source, marks, 0, least_count),
+        "target": describe_side(target, marks, 1, least_count),
+        **{kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in MARK_KINDS},
+        "ratios": [] if has_pictures else measure_ratios(source.lengths, target.lengths),
+    }
+    # 3. Write the first line, the words of the source, and those of the target.
+    words = ["\n".join(line.text for line in table if line.total >= least_count) for table in tables]
+    return f"{json.dumps(header, ensure_ascii=False)}\n{words[0]}\n\n{words[1]}\n"
+
+
+def describe_words(counts: TextCounts) -> list[WordLine]:
+    """Returns a line for each word, in the order of code points."""
+    inner, initial = split_tokens(counts.inner), split_tokens(counts.initial, begins=True)
+    later = split_tokens(counts.initial, begins=False)  # what stands behind a mark in the first word: (Tom, "Tom
+    inner.update(later)
+    forms: dict[str, Counter[str]] = {}
+    for word, count in inner.items():
+        forms.setdefault(word.lower(), Counter())[word] += count
+    totals = Counter({key: each.total() for key, each in forms.items()})
+    for word, count in initial.items():
+        totals[word.lower()] += count
+        if word.lower() not in inner and word != word.lower():
+            forms.setdefault(word.lower(), Counter()).setdefault(word, 0)
+    return [
+        WordLine("\t".join((key, str(totals[key]), *spell_forms(key, forms.get(key, Counter())))), totals[key])
+        for key in sorted(totals, key=lambda key: key + "\t")
+    ]
+
+
+def split_tokens(tokens: Counter[str], *, begins: bool | None = None) -> Counter[str]:
+    """Counts the words within tokens: the first of each alone with `begins`, all others without, and all with None."""
+    words: Counter[str] = Counter()
+    for token, count in tokens.items():
+        spaced = re.sub(UNSPACED, " ", token) if find_unspaced(token) else token
+        found = [word for word in choose_word_pattern(spaced).findall(spaced) if word[0].isalpha()]
+        for word in found if begins is None else found[:1] if begins else found[1:]:
+            words[word] += count
+    return words
+
+
+def spell_forms(key: str, forms: Counter[str]) -> list[str]:
+    """Returns the cased forms as the file writes them; none for a word that is always in lower case."""
+    if set(forms) <= {key}:
+        return []
+    names = {change(key): name for name, change in reversed(SPECIAL_FORMS.items())}
+    best = sorted(forms.items(), key=lambda form: (-form[1], form[0]))
+    return [f"{names.get(form, form)}:{count}" for form, count in best]
+
+
+def choose_least_count(tables: Iterable[Sequence[WordLine]]) -> int:
+    """Returns how often a word must occur so that all words that do fit into SIZE bytes."""
+    sizes: Counter[int] = Counter()
+    for table in tables:
+        for line in table:
+            sizes[line.total] += len(line.text.encode()) + 1
+    left, least = SIZE, 1
+    for count in sorted(sizes, reverse=True):
+        left -= sizes[count]
+        if left < 0:
+            return count + 1
+    return least
+
+
+def describe_side(counts: TextCounts, marks: MarkCounts, index: int, least_count: int) -> dict[str, Any]:
+    """Returns what the first line says of a side; `index` is its place in the pairs of `marks`."""
+    characters = counts.count_characters().most_common(MOST_CHARACTERS)
+    cased = {start: count for start, count in counts.starts.items() if start.lower() != start.upper()}
+    capitals = sum(count for start, count in cased.items() if start != start.lower())
+    texts = max(1, len(counts.lengths))
+    return {
+        "characters": "".join(character for character, _ in characters),
+        "character_counts": [count for _, count in characters],
+        "least_count": least_count,
+        "texts": len(counts.lengths),
+        "initial_capitals": round(capitals / max(1, sum(cased.values())), 4),
+        "final_marks": {
+            end: round(count / texts, 4)
+            for end, count in counts.ends.most_common(20)
+            if end and not end.isalnum() and count >= texts / 1000
+        },
+        **{f"{kind}_mark": choose_mark(marks[kind], index) for kind in MARK_KINDS},
+        "mean_length": round(sum(counts.lengths) / texts, 2),
+        "longest": max(counts.lengths, default=0),
+    }
+
+
+def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:
+    """Returns the usual mark of a side; None without enough examples, or where most numbers have none."""
+    marks: Counter[str] = Counter()
+    for both, count in counts.items():
+        marks[both[index]] += count
+    best = max(marks, key=lambda mark: marks[mark], default="")
+    return best if best and marks[best] >= FEWEST_NUMBERS and 2 * marks[best] > marks.total() else None
+
+
+def count_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
+    """Adds to `marks` how numbers that both sides of a pair have, digit for digit, are written on each."""
+    for source, target in pairs:
+        if not (MARK_BETWEEN_DIGITS.search(source) or MARK_BETWEEN_DIGITS.search(target)):
+            continue
+        targets = find_numbers(target)
+        for digits, written in find_numbers(source).items():
+            for kind in MARK_KINDS:
+                both = (written[kind], targets.get(digits, written)[kind])
+                if digits in targets and any(both):
+                    marks[kind][both] += 1
+
+
+def find_numbers(text: str) -> dict[str, dict[str, str]]:
+    """Returns the marks of each number of a text by its digits, without thousands marks and with a decimal point."""
+    found = {}
+    for match in NUMBER_WITH_MARKS.finditer(text):
+        digits = re.sub(r"\D", "", match["whole"]) + ("." + match["fraction"] if match["decimal"] else "")
+        marks = {kind: match[kind] or "" for kind in MARK_KINDS}
+        found[digits] = {**marks, "thousands": " " if marks["thousands"] in tuple(SPACES) else marks["thousands"]}
+    return found
+
+
+def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int]) -> list[tuple[int, list[float]]]:
+    """Returns the length ratios of each class of source lengths, as `profile.LengthRatio` has them."""
+    lengths = np.array([source_lengths, target_lengths], dtype=float)
+    lengths = lengths[:, lengths.all(axis=0)]
+    ratios = lengths[1] / lengths[0]
+    result, rest = [], np.ones(len(ratios), dtype=bool)
+    for limit in (*RATIO_CLASSES, LONGEST):
+        rows = rest & (lengths[0] <= limit)
+        if rows.sum() >= (1 if limit == LONGEST else FEWEST_PAIRS):
+            result.append((limit, describe_ratios(ratios[rows])))
+            rest &= ~rows
+    return result
+
+
+def describe_ratios(ratios: np.ndarray[Any, Any]) -> list[float]:
+    lowest, highest = np.quantile(ratios, (0.001, 0.999))
+    return [round(float(value), 3) for value in (ratios.mean(), np.log(ratios).std(), lowest, highest)]

@@ -1,0 +1,127 @@
+"""What the profile of a training text says of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.text import profile_building
+from nmt_cli.text.profile import CorpusProfile, TextProfile
+from nmt_cli.text.profile_building import build_profile
+
+PAIRS = [
+    ("We saw Ann in Rome. It rained.", "Wir sahen Anna in Rom. Es regnete."),
+    ("Ann's sister likes TV, too.", "Annas Schwester mag Fernsehen auch."),
+    ("I know that I may go in May.", "Ich weiß, dass ich im Mai gehen darf."),
+    ("You may, you may!", "Du darfst, du darfst!"),
+    ("Thanks", "Danke"),
+]
+
+
+def profile_of(pairs: list[tuple[str, str]], *, has_pictures: bool = False) -> CorpusProfile:
+    return CorpusProfile.parse(build_profile(pairs, has_pictures=has_pictures))
+
+
+def source_of(pairs: list[tuple[str, str]]) -> TextProfile:
+    source = profile_of(pairs).source
+    assert source is not None
+    return source
+
+
+def test_words_are_counted_in_any_case() -> None:
+    source = source_of(PAIRS)
+    words = ("ann", "ANN", "May", "may", "rained", "zebra", "")
+    assert [source.count_word(word) for word in words] == [1, 1, 4, 4, 1, 0, 0]
+    assert [source.count_form(word) for word in ("May", "may", "MAY")] == [1, 3, 0]
+
+
+def test_the_usual_case_of_a_word_is_that_within_sentences() -> None:
+    source = source_of(PAIRS)
+    usual = {word: source.usual_case(word) for word in ("ROME", "tv", "i", "MAY", "go")}
+    assert usual == {"ROME": "Rome", "tv": "TV", "i": "I", "MAY": "may", "go": "go"}
+
+
+def test_a_word_that_only_begins_sentences_has_no_usual_case() -> None:
+    source = source_of(PAIRS)
+    assert source.usual_case("thanks") is source.usual_case("IT") is None
+    assert source.count_word("thanks") == source.count_word("it") == 1
+
+
+def test_a_compound_is_as_frequent_as_its_rarest_part() -> None:
+    source = source_of(PAIRS)
+    assert source.count_word("May-go") == 1 and source.count_word("Rome's") == 0
+
+
+def test_a_word_of_a_script_without_spaces_is_as_frequent_as_its_rarest_character() -> None:
+    target = profile_of([("Yes.", "はい。"), ("No.", "いいえ。")]).target
+    assert target.count_word("はい") == 1 and target.count_word("いい") == 3 and target.count_word("猫") == 0
+
+
+def test_characters_marks_and_lengths_are_those_of_the_text() -> None:
+    profile = profile_of(PAIRS)
+    assert profile.target.characters == set("".join(target for _, target in PAIRS))
+    assert profile.target.character_counts["ß"] == 1
+    assert profile.target.final_marks == {".": 0.6, "!": 0.2}
+    assert profile.target.initial_capitals == 1
+    assert profile.target.longest == max(len(target) for _, target in PAIRS)
+
+
+@given(st.lists(st.tuples(st.text("aZ é.\u4e00", min_size=1), st.text("bß!1 ", min_size=1)), min_size=1))
+def test_every_character_of_normalised_text_is_known(pairs: list[tuple[str, str]]) -> None:
+    pairs = [(" ".join(source.split()), " ".join(target.split())) for source, target in pairs]
+    profile = profile_of(pairs)
+    assert profile.source is not None
+    assert profile.source.character_counts == Counter("".join(source for source, _ in pairs))
+    assert profile.target.character_counts == Counter("".join(target for _, target in pairs))
+
+
+def test_numbers_show_how_each_side_writes_them() -> None:
+    pairs = [
+        *[(f"It costs {number}.5 euros.", f"Es kostet {number},5 Euro.") for number in range(4)],
+        *[(f"It costs {number},000 euros.", f"Es kostet {number}.000 Euro.") for number in range(1, 5)],
+        ("At 2.30", "Um 2:30"),
+    ]
+    profile = profile_of(pairs)
+    assert profile.source is not None
+    assert (profile.source.decimal_mark, profile.source.thousands_mark) == (".", ",")
+    assert (profile.target.decimal_mark, profile.target.thousands_mark) == (",", ".")
+    assert profile.marks.find_target_decimal(".") == "," and profile.marks.find_target_thousands(",") == "."
+    assert profile.marks.find_target_decimal(",") is None
+
+
+def test_dates_times_and_addresses_show_no_marks() -> None:
+    text = "On 5.1.2003 at 10:30.15 from 192.168.0.1, version 1.2.3."
+    profile = profile_of([(text, text)] * 5)
+    assert profile.marks.decimal == profile.marks.thousands == {}
+
+
+def test_length_ratios_are_those_of_sources_of_a_similar_length() -> None:
+    pairs = [("a" * 4, "b" * 8)] * 300 + [("a" * 50, "b" * 50)] * 300
+    profile = profile_of(pairs)
+    short, long = profile.find_ratio(3), profile.find_ratio(70)
+    assert short is not None and long is not None
+    assert (short.lowest, short.mean, short.highest, short.spread) == (2, 2, 2, 0)
+    assert long.mean == 1
+
+
+def test_the_sources_of_captions_have_no_profile() -> None:
+    profile = profile_of([("a.jpg", "A dog.")], has_pictures=True)
+    assert profile.source is None and profile.target.count_word("dog") == 1 and profile.find_ratio(5) is None
+
+
+def test_rare_words_make_room_and_this_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [("often often", f"rare{number}") for number in range(50)]
+    assert source_of(pairs).has_all_words
+    monkeypatch.setattr(profile_building, "SIZE", 200)
+    profile = profile_of(pairs)
+    assert not profile.target.has_all_words and len(profile.target.words) == 0
+    assert profile.source is not None and profile.source.count_word("often") == 100
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 99}', "no JSON"])
+def test_what_is_no_profile_is_refused(content: str) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        CorpusProfile.parse(content)
