@@ -59,7 +59,7 @@ class NumberMarks(NamedTuple):
         return find_usual_mark(self.thousands, mark)
 
 
-class WordTable:
+class WordCounts:
     """The words of one side in the lines of the file, sorted by code points; a word is found by bisection."""
 
     def __init__(self, text: str, least_count: int) -> None:
@@ -88,7 +88,7 @@ class TextProfile(NamedTuple):
 
     characters: frozenset[str]  # all that occur
     character_counts: Mapping[str, int]
-    words: WordTable
+    words: WordCounts
     texts: int
     initial_capitals: float  # share of the texts that begin with a capital, of those that begin with a cased letter
     final_marks: Mapping[str, float]  # the share of texts that ends with a mark, by mark; the others end with a letter
@@ -171,7 +171,7 @@ def parse_side(values: Mapping[str, Any], words: str) -> TextProfile:
     return TextProfile(
         characters=frozenset(counts),
         character_counts=counts,
-        words=WordTable(words, values.pop("least_count")),
+        words=WordCounts(words, values.pop("least_count")),
         **values,
     )
 
