@@ -124,8 +124,8 @@ def split_tokens(tokens: Counter[str], *, begins: bool | None = None) -> Counter
     words: Counter[str] = Counter()
     for token, count in tokens.items():
         spaced = re.sub(UNSPACED, " ", token) if find_unspaced(token) else token
-        found = [word for word in choose_word_pattern(spaced).findall(spaced) if word[0].isalpha()]
-        for word in found if begins is None else found[:1] if begins else found[1:]:
+        matched = [word for word in choose_word_pattern(spaced).findall(spaced) if word[0].isalpha()]
+        for word in matched if begins is None else matched[:1] if begins else matched[1:]:
             words[word] += count
     return words
 
@@ -200,12 +200,12 @@ def count_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
 
 def find_numbers(text: str) -> dict[str, dict[str, str]]:
     """Returns the marks of each number of a text by its digits, without thousands marks and with a decimal point."""
-    found = {}
+    numbers = {}
     for match in NUMBER_WITH_MARKS.finditer(text):
         digits = re.sub(r"\D", "", match["whole"]) + ("." + match["fraction"] if match["decimal"] else "")
         marks = {kind: match[kind] or "" for kind in MARK_KINDS}
-        found[digits] = {**marks, "thousands": " " if marks["thousands"] in tuple(SPACES) else marks["thousands"]}
-    return found
+        numbers[digits] = {**marks, "thousands": " " if marks["thousands"] in tuple(SPACES) else marks["thousands"]}
+    return numbers
 
 
 def measure_ratios(source_lengths: Sequence[int], target_lengths: Sequence[int]) -> list[tuple[int, list[float]]]:
