@@ -108,7 +108,7 @@ def describe_words(counts: TextCounts) -> list[WordLine]:
     forms: dict[str, Counter[str]] = {}
     for word, count in inner.items():
         forms.setdefault(word.lower(), Counter())[word] += count
-    totals = Counter({key: each.total() for key, each in forms.items()})
+    totals = Counter({key: forms_of_word.total() for key, forms_of_word in forms.items()})
     for word, count in initial.items():
         totals[word.lower()] += count
         if word.lower() not in inner and word != word.lower():
