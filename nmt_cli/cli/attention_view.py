@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from nmt_cli.cli.open_model import open_translator
-from nmt_cli.cli.render import Screen
+from nmt_cli.cli.render import Screen, print_lines
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineConfig, ModelRequest
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 from nmt_cli.translation.word_alignment import find_links
@@ -68,7 +69,7 @@ class AttentionRequest:
             raise OptionError("the sentence is empty", hint='write it in quotes: nmt visualize "where is the station?"')
         if targets and len(targets) != len(sentences):
             raise OptionError(
-                f"{len(targets)} --target for {len(sentences)} sentences",
+                f"{len(targets)} --target for {format_count(len(sentences), 'sentence')}",
                 hint="give one per sentence, in the same order",
             )
         if not all(target.strip() for target in targets):
@@ -123,7 +124,7 @@ def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig,
         else:
             draw_pictures(translations, request, output, screen, are_pictures=are_pictures)
     if request.gold is not None:
-        typer.echo(score_alignment(translations, request.gold))
+        print_lines([score_alignment(translations, request.gold)])
 
 
 def describe_files(output: Path, translations: Sequence[Translation]) -> str:
@@ -175,7 +176,9 @@ def print_drawings(translations: Sequence[Translation], request: AttentionReques
             typer.echo("")
         matrix = label_attention(translation, merge=request.merge)
         drawing = draw_on_terminal(matrix, request, width)
-        typer.echo("\n".join([matrix.source_text, matrix.target_text, "", *drawing, measure]))
+        print_lines([matrix.source_text, matrix.target_text, ""])
+        typer.echo("\n".join(drawing))  # of this width already
+        print_lines([measure])
 
 
 def draw_on_terminal(matrix: LabelledAttention, request: AttentionRequest, width: int) -> list[str]:
@@ -262,5 +265,5 @@ def score_alignment(translations: Sequence[Translation], path: Path) -> str:
     near = sum(map(compute_diagonal_share, matrices)) / len(matrices)
     return (
         f"alignment error rate {100 * rate:.1f} %   attention entropy {bits:.2f} bits per word   "
-        f"{near:.0%} near the diagonal   ({len(gold):,} sentences, each word's strongest link)"
+        f"{near:.0%} near the diagonal   ({format_count(len(gold), 'sentence')}, each word's strongest link)"
     )

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import typer
-
 from nmt_cli.cli.attention_view import TERMINAL, warn_of_glyphs
 from nmt_cli.cli.open_model import add_stored_pictures, open_translator
-from nmt_cli.cli.render import Screen, show_sentence_progress
+from nmt_cli.cli.render import Screen, print_lines, show_sentence_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
@@ -26,7 +24,7 @@ def show_chart(
     """Prints a chart as lines of text, or writes it as pictures, or both."""
     for output in outputs or (TERMINAL,):
         if output == TERMINAL:
-            typer.echo("\n".join(lines()))
+            print_lines(lines())
             continue
         missing = draw(output)
         screen.say(f"{output} written")
@@ -103,7 +101,8 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
         index = open_index(translator, corpus, model, progress)
     rankings = index.find_nearest(encode_lines(translator, sentences), pairs, number)
     for sentence, ranking in zip(sentences, rankings, strict=True):
-        typer.echo(replace_controls(sentence))
+        print_lines([replace_controls(sentence)])
         for match in ranking:
-            typer.echo(f"  {match.similarity:5.2f}  {match.line:>8,}  {match.pair.source}  ->  {match.pair.target}")
+            pair = replace_controls(f"{match.pair.source}  ->  {match.pair.target}")
+            print_lines([f"  {match.similarity:5.2f}  {match.line:>8,}  {pair}"])
     screen.say(f"columns: similarity of the encoder states, line of {data / 'train.tsv'}")

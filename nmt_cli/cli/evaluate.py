@@ -10,7 +10,7 @@ import typer
 
 from nmt_cli.cli.completion import complete_metrics
 from nmt_cli.cli.options import DataOption, ExplicitOptions, ModelOption, Quiet, option_fields, with_settings
-from nmt_cli.cli.render import Screen, show_evaluation_context
+from nmt_cli.cli.render import Screen, print_lines, show_evaluation_context
 from nmt_cli.cli.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report
@@ -152,8 +152,7 @@ def print_derivation(metric: list[str] | None, pair: tuple[str, str], scores: Sc
     from nmt_cli.evaluation.analysis.explain import explain_metrics
     from nmt_cli.visuals.labels import replace_controls
 
-    for line in explain_metrics(resolve_names(metric or EXPLAINED), *pair, scores):
-        typer.echo(replace_controls(line))
+    print_lines(map(replace_controls, explain_metrics(resolve_names(metric or EXPLAINED), *pair, scores)))
 
 
 def print_scores(outcome: Outcome, inputs: EvaluationInputs, *, json_wanted: bool, profile: bool) -> None:
@@ -163,12 +162,11 @@ def print_scores(outcome: Outcome, inputs: EvaluationInputs, *, json_wanted: boo
             json.dumps(report.make_report_json(outcome.report, inputs.option_values), ensure_ascii=False, indent=2)
         )
         return
-    for line in report.format_report(outcome.report):
-        typer.echo(line)
+    print_lines(report.format_report(outcome.report))
     if profile and outcome.report.profile is not None:
         from nmt_cli.evaluation.analysis.profile import format_profile
 
-        typer.echo("\n".join(["", *format_profile(outcome.report.profile)]))
+        print_lines(["", *format_profile(outcome.report.profile)])
 
 
 def write_sentences(evaluation: report.Report, path: Path) -> None:

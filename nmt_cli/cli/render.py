@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TextIO, TypeGuard
 
 import typer
+
+from nmt_cli.text.wrapping import format_count, wrap_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,13 +45,19 @@ class Screen:
         return Console(stderr=True, highlight=False, markup=False, emoji=False, quiet=self.quiet)
 
     @property
+    def width(self) -> int | None:
+        """The columns of the terminal; None for a file or a pipe."""
+        return find_width(sys.stderr)
+
+    @property
     def live(self) -> bool:
         """Whether progress may be drawn and redrawn in place."""
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal
 
     def say(self, text: str, *, style: str | None = None) -> None:
+        """Prints lines, wrapped at words where they go to a terminal."""
         if not self.quiet:
-            self.console.print(text, style=style, soft_wrap=True)
+            self.console.print("\n".join(wrap_for(sys.stderr, text)), style=style, soft_wrap=True)
 
     def say_detail(self, text: str) -> None:
         """Prints a line with --verbose alone."""
@@ -70,9 +79,35 @@ class Screen:
 
 def print_error(message: str, hint: str) -> None:
     """Prints the two lines of an error, without rich: an error must not wait for an import, nor fail in one."""
-    typer.secho(f"error: {message}", err=True, fg=typer.colors.RED)
+    typer.secho("\n".join(wrap_for(sys.stderr, f"error: {message}")), err=True, fg=typer.colors.RED)
     if hint:
-        typer.secho(f"hint: {hint}", err=True)
+        typer.secho("\n".join(wrap_for(sys.stderr, f"hint: {hint}")), err=True)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Prints lines to standard output, wrapped at words where it is a terminal."""
+    for line in lines:
+        typer.echo("\n".join(wrap_for(sys.stdout, line)))
+
+
+def wrap_for(stream: TextIO, text: str) -> list[str]:
+    """Returns the lines of `text` as they are printed to this stream."""
+    width = find_width(stream)
+    return text.split("\n") if width is None else wrap_text(text, width)
+
+
+def find_width(stream: TextIO) -> int | None:
+    """Returns the columns of COLUMNS, or of the terminal that the stream is; None for a file or a pipe.
+
+    Nothing is wrapped there, so that a program finds each message on one line.
+    """
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
+    except (OSError, ValueError):  # no terminal after all, or a closed stream
+        return None
 
 
 class StepBar:
@@ -192,13 +227,13 @@ def show_prepared_corpus(screen: Screen, report: PrepareReport) -> None:
     names = list(manifest.inputs)
     name = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     languages = f"{manifest.source_language} -> {manifest.target_language}"
-    screen.say(f"{name}: {counts.read:,} pairs {languages}, prepared in {report.seconds:.1f} s")
+    screen.say(f"{name}: {format_count(counts.read, 'pair')} {languages}, prepared in {report.seconds:.1f} s")
     dropped = ", ".join(f"{number:,} {reason}" for reason, number in counts.dropped.items() if number)
     total = sum(counts.dropped.values())
     why = f": {dropped}   -> {directory / 'rejected.tsv.gz'}" if total else ""
     screen.say(f"  kept {counts.kept:,}   dropped {total:,}{why}")
     if counts.more_columns:
-        lines = "1 line has" if counts.more_columns == 1 else f"{counts.more_columns:,} lines have"
+        lines = format_count(counts.more_columns, "line has", "lines have")
         screen.warn(f"{lines} more than two columns; the first two were used")
     show_findings(screen, manifest.findings)
     show_split_and_subwords(screen, manifest)
@@ -245,7 +280,8 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     screen.say(f"  split    {splits}     no {unit} appears in two splits{leak_note}")
     if counts.repeated:
         screen.say(f"           {counts.repeated:,} of the training pairs are repetitions, by weight")
-    screen.say_detail(f"           {leak.groups:,} groups of connected pairs, the largest of {leak.largest_group:,}")
+    groups = format_count(leak.groups, "group")
+    screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
     if not is_text(manifest.source):
         screen.say(f"  pictures {describe_pictures(manifest.source)}")
     screen.say(f"  subwords {describe_subwords(manifest)}")

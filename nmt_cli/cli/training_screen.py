@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen, StepBar
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
@@ -17,11 +18,40 @@ if TYPE_CHECKING:
     from nmt_cli.training.run import TrainReport
 
 
+class TableColumn(NamedTuple):
+    heading: str
+    width: int
+    rank: int  # of the columns, which is shown first where there is no room for all
+
+
+COLUMNS = (
+    TableColumn("epoch", 7, 1),
+    TableColumn("loss", 8, 5),
+    TableColumn("dev loss", 10, 2),
+    TableColumn("ppl", 9, 7),
+    TableColumn("acc", 7, 8),
+    TableColumn("BLEU", 7, 3),
+    TableColumn("chrF", 7, 6),
+    TableColumn("tok/s", 9, 9),
+    TableColumn("time", 8, 4),
+)
+NOTE = 7  # columns of a terminal for the note that an epoch is the best
+
+
+def choose_columns(width: int | None) -> list[TableColumn]:
+    """Returns the columns of the table that fit this width together, the most important ones first; None: all."""
+    free = sum(column.width for column in COLUMNS) if width is None else width - NOTE
+    chosen: list[TableColumn] = []
+    for column in sorted(COLUMNS, key=lambda column: column.rank):
+        free -= column.width
+        if free < 0:
+            break
+        chosen.append(column)
+    return sorted(chosen, key=COLUMNS.index)
+
+
 class TrainingScreen(Watcher):
     """Shows a training: a header, a bar while it runs (on a terminal), and one line per epoch."""
-
-    HEADINGS = ("epoch", "loss", "dev loss", "ppl", "acc", "BLEU", "chrF", "tok/s", "time")
-    WIDTHS = (7, 8, 10, 9, 7, 7, 7, 9, 8)
 
     def __init__(self, screen: Screen, stop: Callable[[], bool]) -> None:
         self.screen = screen
@@ -39,8 +69,11 @@ class TrainingScreen(Watcher):
         weights = f"{info.weights / 1e6:.1f} M weights"
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
         self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
-        self.screen.say(f"{info.pairs:,} pairs, {info.steps_per_epoch:,} steps per epoch, {info.epochs} epochs")
-        self.screen.say("".join(text.rjust(width) for text, width in zip(self.HEADINGS, self.WIDTHS, strict=True)))
+        self.screen.say(
+            f"{format_count(info.pairs, 'pair')}, {format_count(info.steps_per_epoch, 'step')} per epoch, "
+            f"{format_count(info.epochs, 'epoch')}"
+        )
+        self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
         if self.screen.live:
             self.bar = StepBar(
                 self.screen, f"epoch 1/{info.epochs}", "compiling the training step", info.steps_per_epoch
@@ -49,7 +82,8 @@ class TrainingScreen(Watcher):
     def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
         for record in records:
             self.show_row(record)
-        done = f"{step:,} steps of epoch {epoch}" if step else f"epoch {epoch - 1}" if epoch > 1 else "nothing"
+        steps = f"{format_count(step, 'step')} of epoch {epoch}"
+        done = steps if step else f"epoch {epoch - 1}" if epoch > 1 else "nothing"
         self.screen.say(f"      resumed: {done} done", style="dim")
 
     def report_step(self, status: StepStatus) -> None:
@@ -78,20 +112,23 @@ class TrainingScreen(Watcher):
 
     def show_row(self, record: EpochRecord) -> None:
         """Prints the line of one epoch."""
-        values = (
-            f"{record.epoch}",
-            f"{record.loss:.2f}",
-            f"{record.dev_loss:.2f}",
-            f"{record.perplexity:.1f}",
-            f"{record.accuracy:.1f}",
-            f"{record.bleu:.1f}",
-            f"{record.chrf:.1f}",
-            f"{record.tokens_per_second:,.0f}",
-            format_time(record.seconds),
-        )
+        values = {
+            "epoch": f"{record.epoch}",
+            "loss": f"{record.loss:.2f}",
+            "dev loss": f"{record.dev_loss:.2f}",
+            "ppl": f"{record.perplexity:.1f}",
+            "acc": f"{record.accuracy:.1f}",
+            "BLEU": f"{record.bleu:.1f}",
+            "chrF": f"{record.chrf:.1f}",
+            "tok/s": f"{record.tokens_per_second:,.0f}",
+            "time": format_time(record.seconds),
+        }
         note = ("   best" if record.best else "") + ("" if record.complete else "   part of the epoch")
-        row = "".join(text.rjust(width) for text, width in zip(values, self.WIDTHS, strict=True))
-        self.screen.say(row + note)
+        self.screen.say(self.format_row(values) + note)
+
+    def format_row(self, texts: Mapping[str, str]) -> str:
+        """Returns a line of the table, with those columns for which the terminal has room."""
+        return "".join(texts[column.heading].rjust(column.width) for column in choose_columns(self.screen.width))
 
     def show_summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
         """Prints what was made, how good it is, and the next command.

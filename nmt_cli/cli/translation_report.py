@@ -14,6 +14,7 @@ from nmt_cli.cli.render import Screen
 from nmt_cli.documents.document import Document
 from nmt_cli.jobs.job import Executor
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class TranslationReport:
 
 def count_things(number: int, thing: str) -> str:
     """Returns "1 sentence was" or "2 sentences were"."""
-    return f"1 {thing} was" if number == 1 else f"{number:,} {thing}s were"
+    return format_count(number, f"{thing} was", f"{thing}s were")
 
 
 def show_notes(screen: Screen, documents: Sequence[Document], executor: Executor) -> None:
@@ -99,5 +100,5 @@ def show_notes(screen: Screen, documents: Sequence[Document], executor: Executor
         for note, count in document.notes.items():
             screen.warn(f"{note}: {count:,}")
     if executor.replacements:
-        workers = "1 worker" if executor.replacements == 1 else f"{executor.replacements:,} workers"
+        workers = format_count(executor.replacements, "worker")
         screen.warn(f"{workers} died and had to be replaced; the lines in progress were translated again")

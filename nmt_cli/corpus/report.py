@@ -10,6 +10,7 @@ from pathlib import Path
 from nmt_cli import files
 from nmt_cli.corpus.manifest import Finding, Manifest, PictureStatistics
 from nmt_cli.errors import OptionError
+from nmt_cli.text.wrapping import format_count
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -61,10 +62,10 @@ def format_summary(manifest: Manifest | None) -> list[str]:
     counts, leak = manifest.counts, manifest.leak
     rows = {
         "inputs": ", ".join(manifest.inputs),
-        "read": f"{counts.read:,} pairs",
-        "kept": f"{counts.kept:,} pairs",
+        "read": format_count(counts.read, "pair"),
+        "kept": format_count(counts.kept, "pair"),
         **{f"dropped: {name}": f"{number:,}" for name, number in counts.dropped.items() if number},
-        **{split: f"{number:,} pairs" for split, number in counts.splits.items()},
+        **{split: format_count(number, "pair") for split, number in counts.splits.items()},
         "a random split would have leaked": f"{leak.test_sources_by_rows:.1%} of the test sources, "
         f"{leak.test_targets_by_rows:.1%} of the test targets",
     }

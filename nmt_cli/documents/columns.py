@@ -13,6 +13,7 @@ from typing import NoReturn
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.columns import find_column, is_name
+from nmt_cli.text.wrapping import format_count
 
 LINE_BREAKS = re.compile(r"[\r\n]+")
 SURROGATES = re.compile("[\ud800-\udfff]")
@@ -64,7 +65,7 @@ def name_new_column(source: DocumentSource, existing: Sequence[str]) -> str:
 
 def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:
     """Raises DataError for a row of `count` fields that has no field for the text, whose `column` is counted from 0."""
-    columns = "1 column" if count == 1 else f"{count:,} columns"
+    columns = format_count(count, "column")
     source.refuse(line, f"{columns}; there is no column {column + 1}", SHORT_ROW)
 
 

@@ -22,6 +22,7 @@ from nmt_cli.evaluation.metrics.registry import FORCED, measure_all
 from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class TranslatedText:
     @property
     def warnings(self) -> list[str]:
         """Why the scores of these translations may mislead."""
-        number = "1 translation was" if self.truncated == 1 else f"{self.truncated:,} translations were"
+        number = format_count(self.truncated, "translation was", "translations were")
         limit = f"{number} truncated at {describe_limits(self.search.max_length)}"
         return [*filter(None, (self.truncated_sources, limit if self.truncated else ""))]
 

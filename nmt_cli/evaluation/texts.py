@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
 from nmt_cli.text.stream import decode_lines
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -49,7 +50,8 @@ def read_references(path: Path) -> list[list[str]]:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise DataError(
-                f"{path}, line {number:,}: {len(row)} columns, but the lines before it have {len(rows[0])}",
+                f"{path}, line {number:,}: {format_count(len(row), 'column')}, "
+                f"but the lines before it have {len(rows[0])}",
                 hint="each column of a .tsv holds one reference of every sentence",
             )
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
@@ -75,7 +77,7 @@ def check_count(name: Path | str, lines: int, other: Path | str, count: int) -> 
     """Raises DataError, naming both numbers, unless the two files have the same number of lines."""
     if lines != count:
         raise DataError(
-            f"{name}: {lines:,} lines, {other}: {count:,}",
+            f"{name}: {format_count(lines, 'line')}, {other}: {count:,}",
             hint="the files must have one sentence per line, in the same order",
         )
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from nmt_cli.text.wrapping import format_count
+
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
@@ -48,7 +50,7 @@ class SourceCuts:
         """The warning, without a full stop; empty if nothing was truncated."""
         if not self.count:
             return ""
-        texts = f"1 {self.thing} has" if self.count == 1 else f"{self.count:,} {self.thing}s have"
+        texts = format_count(self.count, f"{self.thing} has", f"{self.thing}s have")
         return (
             f"{texts} a sentence longer than --max-source-length {self.read:,}, which was truncated; "
             f"the first is {self.thing} {self.first:,}, with one of {self.positions:,} source tokens"

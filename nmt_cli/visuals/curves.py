@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import (
     BLUE,
     FAINT,
@@ -111,7 +112,7 @@ def label_losses(axes: Any) -> None:
 
 def format_curves(history: History) -> list[str]:
     """Returns the curves as lines for a terminal: a sparkline each, with its first and last value."""
-    lines = [f"{len(history)} epochs" if len(history) > 1 else "1 epoch"]
+    lines = [format_count(len(history), "epoch")]
     for key, name in zip(REQUIRED_KEYS[1:], ("loss", "dev loss", "dev BLEU", "dev chrF", "learning rate"), strict=True):
         values = [float(record[key]) for record in history]
         lines.append(f"{name:<14}{draw_sparkline(values)}   {values[0]:.4g} -> {values[-1]:.4g}")

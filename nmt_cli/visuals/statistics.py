@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import (
     BLUE,
     FAINT,
@@ -72,7 +73,7 @@ def plot_frequencies(axes: Any, statistics: CorpusStatistics) -> None:
     style_axes(axes, "frequency of words by rank")
     for side, (colour, dashes, height) in zip((statistics.source, statistics.target), STYLES, strict=True):
         axes.plot(range(1, len(side.frequencies) + 1), side.frequencies, color=colour, linestyle=dashes)
-        name = f"{side.language}, {len(side.frequencies):,} words, {side.once_share:.0%} once"
+        name = f"{side.language}, {format_count(len(side.frequencies), 'word')}, {side.once_share:.0%} once"
         add_inside_label(axes, height, colour, name)
     axes.set_xscale("log")
     axes.set_yscale("log")

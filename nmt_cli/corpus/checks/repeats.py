@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs
+from nmt_cli.text.wrapping import format_count
 
 KeyArray = NDArray[np.uint64]
 
@@ -64,7 +65,7 @@ class ManyTargets(CorpusCheck):
         rows = np.zeros(len(pairs), dtype=np.bool_)
         rows[candidates] = counts[numbers] > 1
         sources, most = int((counts > 1).sum()), int(counts.max(initial=0))
-        return CheckResult(rows, f"{sources:,} sources, with up to {most:,} targets")
+        return CheckResult(rows, f"{format_count(sources, 'source')}, with up to {most:,} targets")
 
 
 def find_repeated(keys: Sequence[NDArray[np.uint32] | KeyArray], candidates: BoolArray) -> BoolArray:

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.errors import DataError
+from nmt_cli.text.wrapping import format_count
 
 
 class ParallelReader(Reader):
@@ -37,6 +38,6 @@ class ParallelReader(Reader):
         shifts = find_shifts(*lengths)
         where = f"the lines seem to be shifted from about line {shifts[0].first + 1:,} on" if shifts else ""
         raise DataError(
-            f"{first.name} has {first.lines_seen:,} lines, {second.name} has {second.lines_seen:,}",
+            f"{first.name} has {format_count(first.lines_seen, 'line')}, {second.name} has {second.lines_seen:,}",
             hint=where or "the files must match line by line; one of them is truncated or has extra lines",
         )

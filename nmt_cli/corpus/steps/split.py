@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.text.wrapping import format_count
 
 STRATA = 10  # of sentence length
 COUNT = re.compile(r"\d{1,12}")
@@ -155,7 +156,7 @@ def choose_sizes(
         else:
             problem = f"and {held_out:,} of them would be held out, more than half"
         raise DataError(
-            f"{where}: {format_count(pairs)} can be used, {problem}",
+            f"{where}: {format_count(pairs, 'pair')} can be used, {problem}",
             hint="choose smaller splits with --dev and --test, or add pairs" if dev or test else "add pairs",
         )
     return Sizes(**sizes)
@@ -226,17 +227,12 @@ def fill_quota(candidates: IntArray, group_sizes: IntArray, size: int) -> list[i
 
 def refuse_connected(where: str, pairs: int, groups: int) -> NoReturn:
     """Raises DataError for pairs that share too many sentences to be split."""
-    number = "one group" if groups == 1 else f"{groups:,} groups"
+    number = "one group" if groups == 1 else format_count(groups, "group")
     raise DataError(
-        f"{where}: {format_count(pairs)} share so many sentences that they form {number}, "
+        f"{where}: {format_count(pairs, 'pair')} share so many sentences that they form {number}, "
         "too few or too large to split",
         hint="add pairs with other sentences, or choose larger splits with --dev and --test",
     )
-
-
-def format_count(pairs: int) -> str:
-    """Returns a number of pairs with its noun."""
-    return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
 
 
 def measure_leak(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: int) -> Leak:

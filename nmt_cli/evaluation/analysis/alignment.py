@@ -14,6 +14,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.texts import read_sentences
+from nmt_cli.text.wrapping import format_count
 
 WordLink = tuple[int, int]  # source word, target word, from 0
 
@@ -59,7 +60,7 @@ def read_links(path: Path, sentences: int) -> list[GoldAlignment]:
     lines = read_sentences(path)
     if len(lines) != sentences:
         raise DataError(
-            f"{path} has {len(lines):,} lines for {sentences:,} sentences",
+            f"{path} has {format_count(len(lines), 'line')} for {format_count(sentences, 'sentence')}",
             hint="each line holds the links of one sentence",
         )
     return [parse_line(line, f"{path}, line {number:,}") for number, line in enumerate(lines, start=1)]

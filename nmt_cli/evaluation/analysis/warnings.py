@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
 from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.wrapping import format_count
 
 RELIABLE_SENTENCES = 100  # with fewer, the interval of BLEU is wider than most differences that are worth reporting
 TOKENISED_END = re.compile(r"\S \.$")
@@ -22,7 +23,8 @@ def list_warnings(
     """Returns a message for each reason to doubt the scores of the metrics `names`."""
     warnings = []
     if len(hypotheses) < RELIABLE_SENTENCES:
-        warnings.append(f"only {len(hypotheses)} sentences: scores of fewer than {RELIABLE_SENTENCES} are unreliable")
+        number = format_count(len(hypotheses), "sentence")
+        warnings.append(f"only {number}: scores of fewer than {RELIABLE_SENTENCES} are unreliable")
     first = [alternatives[0] for alternatives in references]
     warnings += check_references(first, config)
     if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -82,7 +83,8 @@ def check_pairing(hypotheses: Hypotheses, references: References) -> None:
     """
     if len(hypotheses) != len(references):
         raise DataError(
-            f"{len(hypotheses):,} hypotheses cannot be scored against the references of {len(references):,} sentences",
+            f"{format_count(len(hypotheses), 'hypothesis', 'hypotheses')} cannot be scored against the references of "
+            f"{format_count(len(references), 'sentence')}",
             hint="each hypothesis needs its own references, in the same order",
         )
     if not hypotheses:
@@ -92,7 +94,8 @@ def check_pairing(hypotheses: Hypotheses, references: References) -> None:
         raise DataError("sentence 1 has no reference")
     for number, count in enumerate(counts, start=1):
         if count != counts[0]:
-            raise DataError(f"sentence {number:,} has {count} references, but those before it have {counts[0]}")
+            amount = format_count(count, "reference")
+            raise DataError(f"sentence {number:,} has {amount}, but those before it have {counts[0]}")
 
 
 def transpose_references(references: References) -> list[list[str]]:

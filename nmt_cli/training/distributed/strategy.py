@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from nmt_cli.cores import count_cores
 from nmt_cli.errors import OptionError
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.distributed.cluster import ProcessCluster, SingleProcess
 from nmt_cli.training.distributed.process import ProcessRole
@@ -52,7 +53,7 @@ def describe_devices(strategy: tf.distribute.Strategy, role: ProcessRole) -> str
     """Returns the devices as people read them, such as "CPU, 2 cores"."""
     replicas: int = strategy.num_replicas_in_sync
     if role.processes > 1:
-        return f"{role.processes} processes, {replicas} devices"
+        return f"{role.processes} processes, {format_count(replicas, 'device')}"
     if tf.config.list_logical_devices("GPU"):
         return f"{replicas} GPU" + "s" * (replicas > 1)
     count = count_cores()

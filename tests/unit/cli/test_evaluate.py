@@ -171,7 +171,7 @@ def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) 
     result = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival])
     assert "difference +83.81, p = 0.0010 (paired bootstrap), p = 0.0001 (approximate randomisation)" in result.stdout
     short = write(tmp_path / "short", "ABC DEF\n")
-    assert ": 1 lines, the references: 100" in runner.invoke(app, ["evaluate", "--against", short]).stderr
+    assert ": 1 line, the references: 100" in runner.invoke(app, ["evaluate", "--against", short]).stderr
 
 
 def test_without_resamples_there_is_no_bootstrap(shouting: Shouting, tmp_path: Path) -> None:

@@ -64,5 +64,5 @@ def test_each_column_of_a_table_is_a_reference_beside_those_of_other_files(tmp_p
 
 def test_a_table_with_rows_of_unequal_width_is_refused_with_its_line(tmp_path: Path) -> None:
     table = write(tmp_path / "r.tsv", b"a\tb\nc\n")
-    with pytest.raises(DataError, match=r"r.tsv, line 2: 1 columns, but the lines before it have 2"):
+    with pytest.raises(DataError, match=r"r.tsv, line 2: 1 column, but the lines before it have 2"):
         read_files(write(tmp_path / "h", b"x\ny\n"), [table])

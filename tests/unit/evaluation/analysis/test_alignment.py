@@ -41,7 +41,7 @@ def test_pharaoh_lines_have_sure_and_possible_links(tmp_path: Path) -> None:
     assert not second.possible
 
 
-@pytest.mark.parametrize(("text", "said"), [("0-0\n0_1\n", "line 2: '0_1' is not a link"), ("0-0\n", "1 lines for 2")])
+@pytest.mark.parametrize(("text", "said"), [("0-0\n0_1\n", "line 2: '0_1' is not a link"), ("0-0\n", "1 line for 2")])
 def test_files_of_another_form_are_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "links.txt").write_text(text)
     with pytest.raises(DataError, match=said):

@@ -20,7 +20,7 @@ def test_nothing_to_score_is_refused(metric: str) -> None:
 
 
 def test_every_sentence_needs_as_many_references_as_the_first_and_at_least_one() -> None:
-    with pytest.raises(DataError, match="sentence 2 has 1 references, but those before it have 2"):
+    with pytest.raises(DataError, match="sentence 2 has 1 reference, but those before it have 2"):
         check_pairing(["a", "b"], [["a", "b"], ["c"]])
     with pytest.raises(DataError, match="sentence 1 has no reference"):
         check_pairing(["a"], [[]])
