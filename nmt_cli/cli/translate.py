@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import itertools
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -19,12 +17,12 @@ from nmt_cli.cli.open_model import open_translator
 from nmt_cli.cli.options import ExplicitOptions, ModelOption, Quiet, option_fields, with_settings
 from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.cli.terminal import prompt_for_lines
+from nmt_cli.cli.translation_files import STREAM, DocumentOpener, check_files, open_output
 from nmt_cli.cli.translation_report import TranslationReport, show_notes
-from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
-from nmt_cli.files import require_file, stage_file
+from nmt_cli.formats import TEXT
 from nmt_cli.jobs.executor import ExecutorConfig, open_executor
 from nmt_cli.jobs.job import Job, split_pair
 from nmt_cli.jobs.pipeline import translate_units
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelDirectory
     from nmt_cli.translation.result import Translation
 
-STREAM = Path("-")  # standard input or output
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -127,7 +124,8 @@ def translate(
     writer = Writer(layout, n_best, indent="  " if interactive else "")
     # 3. Open the input: documents, or a prompt.
     source = DocumentSource((), "standard input", document, model_directory.card.target_language, text.split_sentences)
-    documents = open_documents(paths, source, writer)
+    opener = DocumentOpener(source, writer.write, is_bare=writer.is_bare, announce=screen.say)
+    documents = opener.open_files(paths, output)
     if interactive:
         batches = prompt_for_lines(model_directory.card, screen, writer.write, document.errors)
     else:
@@ -136,7 +134,7 @@ def translate(
     request = ModelRequest(model, tuple(ensemble or ()), text, precision)
     job = Job(request, search, repair, score=score, opener=open_translator)
     report = TranslationReport(
-        source_cuts=SourceCuts("line" if set(formats_of(paths, document)) == {"text"} else "text")
+        source_cuts=SourceCuts("line" if all(document.format is TEXT for document in documents) else "text")
     )
     lines = 0
     with (
@@ -167,13 +165,6 @@ def check_meaning(
         )
     elif n_best > search.beam_size:
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
-
-
-def check_files(files: list[Path]) -> list[Path]:
-    """Returns the files, none for standard input. Raises NotFoundError, OptionError for files beside standard input."""
-    if STREAM in files and len(files) > 1:
-        raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
-    return [] if files == [STREAM] else [require_file(path) for path in files]
 
 
 def is_for_lines(explicit: ExplicitOptions) -> bool:
@@ -239,39 +230,6 @@ def check_abilities(
         )
 
 
-def formats_of(paths: list[Path], config: DocumentConfig) -> list[str]:
-    """Returns the format of each file, or of standard input."""
-    return [find_format(path, config.format) for path in paths] or [find_format(None, config.format)]
-
-
-def open_documents(paths: list[Path], source: DocumentSource, writer: Writer) -> list[Document]:
-    """Opens the documents in the files, or in standard input; for all else `source` is the template.
-
-    Raises OptionError for options that a format has no room for.
-    """
-    names = formats_of(paths, source.config)
-    for name in names:
-        if name != "text" and not writer.is_bare:
-            raise OptionError(f"--format {name} has room for one translation and nothing beside it")
-        if name != "text" and len(names) > 1:
-            raise OptionError(f"several files, one of them {name}, make no file", hint="translate them one by one")
-    sources = [source._replace(lines=read_file(path), name=str(path)) for path in paths]
-    sources = sources or [source._replace(lines=open_standard_input())]
-    return [open_document(name, source, writer.write) for name, source in zip(names, sources, strict=True)]
-
-
-def open_standard_input() -> IO[bytes]:
-    """Opens a reader of our own: Python's exit waits for that of `sys.stdin`, where a thread may wait for a line."""
-    raw = getattr(sys.stdin.buffer, "raw", None)
-    return sys.stdin.buffer if raw is None else io.BufferedReader(raw)
-
-
-def read_file(path: Path) -> Iterator[bytes]:
-    """Yields the lines of a file."""
-    with path.open("rb") as file:
-        yield from file
-
-
 def batch_units(documents: list[Document], paths: list[Path], *, are_pairs: bool) -> Iterator[list[TranslationUnit]]:
     """Yields the units that are translated together: full batches of files, of a stream what has arrived."""
     units: Iterator[TranslationUnit] = itertools.chain.from_iterable(document.read_units() for document in documents)
@@ -285,15 +243,3 @@ def check_pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
     for number, line in enumerate(lines, start=1):
         split_pair(line.texts[0], number)
         yield line
-
-
-@contextmanager
-def open_output(path: Path | None) -> Iterator[IO[bytes]]:
-    """Opens standard output, or a file that takes its name only when the block ends well."""
-    if path is None:
-        yield sys.stdout.buffer
-        return
-    if path.is_dir():
-        raise OptionError(f"{path} is a directory; --output needs the name of a file")
-    with stage_file(path) as temporary, temporary.open("wb") as file:
-        yield file

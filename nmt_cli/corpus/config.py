@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nmt_cli.errors import OptionError
+from nmt_cli.formats import join_formats
 from nmt_cli.settings import Settings, setting
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -36,7 +37,9 @@ class PrepareConfig(Settings):
         panel="Data",
     )
     format: str | None = setting(
-        None, "Format of the input: tsv, csv, jsonl, tmx, po or xliff [by file suffix, else tsv].", panel="Reading"
+        None,
+        f"Format of the input: {join_formats('pairs')} [from the file's content and name, else tsv].",
+        panel="Reading",
     )
     encoding: str | None = setting(None, "Encoding of the input, such as utf-16 or cp1252 [UTF-8].", panel="Reading")
     source_column: str | None = setting(None, "Name or number of the source column [1].", panel="Reading")

@@ -1,4 +1,7 @@
-"""The table of document formats. To add one, write a subclass of `Document` in a file here, and a line below."""
+"""Opens documents.
+
+To add a format: a subclass of `Document` in a file here, a line below, and "translate" in its row of `formats.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource
-from nmt_cli.errors import OptionError
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats import TEXT, FileFormat, require_use, select_format
+from nmt_cli.text.sniffing import recognise_format
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 PACKAGE = "nmt_cli.documents"
-FORMATS = {  # module and class of each; imported when it is needed, so that plain text starts at once
+CLASSES = {  # module and class of each format; imported when it is needed, so that plain text starts at once
     "text": ("text", "TextDocument"),
     "tsv": ("tsv", "TsvDocument"),
     "csv": ("csv", "CsvDocument"),
@@ -23,20 +28,22 @@ FORMATS = {  # module and class of each; imported when it is needed, so that pla
     "po": ("po", "CatalogueDocument"),
     "md": ("markdown", "MarkdownDocument"),
 }
-SUFFIXES = {
-    **{f".{name}": name for name in FORMATS if name != "text"},
-    ".tab": "tsv",
-    ".ndjson": "jsonl",
-    ".pot": "po",
-    ".markdown": "md",
-}
+TABLES = ("tsv", "csv", "jsonl")
 
 
-def find_format(path: Path | None, requested: str | None) -> str:
-    """Returns the name of the format: the one requested, else the one of the file name's extension, else text."""
-    if requested is not None:
-        return requested
-    return SUFFIXES.get(path.suffix.lower(), "text") if path is not None else "text"
+def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> FileFormat:
+    """Returns the format of a file, or of standard input: the one requested, else what its content and its name tell.
+
+    Raises DataError for one that is not translated, and for binary data.
+    """
+    name = "standard input" if path is None else str(path)
+    recognised = recognise_format(path, head)
+    if requested is None:
+        return require_use(recognised, "translate", name)
+    chosen = select_format(requested, "translate")
+    if recognised.is_binary and head and not chosen.is_binary:
+        raise DataError(f"--format {requested}: {name} is {recognised.title}", hint="leave --format out")
+    return chosen
 
 
 def open_document(
@@ -47,16 +54,16 @@ def open_document(
     `format_line` writes a translation in plain text, the only format that has room for more than one hypothesis.
     Raises OptionError for options that the format does not have.
     """
-    module, kind = FORMATS[name]
+    module, kind = CLASSES[name]
     document: type[Document] = getattr(import_module(f"{PACKAGE}.{module}"), kind)
     config = source.config
     if config.column is None and config.new_column is not None:
         raise OptionError("--new-column needs --column", hint="say with --column which column is translated")
-    if config.column is not None and name not in ("tsv", "csv", "jsonl"):
+    if config.column is not None and name not in TABLES:
         raise OptionError(
             f"--column: {source.name} is read as {name}, which has no columns",
             hint="name its format with --format tsv, csv or jsonl",
         )
     if config.retranslate and name != "po":
         raise OptionError("--retranslate applies to gettext catalogues", hint="leave it out, or use --format po")
-    return document(source) if format_line is None or name != "text" else document(source, format_line)  # type: ignore[call-arg]
+    return document(source) if format_line is None or name != TEXT.name else document(source, format_line)  # type: ignore[call-arg]

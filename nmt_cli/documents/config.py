@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from nmt_cli.formats import join_formats, list_formats
 from nmt_cli.settings import Settings, setting
 
-FormatName = Literal["text", "tsv", "csv", "jsonl", "srt", "po", "md"]
+if TYPE_CHECKING:
+    FormatName = str
+else:
+    FormatName = Literal[*list_formats("translate")]  # the choices of the option
 Undecodable = Literal["strict", "replace"]
 
 
@@ -17,7 +21,7 @@ class DocumentConfig(Settings):
 
     format: FormatName | None = setting(
         None,
-        "Input format: text, tsv, csv, jsonl, srt, po or md [from the file name's extension, else text].",
+        f"Input format: {join_formats('translate')} [from the file's content and name, else text].",
         panel="Format",
     )
     column: str | None = setting(

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import DataError, MissingExtraError
+from nmt_cli.formats import TEXT, FileFormat
 from nmt_cli.text.stream import decode_lines
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class DocumentSource(NamedTuple):
 
 class Document(ABC):
     """A document, which can be read once. `notes` counts what could not be done well, by the message about it."""
+
+    format: FileFormat = TEXT
 
     def __init__(self, source: DocumentSource) -> None:
         self.source = source

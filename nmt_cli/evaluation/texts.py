@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
+from nmt_cli.formats import require_use
+from nmt_cli.text.sniffing import HEAD, recognise_format
 from nmt_cli.text.stream import decode_lines
 from nmt_cli.text.wrapping import format_count
 
@@ -34,6 +36,7 @@ def read_sentences(path: Path) -> list[str]:
     lines. Raises NotFoundError, and DataError naming the line with invalid UTF-8.
     """
     with require_file(path).open("rb") as file:
+        require_use(recognise_format(path, file.peek(HEAD)[:HEAD]), "score", str(path))
         lines = list(decode_lines(file, str(path)))
     return [line.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}") for line in lines[:1]] + lines[1:]  # byte order mark
 

@@ -27,16 +27,18 @@ CHUNK = 1 << 18  # bytes
 MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
 ZSTD_SLICE = 1 << 12  # compressed bytes, which decompress to at most 128 MB
 MAXIMUM_MEMORY = 1 << 28  # bytes for decompression; what `xz -9` and `zstd --long=27` need
+PEEKED = 1 << 16  # bytes
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 DECOMPRESSION_ERRORS = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError)
 
 
 class CountingReader(io.RawIOBase):
-    """A raw file that counts and hashes what is read from it."""
+    """A raw file that counts and hashes what is read from it, after the bytes that were `peeked` at."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, peeked: bytes = b"") -> None:
         self.file = file
+        self.peeked = memoryview(peeked)
         self.count = 0
         self.digest = hashlib.sha256()
 
@@ -44,7 +46,8 @@ class CountingReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self.file.read(len(buffer))
+        data = bytes(self.peeked[: len(buffer)]) or self.file.read(len(buffer))
+        self.peeked = self.peeked[len(data) :]
         buffer[: len(data)] = data
         self.count += len(data)
         self.digest.update(data)
@@ -86,6 +89,7 @@ class InputStream:
         self.size = 0 if path == STDIN else path.stat().st_size  # 0 if unknown
         self._counter: CountingReader | None = None
         self._raw: BinaryIO | None = None
+        self._peeked = b""  # what was read of a pipe to look at it
         self.lines_seen = 0
 
     @property
@@ -103,8 +107,8 @@ class InputStream:
         `keep_encoding` leaves them as they are, for formats that declare their encoding. Afterwards the rest of the
         file is read, so that the checksum is that of the whole file.
         """
-        with open(0 if self.path == STDIN else self.path, "rb", buffering=0, closefd=self.path != STDIN) as raw:
-            self._raw, self._counter = raw, CountingReader(raw)
+        with self._raw or self.open_raw() as raw:
+            self._raw, self._counter = raw, CountingReader(raw, self._peeked)
             file = io.BufferedReader(self._counter, CHUNK)
             try:
                 content = io.BufferedReader(self.decompress(file), CHUNK)
@@ -116,6 +120,18 @@ class InputStream:
                     f"{self.name} is damaged: {str(error) or 'its compressed data ends early'}",
                     hint="download or compress it again",
                 ) from error
+
+    def open_raw(self) -> BinaryIO:
+        return open(0 if self.path == STDIN else self.path, "rb", buffering=0, closefd=self.path != STDIN)
+
+    def read_head(self) -> bytes:
+        """Returns the first bytes of the content, decompressed as far as they can be. They are not lost."""
+        if self.path != STDIN and self.path.is_file():
+            with self.open_raw() as raw:
+                return decompress_head(raw.read(PEEKED))
+        self._raw = self._raw or self.open_raw()
+        self._peeked = self._peeked or self._raw.read(PEEKED)
+        return decompress_head(self._peeked)
 
     def close(self) -> None:
         """Closes the file, if it is open: after an error, a reader may never have reached its end."""
@@ -208,6 +224,21 @@ class InputStream:
             f"{self.name}, line {self.lines_seen}: longer than {MAXIMUM_LINE:,} bytes",
             hint="it should contain one sentence pair per line; is it text, with line feeds at the ends of lines?",
         )
+
+
+def decompress_head(data: bytes) -> bytes:
+    """Returns the beginning of what is compressed in the first bytes of a file; themselves if nothing is."""
+    decompressors: dict[bytes, Callable[[], bytes]] = {
+        b"\x1f\x8b": lambda: zlib.decompressobj(31).decompress(data, PEEKED),
+        b"\xfd7zXZ": lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY).decompress(data, PEEKED),
+        b"BZh": lambda: bz2.BZ2Decompressor().decompress(data, PEEKED),
+        b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data)).read(PEEKED),
+    }
+    decompress = next((decompressors[magic] for magic in decompressors if data.startswith(magic)), None)
+    try:
+        return data if decompress is None else decompress()
+    except (*DECOMPRESSION_ERRORS, OSError):  # reported when the file is read
+        return b""
 
 
 def check_encoding(encoding: str | None) -> str | None:

@@ -6,7 +6,7 @@ Knows no format. A format is a subclass in a file beside this one and an entry o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple, NoReturn
 
 from nmt_cli.corpus.formats.decompress import InputStream
@@ -31,10 +31,10 @@ class Reader(ABC):
     expects: ClassVar[str]  # what the file should contain, for hints of errors
     languages: tuple[str, str] | None = None  # declared in the file itself; known once it has been read
 
-    def __init__(self, file: CorpusFile, options: ReadOptions) -> None:
+    def __init__(self, file: CorpusFile, options: ReadOptions, streams: Sequence[InputStream] = ()) -> None:
         self.file = file
         self.options = options
-        self.streams = [InputStream(path, options.encoding) for path in file.files]
+        self.streams = streams or [InputStream(path, options.encoding) for path in file.files]
 
     @property
     def stream(self) -> InputStream:

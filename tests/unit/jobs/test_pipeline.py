@@ -71,7 +71,7 @@ def test_each_unit_gets_its_own_translations_and_blocks_are_numbered() -> None:
 def test_the_format_is_told_by_the_ending_unless_it_is_given() -> None:
     from pathlib import Path
 
-    assert find_format(Path("a.b/README.MD"), None) == "md"
-    assert find_format(Path("x.pot"), None) == "po"
-    assert find_format(Path("x.unknown"), None) == find_format(None, None) == "text"
-    assert find_format(Path("x.md"), "text") == "text"
+    assert find_format(Path("a.b/README.MD"), None).name == "md"
+    assert find_format(Path("x.pot"), None).name == "po"
+    assert find_format(Path("x.unknown"), None).name == find_format(None, None).name == "text"
+    assert find_format(Path("x.md"), "text").name == "text"

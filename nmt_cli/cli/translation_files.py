@@ -1,0 +1,145 @@
+"""The files of `nmt translate`: which format each has, how it is opened, and where its translation is written.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from nmt_cli.documents import find_format, open_document
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.errors import OptionError
+from nmt_cli.files import require_file, stage_file
+from nmt_cli.formats import TEXT, FileFormat, find_by_name
+from nmt_cli.text.sniffing import HEAD
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+STREAM = Path("-")  # standard input or output
+
+
+def check_files(files: list[Path]) -> list[Path]:
+    """Returns the files, none for standard input. Raises NotFoundError, OptionError for files beside standard input."""
+    if STREAM in files and len(files) > 1:
+        raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
+    return [] if files == [STREAM] else [require_file(path) for path in files]
+
+
+class DocumentOpener:
+    """Opens files, and standard input, as documents; `template` has all that they have in common.
+
+    `announce` receives a message about an input whose format its name does not tell.
+    """
+
+    def __init__(
+        self,
+        template: DocumentSource,
+        write_line: Callable[[Translation], str],
+        *,
+        is_bare: bool,
+        announce: Callable[[str], None],
+    ) -> None:
+        self.template = template
+        self.write_line = write_line
+        self.is_bare = is_bare
+        self.announce = announce
+
+    def open_files(self, paths: Sequence[Path], output: Path | None) -> list[Document]:
+        """Opens the documents in the files, or in standard input, whose format may be that of the `output`'s name.
+
+        Raises DataError for formats that are not translated, and OptionError for options that one has no room for.
+        """
+        if not paths:
+            return [self.open_standard_input(output)]
+        documents = [self.open_file(path) for path in paths]
+        forms = [document.format for document in documents if document.format is not TEXT]
+        if forms and len(documents) > 1:
+            raise OptionError(
+                f"several files, one of them {forms[0].name}, make no file", hint="translate them one by one"
+            )
+        return documents
+
+    def open_file(self, path: Path) -> Document:
+        """Opens a file by its content and name; of a pipe, the first bytes are looked at and not lost."""
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(HEAD)
+            source = self.template._replace(lines=read_file(path), name=str(path))
+        else:
+            stream = io.BufferedReader(io.FileIO(path), HEAD)
+            head = stream.peek(HEAD)[:HEAD]
+            source = self.template._replace(lines=stream, name=str(path))
+        format = find_format(path, self.template.config.format, head)
+        if self.template.config.format is None and format not in (find_by_name(path), TEXT):
+            self.announce(f"{path} is read as {format.title} ({format.name}), by its content")
+        return self.open_as(format, source)
+
+    def open_standard_input(self, output: Path | None) -> Document:
+        """Opens standard input, whose format is that of `--format` or of the output's name, or told by its content."""
+        stream = open_stdin()
+        source = self.template._replace(lines=stream)
+        requested = self.template.config.format
+        if requested is not None:
+            return self.open_as(find_format(None, requested), source)
+        return ArrivingDocument(source, self, stream, output)
+
+    def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
+        if format is not TEXT and not self.is_bare:
+            raise OptionError(f"--format {format.name} has room for one translation and nothing beside it")
+        document = open_document(format.name, source, self.write_line)
+        document.format = format
+        return document
+
+
+class ArrivingDocument(Document):
+    """Standard input: a document whose format is known when its first bytes are there, for which nothing else waits."""
+
+    format = TEXT
+
+    def __init__(self, source: DocumentSource, opener: DocumentOpener, stream: IO[bytes], output: Path | None) -> None:
+        super().__init__(source)
+        self.opener = opener
+        self.stream = stream
+        self.output = output
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        head = self.stream.peek(HEAD)[:HEAD] if isinstance(self.stream, io.BufferedReader) else b""
+        format = find_format(None, None, head)
+        if format is TEXT and self.output is not None:
+            format = find_format(self.output, None, head)  # `-o out.po < catalogue`
+        if format is not TEXT:
+            self.opener.announce(f"standard input is read as {format.title} ({format.name})")
+        document = self.opener.open_as(format, self.source)
+        document.notes = self.notes
+        yield from document.read_units()
+
+
+def open_stdin() -> IO[bytes]:
+    """Opens a reader of our own: Python's exit waits for that of `sys.stdin`, where a thread may wait for a line."""
+    raw = getattr(sys.stdin.buffer, "raw", None)
+    return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
+
+
+def read_file(path: Path) -> Iterator[bytes]:
+    """Yields the lines of a file."""
+    with path.open("rb") as file:
+        yield from file
+
+
+@contextmanager
+def open_output(path: Path | None) -> Iterator[IO[bytes]]:
+    """Opens standard output, or a file that takes its name only when the block ends well."""
+    if path is None:
+        yield sys.stdout.buffer
+        return
+    if path.is_dir():
+        raise OptionError(f"{path} is a directory; --output needs the name of a file")
+    with stage_file(path) as temporary, temporary.open("wb") as file:
+        yield file

@@ -1,0 +1,216 @@
+"""The formats of files, in one table: how each is recognised, which command reads it, and what to do with the others.
+
+`nmt prepare` learns pairs from a file, `nmt translate` translates it, `nmt evaluate` scores it. Help, docs and the
+errors for other files are made from this table. Must not know how any format is read. Standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from nmt_cli.errors import DataError, OptionError, find_nearest
+
+Use = Literal["pairs", "translate", "score"]
+COMMANDS: dict[Use, str] = {"pairs": "nmt prepare", "translate": "nmt translate", "score": "nmt evaluate"}
+
+# What helps with a file that a command does not read, where the format itself knows nothing better.
+ADVICE: dict[Use, str] = {
+    "pairs": "pairs are read from {formats}; two files of lines with --source-file and --target-file",
+    "translate": "with --format text, each line is translated by itself",
+    "score": "give one sentence per line, or {formats}",
+}
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format: its name (for `--format`), what its files are called in messages, and how they are recognised."""
+
+    name: str
+    title: str  # with its article: "a web page"
+    extensions: tuple[str, ...] = ()
+    uses: tuple[Use, ...] = ()
+    starts: tuple[bytes, ...] = ()  # the first bytes of such files
+    roots: tuple[str, ...] = ()  # the local names of their root elements, in lower case
+    file_names: tuple[str, ...] = ()
+    is_binary: bool = False
+    advice: str = ""  # the hint where a command does not read it
+
+
+TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt prepare, or reuse it with --tm"
+CONVERT = "convert it to text, Markdown or HTML first: pandoc {name} -t markdown -o {stem}.md"
+SAVE_AS_CSV = "save it as .csv first"
+UNPACK = "unpack it first: {tool} {name}"
+BZIP2 = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+
+FORMATS = (
+    # Lines and tables.
+    FileFormat("text", "plain text", (".txt",), ("translate", "score")),
+    FileFormat("tsv", "tab-separated text", (".tsv", ".tab"), ("pairs", "translate", "score")),
+    FileFormat("csv", "comma-separated text", (".csv",), ("pairs", "translate")),
+    FileFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), ("pairs", "translate")),
+    FileFormat("xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm"), is_binary=True, advice=SAVE_AS_CSV),
+    FileFormat("ods", "a spreadsheet", (".ods",), is_binary=True, advice=SAVE_AS_CSV),
+    # What translators and researchers exchange.
+    FileFormat("tmx", "a translation memory", (".tmx",), ("pairs",), roots=("tmx",), advice=TRANSLATED_ALREADY),
+    FileFormat(
+        "xliff", "an XLIFF file", (".xliff", ".xlf", ".sdlxliff", ".mqxliff", ".mxliff"), ("pairs",), roots=("xliff",)
+    ),
+    FileFormat("po", "a gettext catalogue", (".po", ".pot"), ("pairs", "translate")),
+    FileFormat(
+        "sgm",
+        "a test set of WMT in SGML",
+        (".sgm", ".sgml"),
+        advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
+        roots=("srcset", "refset", "tstset", "mteval"),
+    ),
+    FileFormat(
+        "wmt", "a test set of WMT in XML", advice="take its segments out first, one per line", roots=("dataset",)
+    ),
+    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm")),
+    # Documents.
+    FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",)),
+    FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), starts=(b"WEBVTT",)),
+    FileFormat("md", "a Markdown page", (".md", ".markdown"), ("translate",)),
+    FileFormat("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), roots=("html",)),
+    FileFormat("docx", "a Word document", (".docx", ".docm"), is_binary=True),
+    FileFormat("odt", "a text document of LibreOffice", (".odt",), is_binary=True),
+    FileFormat("pptx", "a PowerPoint presentation", (".pptx", ".pptm"), is_binary=True),
+    FileFormat("odp", "a presentation of LibreOffice", (".odp",), is_binary=True),
+    FileFormat("epub", "an e-book (EPUB)", (".epub",), is_binary=True),
+    FileFormat("json", "a JSON file", (".json",)),
+    FileFormat("yaml", "a YAML file", (".yaml", ".yml")),
+    FileFormat("properties", "Java properties", (".properties",)),
+    FileFormat("android", "strings of an Android app", roots=("resources",), file_names=("strings.xml",)),
+    # What no command reads.
+    FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),
+    FileFormat("tex", "LaTeX", (".tex", ".latex", ".ltx"), advice=CONVERT),
+    FileFormat("asciidoc", "AsciiDoc", (".adoc", ".asciidoc")),
+    FileFormat("org", "Org mode", (".org",), advice=CONVERT),
+    FileFormat("ipynb", "a Jupyter notebook", (".ipynb",), advice=CONVERT),
+    FileFormat("ass", "subtitles (Advanced SubStation)", (".ass", ".ssa"), starts=(b"[Script Info]",)),
+    FileFormat("tbx", "a termbase", (".tbx",), roots=("martif", "tbx"), advice="make a --glossary of its terms"),
+    FileFormat("ts", "a Qt catalogue", roots=("ts",), advice="convert it: lconvert {name} -o {stem}.po"),
+    FileFormat("resx", "a .NET resource file", (".resx", ".resw")),
+    FileFormat("xml", "an XML file of an unknown kind", (".xml",)),
+    FileFormat("rtf", "rich text", (".rtf",), starts=(b"{\\rtf",), advice=CONVERT),
+    FileFormat(
+        *("pdf", "a PDF document", (".pdf",)),
+        starts=(b"%PDF-",),
+        is_binary=True,
+        advice="take its text out first: pdftotext -layout {name}",
+    ),
+    FileFormat(
+        *("office", "a document of an old Office", (".doc", ".xls", ".ppt")),
+        starts=(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",),
+        is_binary=True,
+        advice="save it in its newer form (.docx, .xlsx, .pptx) first; if it is that, it has a password: remove it",
+    ),
+    FileFormat("gzip", "compressed", (".gz",), starts=(b"\x1f\x8b",), is_binary=True, advice=UNPACK),
+    FileFormat("xz", "compressed", (".xz",), starts=(b"\xfd7zXZ",), is_binary=True, advice=UNPACK),
+    FileFormat("zstd", "compressed", (".zst",), starts=(b"\x28\xb5\x2f\xfd",), is_binary=True, advice=UNPACK),
+    FileFormat("bzip2", "compressed", (".bz2",), starts=BZIP2, is_binary=True, advice=UNPACK),
+    FileFormat(
+        *("zip", "a zip archive", (".zip",)),
+        starts=(b"PK\x03\x04", b"PK\x05\x06"),
+        is_binary=True,
+        advice="extract it first: unzip {name}",
+    ),
+    FileFormat(
+        *("archive", "an archive", (".tar", ".7z", ".rar")),
+        starts=(b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07"),
+        is_binary=True,
+        advice="extract it first",
+    ),
+    FileFormat(
+        *("picture", "a picture", (".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp")),
+        starts=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*"),
+        is_binary=True,
+        advice="text is needed",
+    ),
+    FileFormat(
+        *("binary", "binary data", (".exe", ".bin", ".so", ".pyc", ".npy", ".npz", ".sqlite", ".db", ".parquet")),
+        starts=(b"\x7fELF", b"SQLite format 3", b"PAR1", b"\x93NUMPY"),
+        is_binary=True,
+        advice="text is needed",
+    ),
+)
+TOOLS = {"gzip": "gunzip -k", "xz": "unxz -k", "zstd": "unzstd", "bzip2": "bunzip2 -k"}
+BY_NAME = {format.name: format for format in FORMATS}
+BY_EXTENSION = {extension: format for format in FORMATS for extension in format.extensions}
+TEXT, BINARY = BY_NAME["text"], BY_NAME["binary"]
+COMPRESSED = frozenset(TOOLS)  # names of formats that hold one file of another format
+COMPRESSION_EXTENSIONS = tuple(extension for name in TOOLS for extension in BY_NAME[name].extensions)
+
+
+def list_formats(use: Use) -> tuple[str, ...]:
+    """Returns the names of the formats that a command reads, in the order of the table."""
+    return tuple(format.name for format in FORMATS if use in format.uses)
+
+
+def join_formats(use: Use) -> str:
+    """Returns the names of the formats that a command reads, as a sentence lists them."""
+    names = list_formats(use)
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def find_by_name(name: str | PurePath) -> FileFormat | None:
+    """Returns the format that a file's name tells, after that of a compression; None if it tells nothing."""
+    base = PurePath(name).name.lower()
+    for extension in COMPRESSION_EXTENSIONS:
+        base = base.removesuffix(extension)
+    whole = next((format for format in FORMATS if base in format.file_names), None)
+    return whole or BY_EXTENSION.get(PurePath(base).suffix)
+
+
+def select_format(requested: str, use: Use) -> FileFormat:
+    """Returns the format that `--format` names. Raises OptionError for one that the command does not read."""
+    names = list_formats(use)
+    if requested in names:
+        return BY_NAME[requested]
+    known = BY_NAME.get(requested)
+    if known is not None:
+        raise OptionError(f"--format: {COMMANDS[use]} does not read {known.name}", hint=list_hint(names))
+    nearest = find_nearest(requested, names)
+    raise OptionError(
+        f"--format: there is no format {requested!r}",
+        hint=f"did you mean {nearest!r}?" if nearest else list_hint(names),
+    )
+
+
+def list_hint(names: Iterable[str]) -> str:
+    return f"the formats are {', '.join(names)}"
+
+
+def require_use(format: FileFormat, use: Use, name: str) -> FileFormat:
+    """Returns the format if the command reads it. Raises DataError, with what to do instead; `name` is the file's."""
+    if use in format.uses:
+        return format
+    raise DataError(
+        f"{name} is {format.title}, which {COMMANDS[use]} does not read", hint=describe_way_out(format, use, name)
+    )
+
+
+def describe_way_out(format: FileFormat, use: Use, name: str) -> str:
+    """Returns what to do with a file that a command does not read."""
+    stem = PurePath(name).stem if PurePath(name).suffix else name
+    advice = format.advice or ("text is needed" if format.is_binary else ADVICE[use])
+    if use == "translate" and not format.is_binary and advice != ADVICE[use]:
+        advice += f"; {ADVICE[use]}"
+    return advice.format(name=name, stem=stem, tool=TOOLS.get(format.name, ""), formats=", ".join(list_formats(use)))
+
+
+def format_table() -> list[str]:
+    """Returns the table of formats in Markdown, as docs/formats.md shows it."""
+    lines = ["| format | extensions | `prepare` | `translate` | `evaluate` |", "|---|---|---|---|---|"]
+    for format in FORMATS:
+        extensions = " ".join((*format.extensions, *format.file_names))
+        marks = ["yes" if use in format.uses else "" for use in COMMANDS]
+        marks[0] = "two files" if format is TEXT else marks[0]
+        if format.uses:
+            lines.append(
+                f"| `{format.name}`: {format.title} | {extensions and f'`{extensions}`'} | {' | '.join(marks)} |"
+            )
+    return lines

@@ -1,0 +1,131 @@
+"""Recognises the format of a file by its first bytes, and by its name where they do not tell.
+
+Content that is unmistakable (a signature, the root of XML, the shape of a catalogue or of subtitles) overrules the
+name; all other formats are recognised by their name alone. What neither tells is plain text, or binary data.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileFormat, find_by_name
+
+HEAD = 1 << 14  # bytes that are looked at
+MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+PROLOG = re.compile(r"\s*(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s+)*", re.DOTALL | re.IGNORECASE)
+ELEMENT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]")
+CUE_TIMES = re.compile(r"\s*\d+[ \t]*\r?\n\d\d:\d\d:\d\d[,.]\d{3} +--> +\d\d:\d\d:\d\d[,.]\d{3}")
+CATALOGUE = re.compile(r'(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"', re.DOTALL)
+BOOK = re.compile(r"\s*\\id [A-Z0-9]{3}\b")
+LATEX = re.compile(r"\\documentclass\b|\\begin\{document\}")
+# Parts of zip archives, by which the documents that are such archives are told apart.
+PARTS = {
+    b"application/vnd.oasis.opendocument.text": "odt",
+    b"application/vnd.oasis.opendocument.presentation": "odp",
+    b"application/vnd.oasis.opendocument.spreadsheet": "ods",
+    b"application/epub+zip": "epub",
+    b"word/": "docx",
+    b"ppt/": "pptx",
+    b"xl/": "xlsx",
+}
+
+
+def recognise_format(name: str | Path | None, head: bytes) -> FileFormat:
+    """Returns the format of a file, by its first bytes and its `name`, None for standard input."""
+    by_name = None if name is None else find_by_name(name)
+    return recognise_content(head, by_name) or by_name or TEXT
+
+
+def recognise_content(head: bytes, by_name: FileFormat | None) -> FileFormat | None:
+    """Returns the format that the first bytes tell beyond doubt; None if the name decides."""
+    if head.startswith(b"PK"):
+        return recognise_archive(head, by_name)
+    binary = next((format for format in FORMATS if format.is_binary and head.startswith(format.starts)), None)
+    if binary is not None:
+        return binary
+    text = decode_head(head)
+    if text is None:
+        return BINARY
+    if by_name is not None and by_name.is_binary and by_name.name not in COMPRESSED and text.strip():
+        by_name = None  # a text that is called so
+        return recognise_text(text, None) or TEXT
+    return recognise_text(text, by_name)
+
+
+def recognise_archive(head: bytes, by_name: FileFormat | None) -> FileFormat | None:
+    """Returns the kind of document in a zip archive: by the parts that are seen, else by its name, else an archive."""
+    part = next((name for mark, name in PARTS.items() if mark in head), None)
+    if part is not None:
+        return BY_NAME[part]
+    return by_name if by_name is not None and by_name.name in PARTS.values() else BY_NAME["zip"]
+
+
+def decode_head(head: bytes) -> str | None:
+    """Returns the text in the first bytes, however damaged; None if they are no text."""
+    encoding = next((encoding for mark, encoding in MARKS.items() if head.startswith(mark)), None)
+    if encoding is None and b"\0" in head:
+        encoding = find_wide_encoding(head)
+        if encoding is None and len(CONTROLS.findall(head)) > max(4, len(head) // 20):
+            return None
+    return head.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
+
+
+def find_wide_encoding(head: bytes) -> str | None:
+    """Returns the UTF-16 of a text without its mark, in which nearly every other byte is 0."""
+    half = len(head) // 2
+    for parity, encoding in ((0, "utf-16-be"), (1, "utf-16-le")):
+        if half >= 4 and head[parity::2].count(0) > 0.7 * half > 0 == head[1 - parity :: 2].count(0):
+            return encoding
+    return None
+
+
+def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
+    """Returns the format of a text whose form is unmistakable."""
+    start = text.lstrip()[:200]
+    if start.startswith("<"):
+        return recognise_markup(text, by_name)
+    for format in FORMATS:
+        if not format.is_binary and any(start.startswith(mark.decode()) for mark in format.starts):
+            return format
+    if CUE_TIMES.match(text):
+        return BY_NAME["srt"]
+    if CATALOGUE.match(text):
+        return BY_NAME["po"]
+    if BOOK.match(text):
+        return BY_NAME["usfm"]
+    if by_name in (None, TEXT) and LATEX.search(text):
+        return BY_NAME["tex"]
+    is_open = by_name is None or by_name.name in ("text", "tsv", "csv", "json", "jsonl")
+    return recognise_json(text, by_name) if is_open and start[:1] in ("{", "[") else None
+
+
+def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None:
+    """Returns the format of markup by its root element; None for what merely begins with a tag."""
+    position = PROLOG.match(text)
+    root = ELEMENT.match(text, position.end() if position else 0)
+    root_name = root[1].lower() if root else ""
+    by_root = next((format for format in FORMATS if root_name in format.roots), None)
+    if by_root is not None:
+        return by_root
+    start = text.lstrip()[:200].lower()
+    if start.startswith("<!doctype html"):
+        return BY_NAME["html"]
+    is_xml = start.startswith("<?xml") and (by_name is None or by_name is TEXT)
+    return BY_NAME["xml"] if is_xml else None
+
+
+def recognise_json(text: str, by_name: FileFormat | None) -> FileFormat | None:
+    """Returns JSON Lines if the first line is an object, or an array of texts, by itself."""
+    import json  # few inputs begin with a bracket
+
+    line, _, rest = text.lstrip().partition("\n")
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    is_array = isinstance(value, list) and len(value) > 1 and all(isinstance(item, str) for item in value)
+    if not (is_array or (isinstance(value, dict) and value)):
+        return None
+    return BY_NAME["jsonl"] if by_name is not BY_NAME["json"] or rest.strip() else None

@@ -1,0 +1,119 @@
+"""The table of formats, and how files are recognised."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.formats import READERS
+from nmt_cli.documents import CLASSES, find_format
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats import BY_EXTENSION, BY_NAME, COMMANDS, FORMATS, format_table, list_formats, require_use
+from nmt_cli.text.sniffing import recognise_format
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_table_names_what_each_command_reads() -> None:
+    assert list_formats("pairs") == tuple(name for name in BY_NAME if name in READERS)
+    assert list_formats("translate") == tuple(name for name in BY_NAME if name in CLASSES)
+
+
+def test_no_two_formats_share_a_name_or_an_extension() -> None:
+    assert len(BY_NAME) == len(FORMATS)
+    assert len(BY_EXTENSION) == sum(len(format.extensions) for format in FORMATS)
+
+
+def test_the_docs_hold_the_table_as_the_code_has_it() -> None:
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    assert "\n".join(format_table()) in page, "put the lines of nmt_cli.formats.format_table() into docs/formats.md"
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+def test_what_a_command_does_not_read_is_refused_with_something_to_do(format: object) -> None:
+    for use in COMMANDS:
+        if use not in format.uses:  # type: ignore[attr-defined]
+            with pytest.raises(DataError) as caught:
+                require_use(format, use, "some file.x")  # type: ignore[arg-type]
+            assert "some file.x is" in caught.value.message and COMMANDS[use] in caught.value.message
+            assert caught.value.hint and "{" not in caught.value.hint
+
+
+def make_zip(*names: str, mimetype: str = "") -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        if mimetype:
+            archive.writestr("mimetype", mimetype)
+        for name in names:
+            archive.writestr(name, "x")
+    return written.getvalue()
+
+
+CONTENT = {
+    "tmx": b'\xef\xbb\xbf<?xml version="1.0"?>\n<!-- x -->\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4">',
+    "xliff": b'<?xml version="1.0" encoding="utf-8"?><x:xliff xmlns:x="urn:oasis" version="1.2">',
+    "html": b"<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0//EN'>\n<html lang=en><p>x",
+    "sgm": b'<refset setid="a" srclang="en"><doc>',
+    "wmt": b"<?xml version='1.0' encoding='utf-8'?>\n<dataset id=\"test\">",
+    "android": b'<?xml version="1.0"?>\n<resources>\n<string name="a">b</string>',
+    "xml": b"<?xml version='1.0'?><unknown/>",
+    "po": b'# A comment\n\nmsgid ""\nmsgstr ""\n',
+    "srt": b"\xef\xbb\xbf1\r\n00:00:01,000 --> 00:00:02,000\r\nHello.\r\n",
+    "vtt": b"WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n",
+    "usfm": b"\\id GEN English\n\\c 1\n",
+    "tex": b"% a comment\n\\documentclass{article}\n",
+    "rtf": b"{\\rtf1\\ansi Hello}",
+    "jsonl": b'{"text": "a"}\n{"text": "b"}\n',
+    "pdf": b"%PDF-1.7\n%\xe2\xe3",
+    "docx": make_zip("[Content_Types].xml", "word/document.xml"),
+    "xlsx": make_zip("[Content_Types].xml", "xl/workbook.xml"),
+    "odt": make_zip("content.xml", mimetype="application/vnd.oasis.opendocument.text"),
+    "ods": make_zip("content.xml", mimetype="application/vnd.oasis.opendocument.spreadsheet"),
+    "epub": make_zip("META-INF/container.xml", mimetype="application/epub+zip"),
+    "zip": make_zip("letter.txt"),
+    "binary": bytes(range(256)) * 8,
+    "picture": b"\x89PNG\r\n\x1a\n" + b"\0" * 20,
+    "text": "Привет, мир.\nHow are you?\n".encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_a_file_is_recognised_by_its_content_whatever_it_is_called(name: str) -> None:
+    for path in (None, Path("a.txt"), Path("b"), Path("c.tsv")):
+        expected = "tsv" if name == "text" and path == Path("c.tsv") else name
+        if name in ("xml", "tex") and path == Path("c.tsv"):
+            continue  # columns may begin with a tag
+        assert recognise_format(path, CONTENT[name]).name == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("page.md", b"<!-- a note -->\n# Title\n", "md"),
+        ("a.en", b"<b>Bold</b> text\n", "text"),
+        ("a.txt", b"[1] A footnote.\n[2] Another.\n", "text"),
+        ("a.txt", b"{name} came in.\n", "text"),
+        ("a.txt", b"a\0b\n", "text"),
+        ("a.json", b'{"menu": {"open": "Open"}}', "json"),
+        ("a.json", b'{"en": "a", "de": "b"}\n{"en": "c", "de": "d"}\n', "jsonl"),
+        ("res/values/strings.xml", b"", "android"),
+        ("list.docx", b"This is only a text.\n", "text"),
+        ("archive.tsv.gz", b"", "tsv"),
+    ],
+)
+def test_what_its_content_does_not_tell_beyond_doubt_is_told_by_its_name(name: str, text: bytes, expected: str) -> None:
+    assert recognise_format(Path(name), text).name == expected
+
+
+def test_a_file_of_another_kind_is_not_translated_unless_as_lines() -> None:
+    with pytest.raises(DataError, match=r"paper\.tex is LaTeX") as caught:
+        find_format(Path("paper.tex"), None, b"Hello\n")
+    assert "--format text" in caught.value.hint
+    assert find_format(Path("paper.tex"), "text", b"Hello\n").name == "text"
+    with pytest.raises(DataError, match="is a PDF document"):
+        find_format(Path("a.pdf"), "text", CONTENT["pdf"])
+    with pytest.raises(OptionError, match="does not read tmx"):
+        find_format(Path("a.tmx"), "tmx", CONTENT["tmx"])
