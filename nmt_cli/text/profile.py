@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from nmt_cli.text.normalise import find_unspaced
 PROFILE_NAME = "profile.txt"
 PROFILE_FORMAT = 1
 SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the file writes the form of a word
+WORDS_REMEMBERED = 10_000  # the counts of words that were looked up
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -66,6 +67,7 @@ class WordCounts:
         """`text` has a line for each word; rarer words than `least_count` were left out to save room."""
         self.text = text
         self.least_count = least_count
+        self.recent: dict[str, WordCount] = {}
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -75,12 +77,18 @@ class WordCounts:
         """The lines of the table, split on first use: a text in usual case needs none of them."""
         return self.text.split("\n") if self.text else []
 
+    def __iter__(self) -> Iterator[WordCount]:
+        return map(parse_word, self.lines)
+
     def find(self, key: str) -> WordCount:
         """Returns the counts of a word in lower case; UNSEEN_WORD if it does not occur."""
-        index = bisect_left(self.lines, key + "\t")
-        if index == len(self.lines) or not self.lines[index].startswith(key + "\t"):
-            return UNSEEN_WORD
-        return parse_word(self.lines[index])
+        if key not in self.recent:
+            if len(self.recent) >= WORDS_REMEMBERED:
+                self.recent.clear()
+            index = bisect_left(self.lines, key + "\t")
+            is_seen = index < len(self.lines) and self.lines[index].startswith(key + "\t")
+            self.recent[key] = parse_word(self.lines[index]) if is_seen else UNSEEN_WORD
+        return self.recent[key]
 
 
 class TextProfile(NamedTuple):

@@ -111,7 +111,7 @@ def describe_words(counts: TextCounts) -> list[WordLine]:
     totals = Counter({key: forms_of_word.total() for key, forms_of_word in forms.items()})
     for word, count in initial.items():
         totals[word.lower()] += count
-        if word.lower() not in inner and word != word.lower():
+        if word != word.lower() and word.lower() not in inner:
             forms.setdefault(word.lower(), Counter()).setdefault(word, 0)
     return [
         WordLine("\t".join((key, str(totals[key]), *spell_forms(key, forms.get(key, Counter())))), totals[key])

@@ -35,6 +35,11 @@ class LineConfig(Settings):
     glossary: str | None = setting(
         None, "File of terms with their required translations: source, tab, target.", panel="Text"
     )
+    fold: bool = setting(
+        True,
+        "Read characters and case that training never had as the nearest that it had; give the case back.",
+        panel="Text",
+    )
     split_sentences: bool = setting(True, "Translate the sentences of a line one by one.", panel="Text")
     max_words: int = setting(
         50,

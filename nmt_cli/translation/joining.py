@@ -29,17 +29,18 @@ def join_pieces(
     *,
     prefix: str = "",
     sampled: bool = False,
+    language: str = "",
 ) -> Translation:
     """Joins the translations of the `pieces` of a line; a piece with nothing to translate has None.
 
     `tokenizers` is None if the source is not text. Search forces the `prefix` on the first piece; here it is put before
     a first piece with nothing to translate. Samples (`sampled`) are joined first to first, second to second: the best
-    combination would not be a sample.
+    combination would not be a sample. `language` is that of the translation, in which letters change their case.
     """
     prefixes = [prefix if index == 0 else "" for index in range(len(pieces))]
     # 1. Put the spans of each piece back.
     inputs = zip(pieces, translations, prefixes, strict=True)
-    parts = [restore_piece(piece, translation, tokenizers, text) for piece, translation, text in inputs]
+    parts = [restore_piece(piece, translation, tokenizers, text, language) for piece, translation, text in inputs]
     if len(parts) == 1 and not pieces[0].masked.spans:
         # Most lines are one piece without spans: there is nothing to join.
         return parts[0] if parts[0].source == line else parts[0]._replace(source=line)
@@ -88,29 +89,39 @@ def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
 
 
 def restore_piece(
-    piece: Piece, translation: Translation | None, tokenizers: TokenizerPair | None, prefix: str
+    piece: Piece, translation: Translation | None, tokenizers: TokenizerPair | None, prefix: str, language: str = ""
 ) -> Translation:
-    """Returns the translation of a piece with its spans; with nothing to translate, `prefix` and the piece itself."""
+    """Returns the translation of a piece with its spans and its case.
+
+    With nothing to translate, it is `prefix` and the piece itself.
+    """
     if translation is None:
         return Translation(piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, prefix),), frozenset())
-    if tokenizers is None or is_complete(piece, translation):
+    if tokenizers is None:
         return translation
-    source = map_words(piece, translation.source_pieces, tokenizers.source)
-    labels = tuple(replace_placeholders(translation.source_pieces, piece))
-    hypotheses = (
-        restore_hypothesis(hypothesis, piece, translation.source_pieces, tokenizers, source)
-        for hypothesis in translation.hypotheses
-    )
-    return translation._replace(source_pieces=labels, hypotheses=tuple(hypotheses))
+    restored = translation
+    if not is_complete(piece, translation):
+        source = map_words(piece, translation.source_pieces, tokenizers.source)
+        hypotheses = (
+            restore_hypothesis(hypothesis, piece, translation.source_pieces, tokenizers, source)
+            for hypothesis in translation.hypotheses
+        )
+        labels = tuple(replace_placeholders(translation.source_pieces, piece))
+        restored = translation._replace(source_pieces=labels, hypotheses=tuple(hypotheses))
+    if piece.folded is None or piece.folded.plan is None:
+        return restored
+    from nmt_cli.translation.recasing import recase_translation  # which few lines need
+
+    return recase_translation(restored, piece.folded.plan, language)
 
 
 def is_complete(piece: Piece, translation: Translation) -> bool:
     """Whether a translation needs no restoring.
 
     It has no spans to put back, its hypotheses no placeholders to remove, and every source subword belongs to one word
-    (an unknown one may stand for several).
+    (an unknown one may stand for several), which folding left where it was.
     """
-    if piece.masked.spans:
+    if piece.masked.spans or (piece.folded is not None and not piece.folded.keeps_words):
         return False
     if PLACEHOLDER_PATTERN.search(piece.text):
         return True

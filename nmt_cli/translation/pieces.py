@@ -5,8 +5,10 @@ Knows text, spans and segments, but no networks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.masking import MaskedText, mask
@@ -14,6 +16,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.spans import Span, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.input_folding import FoldedMask, InputFolding
 from nmt_cli.translation.segments import Segment, cut
 
 if TYPE_CHECKING:
@@ -34,10 +37,11 @@ class SegmentLayout(NamedTuple):
 
 @dataclass(frozen=True)
 class Piece:
-    """A segment of a line, masked as the network reads it."""
+    """A segment of a line, masked and folded as the network reads it."""
 
     segment: Segment
     masked: MaskedText
+    folded: FoldedMask | None = None  # how `masked` differs from the segment, if it was folded
 
     @property
     def text(self) -> str:
@@ -51,7 +55,9 @@ class Piece:
     @property
     def source_text(self) -> str:
         """The segment as it stands in the source, normalised."""
-        return self.layout.text if self.segment.spans else self.masked.text
+        if self.segment.spans:
+            return self.layout.text
+        return self.folded.unfolded if self.folded else self.masked.text
 
     @cached_property
     def layout(self) -> SegmentLayout:
@@ -70,6 +76,8 @@ class Piece:
                 positions += [len(text)] * len(PLACEHOLDERS[len(masked)])
                 masked.append(range(len(text), len(text) + len(normalised)))
             text, position = text + normalised, span.end
+        if self.folded is not None:
+            positions = follow_origins(positions, self.folded)
         return SegmentLayout(text, tuple(positions), tuple(masked))
 
     @property
@@ -80,6 +88,13 @@ class Piece:
             text += normalise_between(self.segment.text[position : span.start]) + span.text
             position = span.end
         return (text + normalise_between(self.segment.text[position:])).strip()
+
+
+def follow_origins(positions: Sequence[int], folded: FoldedMask) -> list[int]:
+    """Returns where each character of a folded text stands, blanks left out; `positions` are those of the unfolded."""
+    numbers = list(accumulate((character != " " for character in folded.unfolded), initial=0))
+    letters = zip(folded.masked.text, folded.origins, strict=True)
+    return [positions[min(numbers[origin], len(positions) - 1)] for letter, origin in letters if letter != " "]
 
 
 def normalise_between(text: str) -> str:
@@ -93,10 +108,18 @@ class LineReader:
     `carries` says whether the network has learned to carry placeholders over; else all spans are extracted.
     """
 
-    def __init__(self, config: LineConfig, *, carries: bool, glossary: Glossary | None = None) -> None:
+    def __init__(
+        self,
+        config: LineConfig,
+        *,
+        carries: bool,
+        glossary: Glossary | None = None,
+        folding: InputFolding | None = None,
+    ) -> None:
         self.config = config
         self.carries = carries
         self.glossary = glossary
+        self.folding = folding if config.fold else None
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits."""
@@ -104,7 +127,8 @@ class LineReader:
             line, self.find_spans(line), self.config.max_words, by_sentence=self.config.split_sentences and not whole
         )
         pieces = [Piece(segment, mask(segment.text, segment.spans)) for segment in segments]
-        return [piece for piece in pieces if piece.text or piece.masked.spans]
+        pieces = [piece for piece in pieces if piece.text or piece.masked.spans]
+        return pieces if self.folding is None else list(fold_pieces(pieces, line, self.folding))
 
     def find_spans(self, line: str) -> list[Span]:
         """Returns the protected spans and the glossary terms of a line, in order."""
@@ -112,6 +136,15 @@ class LineReader:
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
         return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
+
+
+def fold_pieces(pieces: Sequence[Piece], line: str, folding: InputFolding) -> Iterator[Piece]:
+    """Yields the pieces of a line as the network knows them."""
+    has_capitals, begins_sentence = not line.islower(), True
+    for piece in pieces:
+        folded = folding.fold(piece.masked, begins_sentence=begins_sentence, has_capitals=has_capitals)
+        yield piece if folded is None else replace(piece, masked=folded.masked, folded=folded)
+        begins_sentence = piece.segment.ends_sentence
 
 
 def make_plain_piece(text: str) -> Piece:

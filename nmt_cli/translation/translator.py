@@ -21,6 +21,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.decoding import decode_results
+from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.joining import join_pieces
 from nmt_cli.translation.pieces import LineReader, Piece, keep_verbatim
 from nmt_cli.translation.repair import Repairer
@@ -48,6 +49,7 @@ class Translator:
         lines: LineConfig | None = None,
         carries: bool = True,
         threads: int = 1,
+        folding: InputFolding | None = None,
     ) -> None:
         """`carries` says whether the network has learned to carry placeholders over.
 
@@ -57,7 +59,7 @@ class Translator:
         self._card = card
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         lines = lines or LineConfig()
-        self.reader = LineReader(lines, carries=self.carries, glossary=load_glossary(lines))
+        self.reader = LineReader(lines, carries=self.carries, glossary=load_glossary(lines), folding=folding)
 
     @classmethod
     def load(cls, request: ModelRequest) -> Translator:
@@ -77,7 +79,16 @@ class Translator:
         engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
         carries = first.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
         threads = request.threads or count_cores()
-        return cls(engine, source, target, card=first.card, lines=request.lines, carries=carries, threads=threads)
+        return cls(
+            engine,
+            source,
+            target,
+            card=first.card,
+            lines=request.lines,
+            carries=carries,
+            threads=threads,
+            folding=load_folding(first),
+        )
 
     @property
     def engine(self) -> StepModel[Any]:
@@ -139,6 +150,7 @@ class Translator:
             lines=self.reader.config,
             carries=self.carries,
             threads=self.batch_search.threads,
+            folding=self.reader.folding,
         )
 
     def translate(
@@ -163,10 +175,13 @@ class Translator:
         translations = self.translate_pieces(texts, config, report, repair)
         # 7. Unmask: put the spans back.  8. Join the sentences of each line.
         tokenizers, prefix, sampled = self.tokenizers, normalise(config.prefix), config.sampling.sample
+        language = self._card.target_language if self._card is not None else ""
         result = []
         for number, (line, pieces) in enumerate(zip(lines, split_lines, strict=True), start=first_line):
             parts = [translations.get(TextId(number, index)) for index in range(len(pieces))]
-            result.append(join_pieces(line, pieces, parts, tokenizers, prefix=prefix, sampled=sampled))
+            result.append(
+                join_pieces(line, pieces, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
+            )
         return result
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
@@ -249,6 +264,15 @@ def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> Co
     if not texts:
         progress(lines)
     return lambda done: progress(done * lines // max(1, texts))
+
+
+def load_folding(model: ModelDirectory) -> InputFolding | None:
+    """Returns how the input of a model is folded; None for a model without a profile. Raises DamagedError."""
+    profile = model.load_profile()
+    if profile is None:
+        return None
+    lowercase = bool(model.card.tokenizer.get("lowercase", False))
+    return InputFolding.from_profile(profile, model.card.source_language, lowercase=lowercase)
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:

@@ -1,0 +1,82 @@
+"""Folds the masked text of a piece into the characters and the case that a model knows, before the network reads it.
+
+Where each character came from is kept, so that what is said of the original line stays right.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+from nmt_cli.text.casing import CasedText, CasePlan, Caser
+from nmt_cli.text.folding import FoldedText, Folder
+from nmt_cli.text.masking import MaskedText
+from nmt_cli.text.profile import CorpusProfile
+
+
+class FoldedMask(NamedTuple):
+    """A masked text as the network reads it."""
+
+    masked: MaskedText
+    unfolded: str  # the masked text as it was
+    origins: tuple[int, ...]  # for each character of the masked text, the index of the one it stands for in `unfolded`
+    plan: CasePlan | None  # the case that the translation gets back
+
+    @property
+    def keeps_words(self) -> bool:
+        """Whether both texts have the same number of words, each where it was."""
+        words = self.words
+        return words == tuple(range(len(words))) and len(words) == self.unfolded.count(" ") + 1
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """For each word of the folded text, the index of the word that it stands for."""
+        text = self.masked.text
+        starts = (index for index in range(len(text)) if text[index] != " " and (not index or text[index - 1] == " "))
+        return tuple(self.unfolded.count(" ", 0, self.origins[start]) for start in starts)
+
+
+class InputFolding:
+    """What a model needs to know to fold its input."""
+
+    def __init__(self, folder: Folder, caser: Caser | None) -> None:
+        """`caser` is None for a model that reads everything in lower case."""
+        self.folder = folder
+        self.caser = caser
+
+    @classmethod
+    def from_profile(cls, profile: CorpusProfile, language: str, *, lowercase: bool) -> InputFolding | None:
+        """Returns the folding of a model with a source in this language; None where the sources are pictures."""
+        if profile.source is None:
+            return None
+        caser = None if lowercase else Caser(profile.source, language)
+        return cls(Folder(profile.source.character_counts), caser)
+
+    def fold(
+        self, masked: MaskedText, *, begins_sentence: bool = True, has_capitals: bool = False
+    ) -> FoldedMask | None:
+        """Returns a masked text folded; None if it is as the network knows it, or if nothing would be left.
+
+        `begins_sentence` says whether its first word begins a sentence, `has_capitals` whether its line has capitals.
+        """
+        folded = self.folder.fold(masked.text)
+        text = folded.text if folded else masked.text
+        cased: CasedText | None = None
+        if self.caser is not None:
+            cased = self.caser.fold_case(text, begins_sentence=begins_sentence, has_capitals=has_capitals)
+        if folded is None and cased is None:
+            return None
+        whole = compose_origins(folded, cased)
+        if not whole.text:
+            return None
+        extracted = tuple(span._replace(offset=bisect_left(whole.origins, span.offset)) for span in masked.extracted)
+        changed = masked._replace(text=whole.text, extracted=extracted)
+        return FoldedMask(changed, masked.text, whole.origins, cased.plan if cased else None)
+
+
+def compose_origins(folded: FoldedText | None, cased: CasedText | None) -> FoldedText:
+    """Returns the last of two changes in a row, with the origins in the text before both; one may be None."""
+    if cased is None or folded is None:
+        only = folded if cased is None else cased.folded
+        return only if only is not None else FoldedText("", ())
+    return FoldedText(cased.folded.text, tuple(folded.origins[index] for index in cased.folded.origins))

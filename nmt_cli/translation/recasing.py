@@ -1,0 +1,79 @@
+"""Puts the case of a source back into its translation: whole for a line in capitals, by word alignment for words.
+
+Spans that must not change keep theirs. Knows no network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nmt_cli.text.casing import CasePlan, capitalise_text, upper_text
+from nmt_cli.translation.result import Hypothesis, Link, Translation
+from nmt_cli.translation.word_alignment import link_words
+
+
+def recase_translation(translation: Translation, plan: CasePlan, language: str) -> Translation:
+    """Returns the translation of a piece with all its hypotheses in the case of the source."""
+    hypotheses = (
+        hypothesis._replace(
+            text=recase(
+                hypothesis.text,
+                plan,
+                find_piece_links(translation, hypothesis) if plan.kind != "upper" else (),
+                [span.text for span in hypothesis.placed_spans],
+                language,
+            )
+        )
+        for hypothesis in translation.hypotheses
+    )
+    return translation._replace(hypotheses=tuple(hypotheses))
+
+
+def find_piece_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
+    """Returns the word links of a piece; none for a network without attention."""
+    if not hypothesis.attention.any():
+        return ()
+    if hypothesis.words and hypothesis.words[0].links is not None:
+        return hypothesis.words[0].links
+    return link_words(translation.source_pieces, hypothesis.pieces, hypothesis.attention)
+
+
+def recase(text: str, plan: CasePlan, links: Sequence[Link], spans: Sequence[str], language: str) -> str:
+    """Returns a translation in the case of its source.
+
+    `links` are those of its words, and `spans` the texts in it that must not change.
+    """
+    if plan.kind == "upper":
+        return "".join(part if is_span else upper_text(part, language) for part, is_span in split_spans(text, spans))
+    chosen = choose_title_words if plan.kind == "title" else choose_shouted_words
+    words = re.split(r"(\s+)", text)
+    for index in chosen(words[::2], plan, links):
+        if not any(span in words[2 * index] for span in spans):
+            change = capitalise_text if plan.kind == "title" else upper_text
+            words[2 * index] = change(words[2 * index], language)
+    return "".join(words)
+
+
+def split_spans(text: str, spans: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yields the parts of a text, and whether each is one of `spans`."""
+    names = "|".join(re.escape(span) for span in sorted(spans, key=len, reverse=True) if span)
+    for number, part in enumerate(re.split(f"({names})", text) if names else [text]):
+        yield part, number % 2 == 1
+
+
+def choose_title_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
+    """Returns the words that get a capital: those of the source's capitals, and all if nothing is linked."""
+    linked: dict[int, set[int]] = {}
+    for source, target in links:
+        linked.setdefault(target, set()).add(source)
+    return [index for index in range(len(words)) if not links or linked.get(index, set()) & plan.words]
+
+
+def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
+    """Returns the word of the translation for each word of the source that was in capitals: the longest linked one."""
+    chosen = []
+    for source in plan.words:
+        targets = [target for other, target in links if other == source and target < len(words)]
+        chosen += sorted(targets, key=lambda target: -len(words[target]))[:1]
+    return chosen
