@@ -83,7 +83,9 @@ class TranslationReport:
     def character_warning(self) -> str | None:
         if not self.unseen_characters:
             return None
-        shown = " ".join(sorted(self.unseen_characters)[:CHARACTERS_SHOWN])
+        from nmt_cli.text.lookalikes import name_character  # which few runs need
+
+        shown = " ".join(map(name_character, sorted(self.unseen_characters)[:CHARACTERS_SHOWN]))
         rest = len(self.unseen_characters) - CHARACTERS_SHOWN
         more = f" and {rest} more" if rest > 0 else ""
         return f"never seen in training, so the translation is a guess: {shown}{more}"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from nmt_cli.text.lookalikes import (
     DOUBLE_QUOTES,
+    JOINERS,
     LONG_DASHES,
     OPENING,
     SINGLE_QUOTES,
@@ -65,16 +66,28 @@ class Folder:
         result = FoldedText("".join(part for part, _ in clean), tuple(index for _, index in clean))
         return None if result.text == text else result
 
+    def fold_letter_case(self, text: str) -> str:
+        """Returns a folded text with letters that training has in one case alone in that case."""
+        if self.known.issuperset(text):
+            return text
+        return "".join(
+            letter if letter in self.known or letter.swapcase() not in self.known else letter.swapcase()
+            for letter in text
+        )
+
     def replace_character(self, text: str, index: int) -> str:
         """Returns what stands for an unseen character: itself if there is nothing nearer."""
         character = text[index]
         # 1. What has no shape has no meaning either, outside the scripts that need it.
         if is_invisible(character):
-            return character if index and is_joining(text[index - 1]) else ""
+            return character if character in JOINERS and index and is_joining(text[index - 1]) else ""
         # 2. Quotes open or close, dashes part words, letters of another script need a word around them.
         for replacement in self.suggest_in_context(text, index):
             return replacement
-        # 3. All else depends on the character alone.
+        # 3. A letter that is only known in the other case waits for `fold_letter_case`.
+        if character.swapcase() in self.known:
+            return character
+        # 4. All else depends on the character alone.
         if character not in self.replacements:
             self.replacements[character] = next(self.list_candidates(character), character)
         return self.replacements[character]
@@ -104,8 +117,7 @@ class Folder:
             yield from self.spell_known(compatible)
         # 3. The same digit.
         yield from self.suggest_digit(character)
-        # 4. The same letter in the other case, and without its marks.
-        yield from self.spell_known(character.swapcase() if character.swapcase() != character else "")
+        # 4. The same letter without its marks.
         yield from self.spell_known(spell_broken(character))
         base = unicodedata.normalize("NFD", character)
         yield from self.spell_known(base[0] if len(base) > 1 else "")

@@ -67,6 +67,7 @@ JOINING_SCRIPTS = (
     *((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x18AF), (0xA840, 0xA8FF), (0xFB50, 0xFDFF)),
     *((0xFE70, 0xFEFE), (0x10A60, 0x10AFF), (0x11000, 0x11FFF), (0x1E900, 0x1E95F)),
 )
+JOINERS = "\u200c\u200d\u180b\u180c\u180d\u180e\u180f"  # and what chooses a shape in Mongolian
 FILLERS = "\u034f\u115f\u1160\u3164\uffa0\ufffc\u17b4\u17b5"  # no letters, though Unicode files some of them there
 
 
@@ -107,8 +108,10 @@ def is_invisible(character: str) -> bool:
 
 
 def is_joining(character: str) -> bool:
-    """Whether a character belongs to a script that needs joiners."""
-    return any(first <= ord(character) <= last for first, last in JOINING_SCRIPTS)
+    """Whether a character is a letter or a mark of a script that needs joiners."""
+    return unicodedata.category(character)[0] in "LM" and any(
+        first <= ord(character) <= last for first, last in JOINING_SCRIPTS
+    )
 
 
 def name_character(character: str) -> str:

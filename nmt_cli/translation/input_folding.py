@@ -6,6 +6,7 @@ Where each character came from is kept, so that what is said of the original lin
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt_cli.text.casing import CasedText, CasePlan, Caser
@@ -59,24 +60,25 @@ class InputFolding:
 
         `begins_sentence` says whether its first word begins a sentence, `has_capitals` whether its line has capitals.
         """
+        # 1. Characters.
         folded = self.folder.fold(masked.text)
         text = folded.text if folded else masked.text
+        # 2. The case of words, then that of letters which training has in one case alone.
         cased: CasedText | None = None
         if self.caser is not None:
             cased = self.caser.fold_case(text, begins_sentence=begins_sentence, has_capitals=has_capitals)
-        if folded is None and cased is None:
+        text = cased.folded.text if cased else text
+        last = self.folder.fold_letter_case(text)
+        if last == masked.text or not last:
             return None
-        whole = compose_origins(folded, cased)
-        if not whole.text:
-            return None
-        extracted = tuple(span._replace(offset=bisect_left(whole.origins, span.offset)) for span in masked.extracted)
-        changed = masked._replace(text=whole.text, extracted=extracted)
-        return FoldedMask(changed, masked.text, whole.origins, cased.plan if cased else None)
+        # 3. Where each character, and each span that was taken out, stands.
+        origins = compose_origins(folded, cased, len(last))
+        extracted = tuple(span._replace(offset=bisect_left(origins, span.offset)) for span in masked.extracted)
+        changed = masked._replace(text=last, extracted=extracted)
+        return FoldedMask(changed, masked.text, origins, cased.plan if cased else None)
 
 
-def compose_origins(folded: FoldedText | None, cased: CasedText | None) -> FoldedText:
-    """Returns the last of two changes in a row, with the origins in the text before both; one may be None."""
-    if cased is None or folded is None:
-        only = folded if cased is None else cased.folded
-        return only if only is not None else FoldedText("", ())
-    return FoldedText(cased.folded.text, tuple(folded.origins[index] for index in cased.folded.origins))
+def compose_origins(folded: FoldedText | None, cased: CasedText | None, length: int) -> tuple[int, ...]:
+    """Returns the origins of each of the `length` characters in the text before two changes; either may be None."""
+    origins: Sequence[int] = cased.folded.origins if cased else range(length)
+    return tuple(folded.origins[index] for index in origins) if folded else tuple(origins)

@@ -1,0 +1,238 @@
+"""How faithful the translations of real input are: the test split, clean and with each line changed in one way.
+
+    python benchmarks/stress.py MODEL --data PREPARED                  # a table: BLEU of each row beside clean
+    python benchmarks/stress.py MODEL --data PREPARED --lines 200      # of the first 200 lines alone
+    python benchmarks/stress.py MODEL --data PREPARED --json FILE      # JSON lines too
+    python benchmarks/stress.py MODEL --data PREPARED --row typos --show 5
+
+Marks that a row adds are taken off the output before it is scored. Rows that change the case are scored in lower case
+beside the lower-cased clean score, and say what share of the cased output words has the right case: that of the source
+where a line is in capitals or a heading, that of the clean translation where a line is in lower case. Rows that join
+two lines stand beside the clean translations joined. `numbers` counts the lines whose numbers all come through. A row
+passes within 1.5 BLEU of clean (typos: 4), with 95 % of the case right, and 99.5 % of the numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import random
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.translator import Translator
+
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+NEIGHBOURS = {key: (row + row[-2])[index + 1] for row in KEYS for index, key in enumerate(row)}
+TYPING_ERRORS = 0.05  # share of the letters
+BAR, TYPING_BAR = 1.5, 4.0  # BLEU below clean
+CASE_BAR, NUMBER_BAR = 95.0, 99.5  # per cent
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+NUMBERED_LINES = 300
+WORD = re.compile(r"[^\W\d_]+")
+
+Change = Callable[[str, random.Random], str]
+Rewrite = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A way to change lines, how its marks are taken off the output, and the right case of an output word."""
+
+    name: str
+    change: Change
+    take_off: Rewrite = str
+    right_case: Rewrite | None = None  # makes a word right; None where the case does not change
+    follows_clean: bool = False  # the right case is that of the clean translation
+    bar: float = BAR
+
+
+@dataclass(frozen=True)
+class Result:
+    """A row of the table."""
+
+    row: str
+    lines: int
+    clean: float | None
+    score: float | None
+    share: float | None = None  # per cent of right case, or of lines whose numbers are kept
+    passes: bool = True
+
+
+def mistype(text: str, generator: random.Random) -> str:
+    """Drops, doubles, exchanges or misses one key in twenty."""
+    letters, position = list(text), 0
+    while position < len(letters):
+        if letters[position].isalpha() and generator.random() < TYPING_ERRORS:
+            kind = generator.randrange(4)
+            if kind == 0:
+                letters[position] = ""
+            elif kind == 1:
+                letters[position] *= 2
+            elif kind == 2 and position + 1 < len(letters):
+                letters[position], letters[position + 1] = letters[position + 1], letters[position]
+                position += 1
+            else:
+                letters[position] = NEIGHBOURS.get(letters[position], letters[position])
+        position += 1
+    return "".join(letters)
+
+
+def escape(text: str, generator: random.Random) -> str:
+    """Writes marks as entities, and one blank as that which does not break."""
+    return html.escape(text).replace("&#x27;", "&#39;").replace(" ", "&nbsp;", 1)
+
+
+def title(text: str) -> str:
+    return " ".join(word[:1].upper() + word[1:] for word in text.split())
+
+
+ROWS = (
+    Row("lower case", lambda text, _: text.lower(), follows_clean=True),
+    Row("no final mark", lambda text, _: text.rstrip(".!?")),
+    Row("capitals", lambda text, _: text.upper(), right_case=str.upper),
+    Row("title case", lambda text, _: title(text), right_case=lambda word: word[:1].upper() + word[1:]),
+    Row("U+200E in front", lambda text, _: f"\u200e{text}", lambda text: text.replace("\u200e", "")),
+    Row("curly quotes around", lambda text, _: f"“{text}”", lambda text: text.strip('“”„"«»')),
+    Row("typing errors", mistype, bar=TYPING_BAR),
+    Row("in <b>", lambda text, _: f"<b>{text}</b>", lambda text: re.sub("</?b>", "", text)),
+    Row("dash in front", lambda text, _: f"- {text}", lambda text: text.removeprefix("- ")),
+    Row("number in front", lambda text, _: f"3. {text}", lambda text: text.removeprefix("3. ")),
+    Row("emoji behind", lambda text, _: f"{text} 🙂", lambda text: text.replace("🙂", "").strip()),
+    Row("entities", escape, lambda text: " ".join(html.unescape(text).split())),
+)
+JOINTS = {"two sentences": " ", "<br> between": "<br>"}
+
+
+class Bench:
+    """Translates and scores the lines of a test split."""
+
+    def __init__(self, model: Path, corpus: PreparedCorpus, count: int | None, lines: LineConfig, search: SearchConfig):
+        self.translator = Translator.load(ModelRequest(model, lines=lines))
+        self.search = search
+        self.pairs = corpus.read_pairs("test")[:count]
+        self.sources, self.references = map(list, zip(*self.pairs, strict=True))
+        self.clean = self.translate(self.sources)
+        self.numbered = [
+            pair
+            for split in ("test", "dev", "train")
+            for pair in corpus.read_pairs(split)
+            if NUMBER.search(pair.source)
+        ][: min(NUMBERED_LINES, len(self.pairs))]
+
+    def translate(self, lines: Sequence[str]) -> list[str]:
+        return [found.text for found in self.translator.translate(lines, self.search, repair=RepairConfig())]
+
+    def measure(self, row: Row) -> tuple[Result, list[str], list[str]]:
+        """Returns the result of a row, its lines and their translations."""
+        generator = random.Random(1)
+        changed = [row.change(line, generator) for line in self.sources]
+        raw = self.translate(changed)
+        outputs = [row.take_off(line) for line in raw]
+        is_cased = row.right_case is not None or row.follows_clean
+        clean, score = (bleu(lines, self.references, lowercase=is_cased) for lines in (self.clean, outputs))
+        share = self.measure_case(row, outputs) if is_cased else None
+        passes = score >= clean - row.bar and (share is None or share >= CASE_BAR)
+        return Result(row.name, len(outputs), clean, score, share, passes), changed, raw
+
+    def measure_case(self, row: Row, outputs: Sequence[str]) -> float:
+        """Returns the per cent of output words that have the right case; words that have none do not count."""
+        right = total = 0
+        for output, clean in zip(outputs, self.clean, strict=True):
+            usual = {word.lower(): word for word in WORD.findall(clean)}
+            for word in WORD.findall(output):
+                wanted = row.right_case(word) if row.right_case else usual.get(word.lower())
+                if wanted is not None and word.lower() != word.upper():
+                    right, total = right + (word == wanted), total + 1
+        return 100 * right / max(1, total)
+
+    def measure_joint(self, name: str) -> tuple[Result, list[str], list[str]]:
+        """Returns the result of lines that are two sentences each."""
+        mark = JOINTS[name]
+        joined = [mark.join(two) for two in pair_up(self.sources)]
+        raw = self.translate(joined)
+        references = [" ".join(two) for two in pair_up(self.references)]
+        outputs = [" ".join(line.replace(mark, " ").split()) for line in raw]
+        clean, score = (bleu(lines, references) for lines in ([" ".join(two) for two in pair_up(self.clean)], outputs))
+        return Result(name, len(raw), clean, score, None, score >= clean - BAR), joined, raw
+
+    def measure_numbers(self) -> tuple[Result, list[str], list[str]]:
+        """Returns in what share of lines all numbers, each exchanged for another, come through in number and value."""
+        generator = random.Random(1)
+
+        def exchange(match: re.Match[str]) -> str:
+            return re.sub(r"\d", lambda digit: str(generator.randint(1, 9)), match[0])
+
+        lines = [NUMBER.sub(exchange, pair.source) for pair in self.numbered]
+        outputs = self.translate(lines)
+        kept = sum(digits(line) == digits(output) for line, output in zip(lines, outputs, strict=True))
+        share = 100 * kept / max(1, len(lines))
+        return Result("random numbers", len(lines), None, None, share, share >= NUMBER_BAR), lines, outputs
+
+
+def digits(text: str) -> list[str]:
+    """Returns the digits of each number, in order of size: notation and place are free."""
+    return sorted(re.sub(r"\D", "", number) for number in re.findall(r"\d+(?:[.,:’ \u202f]\d+)*", text))
+
+
+def pair_up(texts: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(texts[::2], texts[1::2], strict=False))
+
+
+def bleu(outputs: Sequence[str], references: Sequence[str], *, lowercase: bool = False) -> float:
+    config = ScoreConfig(lowercase=lowercase)
+    return METRICS["bleu"](outputs, [[reference] for reference in references], config).value
+
+
+def show(result: Result) -> str:
+    """Returns a row of the table."""
+    clean, score = (f"{value:6.1f}" if value is not None else " " * 6 for value in (result.clean, result.score))
+    is_scored = result.score is not None and result.clean is not None
+    difference = f"{result.score - result.clean:+6.1f}" if is_scored else " " * 6
+    share = f"{result.share:6.1f} %" if result.share is not None else " " * 8
+    verdict = "" if result.passes else "below the bar"
+    return f"{result.row:20} {result.lines:6,} {clean} {score} {difference} {share} {verdict}".rstrip()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--data", type=Path, required=True, help="the prepared corpus whose test split is translated")
+    parser.add_argument("--lines", type=int, help="translate only so many lines")
+    parser.add_argument("--row", action="append", help="measure this row alone; may be repeated")
+    parser.add_argument("--beam-size", type=int, default=5)
+    parser.add_argument("--no-fold", action="store_true", help="read the input as it is")
+    parser.add_argument("--json", type=Path, help="append the rows to this file, as JSON lines")
+    parser.add_argument("--show", type=int, default=0, help="print so many lines with their translations")
+    options = parser.parse_args()
+    lines = LineConfig(fold=not options.no_fold)
+    corpus = PreparedCorpus.load(options.data)
+    bench = Bench(options.model, corpus, options.lines, lines, SearchConfig(beam_size=options.beam_size))
+    steps = {row.name: partial(bench.measure, row) for row in ROWS}
+    steps |= {name: partial(bench.measure_joint, name) for name in JOINTS} | {"random numbers": bench.measure_numbers}
+    print(f"{'row':20} {'lines':>6} {'clean':>6} {'BLEU':>6} {'':6} {'right':>8}")
+    passes = True
+    for name in options.row or steps:
+        result, changed, outputs = steps[name]()
+        passes &= result.passes
+        print(show(result), flush=True)
+        for line, output in list(zip(changed, outputs, strict=True))[: options.show]:
+            print(f"    {line}\n      {output}")
+        if options.json:
+            with options.json.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"model": str(options.model), **asdict(result)}) + "\n")
+    return 0 if passes else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
