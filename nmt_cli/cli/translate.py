@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
+PROFILED_FORMAT = 3  # the first format of models that know what their training text looked like
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -115,6 +116,7 @@ def translate(
     check_abilities(model_directory, explicit, search, repair, layout)
     # 2. Complete the settings: what is searched, how a translation is written.
     screen = Screen(quiet=quiet)
+    warn_of_old_model(screen, model_directory)
     scored = layout.scores or layout.json
     search = dataclasses.replace(search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=scored)
     layout = dataclasses.replace(layout, scores=layout.scores or score)
@@ -194,6 +196,15 @@ def read_model_directory(model: Path) -> ModelDirectory:
 
     card = model_directory.read_card(model)
     return model_directory.ModelDirectory(model, card, card.default_precision)
+
+
+def warn_of_old_model(screen: Screen, model: ModelDirectory) -> None:
+    """Says what a model of format 2 cannot do, since it does not know what its training text looked like."""
+    if model.card.format < PROFILED_FORMAT and model.card.source.get("type", "text") == "text":
+        screen.warn(
+            f"{model.directory}/ has format {model.card.format}, without a profile of its training text: capitals and "
+            "characters that training never had are read as they are; train it again with this nmt"
+        )
 
 
 def silence_ray(processes: ExecutorConfig) -> ExecutorConfig:

@@ -43,7 +43,7 @@ class CasedWord(NamedTuple):
 
     text: str
     start: int
-    index: int  # of the blank-separated word that it belongs to
+    word_index: int  # of the blank-separated word that it belongs to
     is_first: bool  # of a sentence
 
     @property
@@ -73,26 +73,26 @@ class Caser:
         words = list(find_cased_words(text, begins_sentence=begins_sentence))
         # 2. A line without capitals, a line in capitals.
         if text.islower():
-            return self.rewrite(text, words, None)
+            return self.rewrite_words(text, words, None)
         if text.isupper():
-            return self.rewrite(text, words, CasePlan("upper")) if self.is_shouted(words) else None
+            return self.rewrite_words(text, words, CasePlan("upper")) if self.is_shouted(words) else None
         # 3. A heading.
         if self.is_title(text, words):
-            plan = CasePlan("title", frozenset(word.index for word in words if word.text[0].isupper()))
-            return self.rewrite(text, words, plan)
+            plan = CasePlan("title", frozenset(word.word_index for word in words if word.text[0].isupper()))
+            return self.rewrite_words(text, words, plan)
         # 4. Single words.
         unusual = [word for word in words if self.is_unusual(word.text)]
-        shouted = frozenset(word.index for word in unusual if word.text.isupper())
-        return self.rewrite(text, unusual, CasePlan("words", shouted) if shouted else None)
+        shouted = frozenset(word.word_index for word in unusual if word.text.isupper())
+        return self.rewrite_words(text, unusual, CasePlan("words", shouted) if shouted else None)
 
-    def rewrite(self, text: str, words: Sequence[CasedWord], plan: CasePlan | None) -> CasedText | None:
+    def rewrite_words(self, text: str, words: Sequence[CasedWord], plan: CasePlan | None) -> CasedText | None:
         """Returns `text` with these words in usual case; None if all are."""
         parts: list[str] = []
         origins: list[int] = []
         position = 0
         for word in words:
             usual = self.find_usual(word.text)
-            usual = self.capitalise(usual) if word.is_first else usual
+            usual = self.capitalise_word(usual) if word.is_first else usual
             end = word.start + len(word.text)
             parts += text[position : word.start], usual
             origins += (*range(position, word.start), *(min(word.start + n, end - 1) for n in range(len(usual))))
@@ -103,7 +103,7 @@ class Caser:
     def is_shouted(self, words: Sequence[CasedWord]) -> bool:
         """Whether a text in capitals would usually be written otherwise: it is not just an acronym, or unknown."""
         long_words = [word.text for word in words if len(word.text) > 1]
-        return any(self.knows(word) and not self.knows_form(word) for word in long_words)
+        return any(self.is_known(word) and not self.is_known_form(word) for word in long_words)
 
     def is_title(self, text: str, words: Sequence[CasedWord]) -> bool:
         """Whether words within a sentence have capitals that they usually do not have, as in a heading."""
@@ -113,17 +113,17 @@ class Caser:
         unusual = [word for word in inner if word.is_capitalised and self.find_usual(word.text) == word.text.lower()]
         if len(unusual) > 1:
             return True
-        return len(unusual) == 1 and not (text[-1] in SENTENCE_MARKS and self.knows_form(unusual[0].text))
+        return len(unusual) == 1 and not (text[-1] in SENTENCE_MARKS and self.is_known_form(unusual[0].text))
 
     def is_unusual(self, word: str) -> bool:
         """Whether a word in capitals or of mixed case is known, but never stood so in training."""
         if not any(map(str.isupper, re.sub(r"(?:^|[-'’]).", "", word))):
             return False
-        return is_slip(word) or (self.knows(word) and not self.knows_form(word))
+        return is_slip(word) or (self.is_known(word) and not self.is_known_form(word))
 
     def find_usual(self, word: str) -> str:
         """Returns a word as it is usually written; an unknown one in capitals as rare words are, others as they are."""
-        for key in dict.fromkeys((word, self.lower(word))):
+        for key in dict.fromkeys((word, self.lower_word(word))):
             if self.profile.find_word(key).total:
                 return self.profile.usual_case(key) or key.lower()
         parts = re.split(r"([-'’])", word)
@@ -137,7 +137,7 @@ class Caser:
             return word[0] + word[1:].lower()
         if not word.isupper() or len(word) == 1:
             return word
-        return self.capitalise(self.lower(word)) if self.are_rare_words_capitalised else self.lower(word)
+        return self.capitalise_word(self.lower_word(word)) if self.are_rare_words_capitalised else self.lower_word(word)
 
     @cached_property
     def are_rare_words_capitalised(self) -> bool:
@@ -145,16 +145,16 @@ class Caser:
         rare = [word for word in self.profile.words if word.total <= RARE_WORD and word.forms[0][1]]
         return 2 * sum(word.forms[0][0][0].isupper() for word in rare) > len(rare)
 
-    def knows(self, word: str) -> bool:
-        return self.profile.count_word(self.lower(word)) > 0
+    def is_known(self, word: str) -> bool:
+        return self.profile.count_word(self.lower_word(word)) > 0
 
-    def knows_form(self, word: str) -> bool:
+    def is_known_form(self, word: str) -> bool:
         return any(form == word for form, _ in self.profile.find_word(word).forms)
 
-    def lower(self, text: str) -> str:
+    def lower_word(self, text: str) -> str:
         return lower_text(text, self.language)
 
-    def capitalise(self, text: str) -> str:
+    def capitalise_word(self, text: str) -> str:
         return capitalise_text(text, self.language)
 
 

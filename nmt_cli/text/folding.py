@@ -98,7 +98,7 @@ class Folder:
         if quotes and not (quotes[0] is SINGLE_QUOTES and before.isalnum() and after.isalnum()):
             opens = not before or before in BEFORE_OPENING or (before in OPENING and before != character)
             yield from self.choose_quote(quotes[0], opens=opens)
-        if character in LONG_DASHES and not self.knows_any("–—―⸺") and before.isalnum() and after.isalnum():
+        if character in LONG_DASHES and not self.has_any("–—―⸺") and before.isalnum() and after.isalnum():
             yield from (f" {dash} " for dash in self.choose_known("-‐‑"))
         if unicodedata.decomposition(character).startswith("<fraction>") and before.isdigit():
             yield from (f" {fraction}" for fraction in self.list_candidates(character))
@@ -157,7 +157,7 @@ class Folder:
         if known:
             yield max(known, key=lambda character: self.counts[character])
 
-    def knows_any(self, characters: str) -> bool:
+    def has_any(self, characters: str) -> bool:
         return any(character in self.known for character in characters)
 
     def spell_known(self, text: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.search.beam import SearchResult
@@ -12,6 +13,7 @@ from nmt_cli.text.masking import MaskedSide, leave_unmasked, mask_sides
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.translation.decoding import decode_results
+from nmt_cli.translation.input_folding import FoldedMask
 from nmt_cli.translation.joining import replace_placeholders
 from nmt_cli.translation.pieces import Piece
 from nmt_cli.translation.result import Placed, Translation, Words
@@ -55,8 +57,8 @@ def force_translations(
         return translations
     # 3. Put back masked spans, and words with unknown subwords.
     return [
-        unmask_translation(translation, pair, tokenizers)
-        if pair[0].spans or (has_unknown(translation) and pair[1].masked.text)
+        unmask_translation(translation, pair, tokenizers, fold_source(translator, pair[0]))
+        if pair[0].spans or (has_unknown(translation) and pair[1].masked.text) or moves_words(translator, pair[0])
         else translation
         for translation, pair in zip(translations, pairs, strict=True)
     ]
@@ -79,10 +81,33 @@ def mask_pairs(translator: Translator, sources: Sequence[str], targets: Sequence
 def encode_pairs(
     translator: Translator, pairs: Sequence[MaskedPair], limit: int | None
 ) -> tuple[list[SourceRow], list[list[int]]]:
-    """Returns the rows of the sources, and the targets in ids that end with END."""
-    rows = translator.source.make_rows([source.masked.text for source, _ in pairs], limit)
-    ids = translator.target.encode_all([target.masked.text for _, target in pairs])
-    return rows, [[*target, END] for target in ids]
+    """Returns the rows of the sources, folded as for translation, and the targets in ids that end with END.
+
+    A target in capitals stands for one in usual case, where its source does.
+    """
+    folded = [fold_source(translator, source) for source, _ in pairs]
+    sources = [(new.masked if new else old.masked).text for new, (old, _) in zip(folded, pairs, strict=True)]
+    targets = [
+        lower_target(target.masked.text, translator)
+        if new and new.plan and new.plan.kind == "upper"
+        else target.masked.text
+        for new, (_, target) in zip(folded, pairs, strict=True)
+    ]
+    rows = translator.source.make_rows(sources, limit)
+    return rows, [[*ids, END] for ids in translator.target.encode_all(targets)]
+
+
+def fold_source(translator: Translator, source: MaskedSide) -> FoldedMask | None:
+    """Returns a source as translation reads it; None if that is as it is."""
+    folding = translator.reader.folding
+    return folding.fold(source.masked, has_capitals=not source.text.islower()) if folding else None
+
+
+def lower_target(text: str, translator: Translator) -> str:
+    """Returns a target in capitals in the usual case of its language."""
+    caser = translator.reader.folding.target_caser if translator.reader.folding else None
+    cased = caser.fold_case(text) if caser else None
+    return cased.folded.text if cased else text
 
 
 def has_unknown(translation: Translation) -> bool:
@@ -91,11 +116,21 @@ def has_unknown(translation: Translation) -> bool:
     return any(UNKNOWN_PIECE in pieces for pieces in sides)
 
 
-def unmask_translation(translation: Translation, pair: MaskedPair, tokenizers: TokenizerPair) -> Translation:
+def moves_words(translator: Translator, source: MaskedSide) -> bool:
+    """Whether folding drops or adds a word of a source."""
+    folded = fold_source(translator, source)
+    return folded is not None and not folded.keeps_words
+
+
+def unmask_translation(
+    translation: Translation, pair: MaskedPair, tokenizers: TokenizerPair, folded: FoldedMask | None
+) -> Translation:
     """Returns the translation with its masked spans put back, and the links between the words of both sides."""
     source, target = (
         Piece(Segment(side.text, side.spans, blank_before=False, ends_sentence=True), side.masked) for side in pair
     )
+    if folded is not None:
+        source = replace(source, masked=folded.masked, folded=folded)
     (best,) = translation.hypotheses
     source_words = map_words(source, translation.source_pieces, tokenizers.source)
     target_words = map_words(target, best.pieces, tokenizers.target)

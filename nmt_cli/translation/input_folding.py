@@ -40,18 +40,23 @@ class FoldedMask(NamedTuple):
 class InputFolding:
     """What a model needs to know to fold its input."""
 
-    def __init__(self, folder: Folder, caser: Caser | None) -> None:
-        """`caser` is None for a model that reads everything in lower case."""
+    def __init__(self, folder: Folder, caser: Caser | None, target_caser: Caser | None = None) -> None:
+        """`caser` and `target_caser` are None for a model that reads and writes everything in lower case."""
         self.folder = folder
         self.caser = caser
+        self.target_caser = target_caser
 
     @classmethod
-    def from_profile(cls, profile: CorpusProfile, language: str, *, lowercase: bool) -> InputFolding | None:
-        """Returns the folding of a model with a source in this language; None where the sources are pictures."""
+    def from_profile(
+        cls, profile: CorpusProfile, languages: tuple[str, str], *, lowercase: bool
+    ) -> InputFolding | None:
+        """Returns the folding of a model with these languages; None where the sources are pictures."""
         if profile.source is None:
             return None
-        caser = None if lowercase else Caser(profile.source, language)
-        return cls(Folder(profile.source.character_counts), caser)
+        folder = Folder(profile.source.character_counts)
+        if lowercase:
+            return cls(folder, None)
+        return cls(folder, Caser(profile.source, languages[0]), Caser(profile.target, languages[1]))
 
     def fold(
         self, masked: MaskedText, *, begins_sentence: bool = True, has_capitals: bool = False

@@ -17,7 +17,7 @@ def recase_translation(translation: Translation, plan: CasePlan, language: str) 
     """Returns the translation of a piece with all its hypotheses in the case of the source."""
     hypotheses = (
         hypothesis._replace(
-            text=recase(
+            text=recase_text(
                 hypothesis.text,
                 plan,
                 find_piece_links(translation, hypothesis) if plan.kind != "upper" else (),
@@ -39,7 +39,7 @@ def find_piece_links(translation: Translation, hypothesis: Hypothesis) -> tuple[
     return link_words(translation.source_pieces, hypothesis.pieces, hypothesis.attention)
 
 
-def recase(text: str, plan: CasePlan, links: Sequence[Link], spans: Sequence[str], language: str) -> str:
+def recase_text(text: str, plan: CasePlan, links: Sequence[Link], spans: Sequence[str], language: str) -> str:
     """Returns a translation in the case of its source.
 
     `links` are those of its words, and `spans` the texts in it that must not change.

@@ -272,7 +272,8 @@ def load_folding(model: ModelDirectory) -> InputFolding | None:
     if profile is None:
         return None
     lowercase = bool(model.card.tokenizer.get("lowercase", False))
-    return InputFolding.from_profile(profile, model.card.source_language, lowercase=lowercase)
+    languages = (model.card.source_language, model.card.target_language)
+    return InputFolding.from_profile(profile, languages, lowercase=lowercase)
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:

@@ -15,6 +15,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
@@ -23,21 +24,22 @@ from support.adversary import Parrot
 from support.models import toy_pairs
 from support.spans import lines_with_spans
 
-TRAINING = [(source.capitalize(), target.capitalize()) for source, target in toy_pairs(300)]
+TRAINING = [(source.capitalize(), source.capitalize()) for source, _ in toy_pairs(300)]
 SETTINGS = TokenizerSettings(kind="unigram", lowercase=False)
 TOKENIZER = Tokenizer(train_tokenizer([text for pair in TRAINING for text in pair], SETTINGS), SETTINGS)
 PROFILE = CorpusProfile.parse(build_profile(TRAINING))
 CLEAN = TRAINING[0][0]
 
 
+def make_translator(*, fold: bool = True, carries: bool = True) -> Translator:
+    """Returns a translator whose network copies what it reads."""
+    folding = InputFolding.from_profile(PROFILE, ("en", "de"), lowercase=False)
+    engine, source = Parrot(TOKENIZER.vocabulary_size), TextSource(TOKENIZER)
+    return Translator(engine, source, TOKENIZER, lines=LineConfig(fold=fold), carries=carries, folding=folding)
+
+
 def translate(line: str, *, fold: bool = True, carries: bool = True) -> Translation:
-    """Returns the translation by a network that copies what it reads."""
-    folding = InputFolding.from_profile(PROFILE, "en", lowercase=False)
-    engine = Parrot(TOKENIZER.vocabulary_size)
-    translator = Translator(
-        engine, TextSource(TOKENIZER), TOKENIZER, lines=LineConfig(fold=fold), carries=carries, folding=folding
-    )
-    return translator.translate([line], SearchConfig(beam_size=1))[0]
+    return make_translator(fold=fold, carries=carries).translate([line], SearchConfig(beam_size=1))[0]
 
 
 def read(line: str) -> str:
@@ -94,3 +96,11 @@ def test_a_mark_that_stands_alone_counts_as_a_word_of_the_line() -> None:
     translation = translate(line)
     links = find_links(translation, translation.hypotheses[0])
     assert [source for source, _ in links] == [0, *range(2, len(words) + 1)]
+
+
+def test_a_given_translation_is_scored_as_the_same_one_in_usual_case() -> None:
+    lines = (CLEAN, f"\u200e{CLEAN}", CLEAN.upper())
+    scores = [
+        force_translations(make_translator(), [line], [CLEAN.upper() if line.isupper() else CLEAN])[0] for line in lines
+    ]
+    assert len({score.hypotheses[0].log_probability for score in scores}) == 1
