@@ -8,7 +8,8 @@
     ├── MissingExtraError   a package that the command needs is not installed              exit 69
     ├── OutputError         something cannot be written                                    exit 73
     ├── TrainingError       training has begun and cannot continue                         exit 70
-    └── WorkerError         worker processes died again and again                          exit 70
+    ├── WorkerError         worker processes died again and again                          exit 70
+    └── CheckError          --strict, and a translation failed a check                     exit 3
 
 An error says what is wrong with the input (`message`) and what to type next (`hint`).
 Nothing here prints or exits: `cli/app.py` does, once.
@@ -28,6 +29,7 @@ class ExitCode(IntEnum):
     OK = 0
     FAILURE = 1
     USAGE = 2
+    CHECK_FAILED = 3
     DATA = 65
     NO_INPUT = 66
     UNAVAILABLE = 69
@@ -78,6 +80,12 @@ class TrainingError(NmtError):
 
 class WorkerError(NmtError):
     exit_code = ExitCode.SOFTWARE
+
+
+class CheckError(NmtError):
+    """Translations failed checks; they are written all the same."""
+
+    exit_code = ExitCode.CHECK_FAILED
 
 
 def find_nearest(name: str, candidates: Iterable[str]) -> str | None:

@@ -32,7 +32,9 @@ class LayoutConfig(Settings):
         panel="Output",
     )
     json: bool = setting(
-        False, "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs.", panel="Output"
+        False,
+        "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks.",
+        panel="Output",
     )
 
     def format_lines(self, translation: Translation, n_best: int, indent: str = "") -> str:
@@ -63,6 +65,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
         "translation": translation.text,
         "hypotheses": [map_hypothesis(translation, hypothesis) for hypothesis in translation.hypotheses[:n_best]],
         "repairs": [{"ailment": repair.fault, "remedy": repair.remedy} for repair in translation.repairs],
+        "checks": [check._asdict() for check in translation.checks],
         "unseen": sorted(translation.unseen),
         "source_cut_from": translation.source_cut_from,
     }

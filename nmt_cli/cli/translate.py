@@ -29,7 +29,7 @@ from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_arriving, batch_blocks
-from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.truncation import SourceCuts
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def translate(
     search: SearchConfig,
     sampling: SamplingConfig,
     repair: RepairConfig,
+    checks: CheckConfig,
     text: LineConfig,
     layout: LayoutConfig,
     document: DocumentConfig,
@@ -111,6 +112,7 @@ def translate(
     """
     # 1. Refuse what cannot work, before anything slow is loaded.
     check_meaning(explicit, search, sampling, n_best, score=score)
+    check_purpose(checks, document)
     paths, output = check_files(files or []), None if output == STREAM else output
     model_directory = read_model_directory(model)
     check_abilities(model_directory, explicit, search, repair, layout)
@@ -134,7 +136,7 @@ def translate(
         batches = batch_units(documents, paths, are_pairs=score)
     # 4. Translate batch by batch; write each as soon as it is there.
     request = ModelRequest(model, tuple(ensemble or ()), text, precision)
-    job = Job(request, search, repair, score=score, opener=open_translator)
+    job = Job(request, search, repair, checks, score=score, opener=open_translator)
     report = TranslationReport(
         source_cuts=SourceCuts("line" if all(document.format is TEXT for document in documents) else "text")
     )
@@ -152,6 +154,8 @@ def translate(
     # 5. Say what a person should look at.
     report.show(screen, search)
     show_notes(screen, documents, executor)
+    if checks.strict:
+        report.require_faultless()
 
 
 def check_meaning(
@@ -169,6 +173,12 @@ def check_meaning(
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
 
 
+def check_purpose(checks: CheckConfig, document: DocumentConfig) -> None:
+    """Raises OptionError for options that show failed checks where nothing is checked."""
+    if not checks.check and document.qa_column is not None:
+        raise OptionError("--qa-column cannot be combined with --no-check", hint="leave one of them out")
+
+
 def is_for_lines(explicit: ExplicitOptions) -> bool:
     """Whether no option is given that concerns documents or large input, for which a terminal is read like a pipe."""
     return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
@@ -182,7 +192,10 @@ class Writer(NamedTuple):
     indent: str
 
     def write(self, translation: Translation) -> str:
-        return self.layout.format_lines(translation, self.n_best, indent=self.indent)
+        lines = self.layout.format_lines(translation, self.n_best, indent=self.indent)
+        if self.indent and not self.layout.json:  # on a terminal, below the translation itself
+            lines += "".join(f"{self.indent}! {check.message}\n" for check in translation.checks)
+        return lines
 
     @property
     def is_bare(self) -> bool:

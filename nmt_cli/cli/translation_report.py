@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.cli.render import Screen
 from nmt_cli.documents.document import Document
+from nmt_cli.errors import CheckError
 from nmt_cli.jobs.job import Executor
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
@@ -20,6 +21,24 @@ from nmt_cli.translation.truncation import SourceCuts, describe_limits
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Placed, Translation
 
+LINES_SHOWN = 5  # numbers of the lines that fail a check
+CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
+    "empty": "not translated at all",
+    "loop": "repeating itself",
+    "runaway": "without an end",
+    "copied": "left untranslated",
+    "numbers": "with other numbers than the source",
+    "spans": "with a protected span missing or perhaps misplaced",
+    "terms": "with a glossary term missing or perhaps misplaced",
+    "sentences": "with a sentence missing",
+    "length": "of an unusual length",
+    "brackets": "with other brackets than the source",
+    "quotes": "with quotation marks lost, added or unpaired",
+    "final mark": "with another final mark than the source",
+    "repeats": "with a word or phrase twice in a row",
+    "unseen words": "with words never seen in training",
+}
+CHECKED_FAULTS = frozenset({"numbers", "sentences"})  # of the faults that are searched again, those that checks tell
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 
@@ -36,9 +55,19 @@ class TranslationReport:
     repairs: Counter[tuple[str, str]] = field(default_factory=Counter)  # (fault, remedy that helped)
     faults: Counter[str] = field(default_factory=Counter)  # faults that no remedy helped against
     source_cuts: SourceCuts = field(default_factory=SourceCuts)
+    texts: int = 0
+    failed: int = 0  # texts that failed a check
+    failures: Counter[str] = field(default_factory=Counter)  # by the kind of the check
+    first_failures: dict[str, list[int]] = field(default_factory=dict)  # the numbers of the first texts of each kind
 
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
+        self.texts += 1
+        self.failed += bool(translation.checks)
+        for check in translation.checks:
+            self.failures[check.kind] += 1
+            numbers = self.first_failures.setdefault(check.kind, [])
+            numbers += [self.texts][: LINES_SHOWN - len(numbers)]
         self.unseen_characters |= translation.unseen
         self.truncated += translation.cut
         self.spans += len(translation.placed)
@@ -60,15 +89,41 @@ class TranslationReport:
         if self.repairs:
             kinds = ", ".join(f"{count:,} {fault} ({remedy})" for (fault, remedy), count in self.repairs.most_common())
             screen.say(f"  {count_things(self.repairs.total(), 'sentence')} searched again and repaired: {kinds}")
-        if self.faults:
-            kinds = ", ".join(f"{count:,} {fault}" for fault, count in self.faults.most_common())
-            sentences = count_things(self.faults.total(), "sentence")
+        counted = {*self.faults, *(["spans"] if self.doubtful_spans else [])} - CHECKED_FAULTS
+        for kind in CHECK_NAMES:
+            if self.failures[kind] and kind not in counted:
+                screen.warn(self.describe_failures(kind))
+        faults = Counter({fault: count for fault, count in self.faults.items() if fault not in CHECKED_FAULTS})
+        if faults:
+            kinds = ", ".join(f"{count:,} {fault}" for fault, count in faults.most_common())
+            sentences = count_things(faults.total(), "sentence")
             screen.warn(f"{sentences} searched again without success, check them: {kinds}")
         if self.source_cuts.count:
             screen.warn(self.source_cuts.summary)
         if self.truncated:
             texts = count_things(self.truncated, self.source_cuts.thing)
             screen.warn(f"{texts} cut before the end of the translation, at {describe_limits(search.max_length)}")
+
+    def describe_failures(self, kind: str) -> str:
+        """Returns the line about the texts that failed a check: how many, what is wrong, and which are the first."""
+        count, thing = self.failures[kind], self.source_cuts.thing
+        things = f"1 {thing}" if count == 1 else f"{count:,} {thing}s"
+        return f"{things} of {self.texts:,} {CHECK_NAMES[kind]}{self.name_texts(kind)}"
+
+    def name_texts(self, kind: str) -> str:
+        """Returns the numbers of the first texts that failed a check, in brackets; empty if none failed it."""
+        numbers = self.first_failures.get(kind, [])
+        more = " ..." if self.failures[kind] > len(numbers) else ""
+        return f" ({self.source_cuts.thing} {', '.join(f'{number:,}' for number in numbers)}{more})" if numbers else ""
+
+    def require_faultless(self) -> None:
+        """Raises CheckError if a text failed a check."""
+        if self.failed:
+            things = self.source_cuts.thing if self.texts == 1 else f"{self.source_cuts.thing}s"
+            raise CheckError(
+                f"{self.failed:,} of {self.texts:,} {things} failed a check, which --strict takes for an error",
+                hint="all are written; --report qa.html shows what failed",
+            )
 
     def span_warning(self) -> str | None:
         if not self.doubtful_spans:
@@ -77,7 +132,7 @@ class TranslationReport:
         more = " ..." if self.doubtful_spans > SPANS_SHOWN else ""
         return (
             f"{self.doubtful_spans:,} of {self.spans:,} protected spans were lost by the network and put back by "
-            f"attention or position; check where they stand: {texts}{more}"
+            f"attention or position; check where they stand: {texts}{more}{self.name_texts('spans')}"
         )
 
     def character_warning(self) -> str | None:

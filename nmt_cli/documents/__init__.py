@@ -64,6 +64,12 @@ def open_document(
             f"--column: {source.name} is read as {name}, which has no columns",
             hint="name its format with --format tsv, csv or jsonl",
         )
-    if config.retranslate and name != "po":
-        raise OptionError("--retranslate applies to gettext catalogues", hint="leave it out, or use --format po")
+    for option, is_set in (("--retranslate", config.retranslate), ("--fuzzy", config.fuzzy)):
+        if is_set and name != "po":
+            raise OptionError(f"{option} applies to gettext catalogues", hint="leave it out, or use --format po")
+    if config.qa_column is not None and name not in ("tsv", "csv", "jsonl"):
+        raise OptionError(
+            f"--qa-column: {source.name} is read as {name}, which has no columns",
+            hint="--report qa.html shows what is wrong with any text",
+        )
     return document(source) if format_line is None or name != TEXT.name else document(source, format_line)  # type: ignore[call-arg]

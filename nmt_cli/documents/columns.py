@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.columns import find_column, is_name
 from nmt_cli.text.wrapping import format_count
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
 
 LINE_BREAKS = re.compile(r"[\r\n]+")
 SURROGATES = re.compile("[\ud800-\udfff]")
@@ -54,13 +57,46 @@ def name_new_column(source: DocumentSource, existing: Sequence[str]) -> str:
     Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end.
     """
     name = source.config.new_column or f"{source.config.column}_{source.target_language}"
-    if re.search(r"[\t\r\n]", source.config.new_column or ""):
-        raise OptionError(f"--new-column cannot be {name!r}", hint="use a name without tabs and line ends")
+    return check_column_name(source, name, existing, "--new-column")
+
+
+def check_column_name(source: DocumentSource, name: str, existing: Sequence[str], option: str) -> str:
+    """Returns the name of a column that an option asks for. Raises what `name_new_column` raises."""
+    if re.search(r"[\t\r\n]", name):
+        raise OptionError(f"{option} cannot be {name!r}", hint="use a name without tabs and line ends")
     if name in existing:
-        raise DataError(
-            f"{source.name}: the column {name!r} already exists", hint="choose another name with --new-column"
-        )
+        raise DataError(f"{source.name}: the column {name!r} already exists", hint=f"choose another name with {option}")
     return name
+
+
+class AddedColumn(NamedTuple):
+    """A column that is added to a table, and what it says of a translation."""
+
+    name: str
+    format: Callable[[Translation], str]
+
+
+def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
+    """Returns the columns that are added: the translations, and what is wrong with them where that is asked for.
+
+    Raises what `name_new_column` raises.
+    """
+    columns = [AddedColumn(name_new_column(source, existing), get_text)]
+    if source.config.qa_column is not None:
+        names = [*existing, columns[0].name]
+        columns.append(
+            AddedColumn(check_column_name(source, source.config.qa_column, names, "--qa-column"), join_messages)
+        )
+    return columns
+
+
+def get_text(translation: Translation) -> str:
+    return translation.text
+
+
+def join_messages(translation: Translation) -> str:
+    """Returns what is wrong with a translation on one line; empty if it fails no check."""
+    return format_cell("; ".join(check.message for check in translation.checks)).replace("\t", " ")
 
 
 def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:

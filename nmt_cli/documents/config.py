@@ -30,7 +30,15 @@ class DocumentConfig(Settings):
     new_column: str | None = setting(
         None, "Name of the column for the translations [that of --column, _ and the target language].", panel="Format"
     )
+    qa_column: str | None = setting(
+        None, "tsv, csv, jsonl: name of a further column, for what is wrong with a translation.", panel="Format"
+    )
     retranslate: bool = setting(False, "po: replace existing translations.", panel="Format")
+    fuzzy: bool = setting(
+        False,
+        "po: mark all new translations fuzzy, not only those that fail a check.",
+        panel="Format",
+    )
     errors: Undecodable = setting(
         "strict", "What to do about invalid UTF-8: strict stops; replace puts U+FFFD in its place.", panel="Format"
     )

@@ -7,21 +7,25 @@ lines; it is translated as one text.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from nmt_cli.documents.columns import (
     count_missing_fields,
     find_column_index,
     format_cell,
     has_header,
-    name_new_column,
+    list_added_columns,
     refuse_short_row,
     require_column,
     split_line_end,
 )
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
 
 BYTE_ORDER_MARK = "\ufeff"
 OPEN_QUOTE = "perhaps a quote that begins here is never closed"
@@ -43,12 +47,17 @@ class Record:
     raw: str  # all its lines with their ends
     fields: list[str]
 
-    def add_field(self, text: str, delimiter: str, *, empty: int = 0) -> str:
-        """Returns the record with the field `text` added after `empty` empty ones."""
+    def add_fields(self, texts: Iterable[str], delimiter: str, *, empty: int = 0) -> str:
+        """Returns the record with the fields `texts` added after `empty` empty ones."""
         body, end = split_line_end(self.raw)
-        quote = any(mark in text for mark in f'{delimiter}"')
-        field = '"{}"'.format(text.replace('"', '""')) if quote else text
-        return f"{body}{delimiter * (1 + empty)}{field}{end}"
+        fields = [*[""] * empty, *(quote_field(text, delimiter) for text in texts)]
+        return f"{body}{''.join(f'{delimiter}{field}' for field in fields)}{end}"
+
+
+def quote_field(text: str, delimiter: str) -> str:
+    """Returns a field as it is written, in quotation marks where it needs them."""
+    needs_quotes = any(mark in text for mark in f'{delimiter}"')
+    return '"{}"'.format(text.replace('"', '""')) if needs_quotes else text
 
 
 class CsvDocument(Document):
@@ -61,8 +70,10 @@ class CsvDocument(Document):
         for record in self.read_records(chain([first] if first else [], lines)):
             if column is None:
                 column, self.width = find_column_index(self.source, record.fields), len(record.fields)
+                names = record.fields if has_header(self.source) else []
+                self.added = list_added_columns(self.source, names)
                 if has_header(self.source):
-                    yield keep_verbatim(record.add_field(name_new_column(self.source, record.fields), self.delimiter))
+                    yield keep_verbatim(record.add_fields([added.name for added in self.added], self.delimiter))
                     continue
             yield self.make_unit(record, column)
 
@@ -73,9 +84,12 @@ class CsvDocument(Document):
             refuse_short_row(self.source, record.line, len(record.fields), column)
         text = format_cell(record.fields[column])
         empty = count_missing_fields(record.fields, self.width, self.notes)
-        return TranslationUnit(
-            (text,), lambda translations: record.add_field(translations[0].text, self.delimiter, empty=empty)
-        )
+
+        def write_record(translations: Sequence[Translation]) -> str:
+            cells = [added.format(translations[0]) for added in self.added]
+            return record.add_fields(cells, self.delimiter, empty=empty)
+
+        return TranslationUnit((text,), write_record)
 
     def read_records(self, lines: Iterator[str]) -> Iterator[Record]:
         """Yields the records. Raises DataError for invalid CSV, naming the line where the record begins."""

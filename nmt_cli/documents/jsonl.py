@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from nmt_cli.documents.columns import format_cell, name_new_column, require_column, split_line_end
+from nmt_cli.documents.columns import format_cell, list_added_columns, require_column, split_line_end
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.errors import find_nearest
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
 
 
 class JsonLinesDocument(Document):
@@ -23,13 +26,15 @@ class JsonLinesDocument(Document):
             yield self.make_unit(number, key, values, body, end)
 
     def make_unit(self, number: int, key: str, values: dict[str, Any], body: str, end: str) -> TranslationUnit:
-        new_key = name_new_column(self.source, list(values))
+        columns = list_added_columns(self.source, list(values))
         text = self.find_text(number, key, values)
         if text is None:
-            return keep_verbatim(insert_entry(body, new_key, None) + end)
-        return TranslationUnit(
-            (format_cell(text),), lambda translations: insert_entry(body, new_key, translations[0].text) + end
-        )
+            return keep_verbatim(insert_entries(body, {added.name: None for added in columns}) + end)
+
+        def write_object(translations: Sequence[Translation]) -> str:
+            return insert_entries(body, {added.name: added.format(translations[0]) for added in columns}) + end
+
+        return TranslationUnit((format_cell(text),), write_object)
 
     def parse_line(self, number: int, body: str) -> dict[str, Any]:
         try:
@@ -55,8 +60,8 @@ class JsonLinesDocument(Document):
         return text
 
 
-def insert_entry(body: str, key: str, text: str | None) -> str:
-    """Returns the object `body` with one more entry at its end, spaced as `json.dumps` does."""
+def insert_entries(body: str, values: Mapping[str, str | None]) -> str:
+    """Returns the object `body` with more entries at its end, spaced as `json.dumps` does."""
     before, _, after = body.rpartition("}")
     comma = "" if before.rstrip().endswith("{") else ", "
-    return f"{before}{comma}{json.dumps(key, ensure_ascii=False)}: {json.dumps(text, ensure_ascii=False)}}}{after}"
+    return f"{before}{comma}{json.dumps(values, ensure_ascii=False)[1:-1]}}}{after}"

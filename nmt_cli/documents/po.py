@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
 LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was lost"
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
+FAILED_CHECK = "marked fuzzy, because a check failed, which a comment names"
+REMARK = "# nmt: "  # begins a comment that says why a person must review a message
 PLACEHOLDER = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|j)?[diouxXeEfgGcrsa%]|\{[^{}]*\}")
 PLURAL_FORMS = re.compile(r"nplurals\s*=\s*(\d+)")
 
@@ -128,20 +130,24 @@ class CatalogueDocument(Document):
             forms = [by_source[text] for text in sources]
             if not self.source.config.retranslate:
                 forms = [entry.msgstr_plural.get(form) or text for form, text in enumerate(forms)]
-            fuzzy = self.needs_review(entry, sources, forms)
+            messages = list(dict.fromkeys(check.message for text in translations for check in text.checks))
+            fuzzy = self.needs_review(entry, sources, forms, messages)
             head = set_flags(lines[:first], [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
+            head = set_remarks(head, messages)
             return self.join_lines([*head, self.format_message(entry, forms)])
 
         return TranslationUnit(tuple(text for form in distinct.values() for text in form.sentences), write_entry)
 
-    def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str]) -> bool:
+    def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]) -> bool:
         """Whether a person must review the translations; notes why."""
         formats = [flag for flag in entry.flags if flag.endswith("-format")]
         is_plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
         has_lost = not is_plain and any(map(is_changed, sources, forms))
         has_guessed = len(forms) > 2
+        has_failed = bool(messages) and not (has_lost or has_guessed)
         self.notes += Counter({LOST_PLACEHOLDER: int(has_lost), GUESSED_FORMS: int(has_guessed and not has_lost)})
-        return has_lost or has_guessed
+        self.notes += Counter({FAILED_CHECK: int(has_failed)})
+        return has_lost or has_guessed or has_failed or self.source.config.fuzzy
 
     def format_message(self, entry: Any, forms: Sequence[str]) -> str:
         """Returns the lines of `msgstr`, wrapped and escaped as polib does it."""
@@ -188,6 +194,17 @@ def set_flags(lines: list[str], flags: list[str], *, fuzzy: bool) -> list[str]:
         return kept
     index = next((number for number, line in enumerate(kept) if not line.lstrip(" \t").startswith("#")), len(kept))
     return [*kept[:index], f"#, {', '.join(['fuzzy'] * fuzzy + flags)}\n", *kept[index:]]
+
+
+def set_remarks(lines: list[str], messages: Sequence[str]) -> list[str]:
+    """Returns the lines before `msgstr` with a comment for each message, and without those of earlier translations.
+
+    The comments follow those of the translator, which come first in an entry.
+    """
+    kept = [line for line in lines if not line.startswith(REMARK)]
+    index = next((number for number, line in enumerate(kept) if not re.match(r"#(?:\s|$)|\s*$", line)), len(kept))
+    remarks = [f"{REMARK}{' '.join(message.split())}\n" for message in messages]
+    return [*kept[:index], *remarks, *kept[index:]]
 
 
 def is_changed(source: str, translation: str) -> bool:

@@ -5,18 +5,22 @@ There is no quoting: a field is what is between two tabs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from nmt_cli.documents.columns import (
     count_missing_fields,
     find_column_index,
     has_header,
-    name_new_column,
+    list_added_columns,
     refuse_short_row,
     require_column,
     split_line_end,
 )
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
 
 
 class TsvDocument(Document):
@@ -29,8 +33,9 @@ class TsvDocument(Document):
             if column is None:
                 names = [name.removeprefix("\ufeff") for name in fields]
                 column, self.width = find_column_index(self.source, names), len(fields)
+                self.added = list_added_columns(self.source, names if has_header(self.source) else [])
                 if has_header(self.source):
-                    yield keep_verbatim(f"{body}\t{name_new_column(self.source, names)}{end}")
+                    yield keep_verbatim("\t".join([body, *(added.name for added in self.added)]) + end)
                     continue
             yield self.make_unit(number, body, end, column)
 
@@ -41,4 +46,8 @@ class TsvDocument(Document):
         if len(fields) <= column:
             refuse_short_row(self.source, number, len(fields), column)
         before = body + "\t" * (1 + count_missing_fields(fields, self.width, self.notes))
-        return TranslationUnit((fields[column],), lambda translations: f"{before}{translations[0].text}{end}")
+
+        def write_row(translations: Sequence[Translation]) -> str:
+            return before + "\t".join(added.format(translations[0]) for added in self.added) + end
+
+        return TranslationUnit((fields[column],), write_row)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -43,6 +43,7 @@ class Job:
     request: ModelRequest
     search: SearchConfig
     repair: RepairConfig | None = None
+    checks: CheckConfig | None = None
     score: bool = False
     opener: Opener = open_text_translator
 
@@ -53,8 +54,15 @@ class Job:
         """
         translator = self.opener(self.request._replace(threads=threads))
         if self.score:
-            return lambda block: score_pairs(translator, block, self.search.max_source_length)
-        return lambda block: translator.translate(block.texts, self.search, repair=self.repair, first_line=block.first)
+            return lambda block: self.score_block(translator, block)
+        return lambda block: translator.translate(
+            block.texts, self.search, repair=self.repair, checks=self.checks, first_line=block.first
+        )
+
+    def score_block(self, translator: Translator, block: Block) -> list[Translation]:
+        """Returns the given translations with the model's scores, and checked as its own would be."""
+        scored = score_pairs(translator, block, self.search.max_source_length)
+        return translator.check_translations(scored) if self.checks is not None and self.checks.check else scored
 
 
 def score_pairs(translator: Translator, block: Block, limit: int | None = None) -> list[Translation]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 
 
@@ -21,6 +22,23 @@ class RepairConfig(Settings):
     replace_unknown: bool = setting(
         False, "Replace unknown words by the source words they attended to most.", panel="Repair"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckConfig(Settings):
+    """How translations are checked, and what follows from it."""
+
+    check: bool = setting(
+        True,
+        "Check every translation against its source: numbers, spans, terms, marks, sentences, length, copies, repeats.",
+        panel="Checks",
+    )
+    strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.strict and not self.check:
+            raise OptionError("--strict cannot be combined with --no-check", hint="leave one of them out")
 
 
 @dataclass(frozen=True, kw_only=True)

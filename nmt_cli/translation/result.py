@@ -11,6 +11,22 @@ if TYPE_CHECKING:
     from nmt_cli.translation.faults import Fault
 
 How = Literal["network", "attention", "position", "unchanged"]
+CheckKind = Literal[
+    "empty",
+    "loop",
+    "runaway",
+    "copied",
+    "numbers",
+    "spans",
+    "terms",
+    "sentences",
+    "length",
+    "brackets",
+    "quotes",
+    "final mark",
+    "repeats",
+    "unseen words",
+]
 
 
 class Placed(NamedTuple):
@@ -47,6 +63,13 @@ class Repair(NamedTuple):
 
     fault: Fault
     remedy: str | None
+
+
+class Check(NamedTuple):
+    """A check that a translation failed."""
+
+    kind: CheckKind
+    message: str  # what is wrong, in a few words: "number 1984 missing"
 
 
 class Hypothesis(NamedTuple):
@@ -97,6 +120,7 @@ class Translation(NamedTuple):
     repairs: tuple[Repair, ...] = ()  # the faults of its sentences, and the remedies
     source_cut_from: int | None = None  # the length in positions of its first sentence that was truncated
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
+    checks: tuple[Check, ...] = ()  # that the best hypothesis failed, at most one of a kind
 
     @property
     def text(self) -> str:

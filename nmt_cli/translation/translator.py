@@ -19,7 +19,7 @@ from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
-from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.joining import join_pieces
@@ -31,6 +31,7 @@ from nmt_cli.translation.span_placement import TokenizerPair
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.sources.images import GridSource, PictureReader
+    from nmt_cli.translation.checks import CheckContext
     from nmt_cli.translation.glossary import Glossary
 
 SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
@@ -160,12 +161,13 @@ class Translator:
         progress: CountReporter | None = None,
         *,
         repair: RepairConfig | None = None,
+        checks: CheckConfig | None = None,
         first_line: int = 0,
     ) -> list[Translation]:
         """Returns one translation per line, in order; `progress` receives how many lines are done.
 
-        Without `repair`, translations stay as search found them. `first_line` is the number of the first of `lines`,
-        from which the random numbers of samples follow.
+        Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
+        number of the first of `lines`, from which the random numbers of samples follow.
         """
         # 1. Split each line into sentences.  2. Mask the spans that must not change.
         split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in lines]
@@ -182,7 +184,23 @@ class Translator:
             result.append(
                 join_pieces(line, pieces, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
             )
-        return result
+        # 9. Check each translation against its line.
+        return self.check_translations(result) if checks is not None and checks.check else result
+
+    def check_translations(self, translations: Sequence[Translation]) -> list[Translation]:
+        """Returns the translations with the checks that they fail."""
+        from nmt_cli.translation.checks import check_translation  # training needs none
+
+        return [check_translation(translation, self.check_context) for translation in translations]
+
+    @property
+    def check_context(self) -> CheckContext:
+        """What checks know beside the texts."""
+        from nmt_cli.translation.checks import CheckContext
+
+        card = self._card
+        languages = (card.source_language, card.target_language) if card is not None else ("", "")
+        return CheckContext(*languages, reads_text=self.reads_text)
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line that are translated on their own; none for a blank line.

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from nmt_cli.cli.line_layout import LayoutConfig
-from nmt_cli.translation.result import Hypothesis, Placed, Repair, Translation
+from nmt_cli.translation.result import Check, Hypothesis, Placed, Repair, Translation
 
 FIRST = Hypothesis(
     text="a b",
@@ -19,7 +19,14 @@ FIRST = Hypothesis(
     placed_spans=(Placed("b", "network", dropped=False),),
 )
 SECOND = Hypothesis("a", (7,), ("▁a",), -2.5, -2.0, (-2.5,), (np.eye(3)[[1]],), False)
-TRANSLATION = Translation("x y", ("▁x", "▁y", "</s>"), (FIRST, SECOND), frozenset("y"), (Repair("loop", "n-gram ban"),))
+TRANSLATION = Translation(
+    "x y",
+    ("▁x", "▁y", "</s>"),
+    (FIRST, SECOND),
+    frozenset("y"),
+    (Repair("loop", "n-gram ban"),),
+    checks=(Check("repeats", "twice in a row: a"),),
+)
 BLANK = Translation("", (), (), frozenset())
 
 
@@ -38,6 +45,7 @@ def test_json_is_one_line_with_all_of_it() -> None:
     assert told["source"] == "x y" and told["translation"] == "a b"
     assert told["repairs"] == [{"ailment": "loop", "remedy": "n-gram ban"}]
     assert told["unseen"] == ["y"]
+    assert told["checks"] == [{"kind": "repeats", "message": "twice in a row: a"}]
     assert told["hypotheses"][0] == {
         "text": "a b",
         "score": -1.25,

@@ -4,7 +4,8 @@ import polib
 import pytest
 
 from nmt_cli.errors import DataError
-from support.translations import aligned, converted
+from nmt_cli.translation.result import Check, Translation
+from support.translations import aligned, converted, louder
 
 HEADER = (
     'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals={}; plural=0;\\n"\n\n'
@@ -119,3 +120,36 @@ def test_what_is_no_catalogue_is_refused() -> None:
 def test_an_empty_catalogue_and_one_of_a_header_stay() -> None:
     assert converted("po", "")[0] == ""
     assert converted("po", HEADER.format(2))[0] == HEADER.format(2)
+
+
+def failing(text: str) -> Translation:
+    """The text in capitals, which fails two checks if there is a digit in it."""
+    failed = (Check("numbers", "number 7 missing"), Check("final mark", "final mark\n. is !")) if "7" in text else ()
+    return louder(text)._replace(checks=failed)
+
+
+ENTRY = '# by hand\n#. extracted\n#: a.c:1\nmsgctxt "x"\nmsgid "Take 7."\nmsgstr ""\n'
+
+
+def test_a_message_that_fails_a_check_is_fuzzy_and_a_comment_says_why() -> None:
+    text, notes = converted("po", f'{HEADER}\n{ENTRY}\nmsgid "Stay."\nmsgstr ""\n', failing)
+    assert text.endswith(
+        "# by hand\n# nmt: number 7 missing\n# nmt: final mark . is !\n#. extracted\n#: a.c:1\n#, fuzzy\n"
+        'msgctxt "x"\nmsgid "Take 7."\nmsgstr "TAKE 7."\n\nmsgid "Stay."\nmsgstr "STAY."\n'
+    )
+    assert list(notes.values()) == [1]
+    flagged, plain = polib.pofile(text)
+    assert (flagged.fuzzy, plain.fuzzy) == (True, False)
+    assert flagged.tcomment == "by hand\nnmt: number 7 missing\nnmt: final mark . is !"
+
+
+def test_a_new_translation_replaces_the_remarks_about_the_old_one() -> None:
+    once = converted("po", f"{HEADER}\n{ENTRY}", failing)[0]
+    assert converted("po", once, failing, retranslate=True)[0] == once
+    better = converted("po", once, louder, retranslate=True)[0]
+    assert "nmt:" not in better and "fuzzy" not in better and "# by hand\n#. extracted\n" in better
+
+
+def test_all_new_translations_are_fuzzy_where_that_is_wanted() -> None:
+    text = converted("po", f'{HEADER}\nmsgid "Stay."\nmsgstr ""\n\nmsgid "Go."\nmsgstr "Los."\n', fuzzy=True)[0]
+    assert [entry.fuzzy for entry in polib.pofile(text)] == [True, False]

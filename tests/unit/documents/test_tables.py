@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Check, Translation
 from support.translations import converted, louder
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\t"), max_size=12)
@@ -142,3 +142,34 @@ def test_options_that_a_format_has_no_use_for_are_refused() -> None:
     for name in ("a\tb", "a\nb"):
         with pytest.raises(OptionError, match="--new-column cannot be"):
             converted("tsv", "a\n", column="a", new_column=name)
+
+
+def doubtful(text: str) -> Translation:
+    """The text in capitals, which fails two checks if there is a digit in it."""
+    failed = (Check("numbers", "number 7\tmissing"), Check("length", "too\nshort")) if "7" in text else ()
+    return louder(text)._replace(checks=failed)
+
+
+def test_a_further_column_says_what_is_wrong() -> None:
+    options = {"column": "a", "qa_column": "qa"}
+    wrong = "number 7 missing; too short"
+    assert converted("tsv", "a\tb\nx7\t1\ny\t2\n", doubtful, **options)[0] == (
+        f"a\tb\ta_de\tqa\nx7\t1\tX7\t{wrong}\ny\t2\tY\t\n"
+    )
+    assert converted("csv", "a;b\nx7;1\ny;2\n", doubtful, **options)[0] == (f'a;b;a_de;qa\nx7;1;X7;"{wrong}"\ny;2;Y;\n')
+    written = converted("jsonl", '{"a": "x7"}\n{"a": "y"}\n{"a": null}\n', doubtful, **options)[0]
+    assert [json.loads(row) for row in written.splitlines()] == [
+        {"a": "x7", "a_de": "X7", "qa": wrong},
+        {"a": "y", "a_de": "Y", "qa": ""},
+        {"a": None, "a_de": None, "qa": None},
+    ]
+    assert converted("csv", "x7,1\n", doubtful, column="1", qa_column="qa")[0] == f"x7,1,X7,{wrong}\n"
+
+
+def test_a_further_column_needs_a_name_of_its_own_and_a_table() -> None:
+    with pytest.raises(DataError, match="already exists"):
+        converted("tsv", "a\tb\n", column="a", qa_column="b")
+    with pytest.raises(DataError, match="already exists"):
+        converted("tsv", "a\tb\n", column="a", qa_column="a_de")
+    with pytest.raises(OptionError, match="--qa-column"):
+        converted("text", "a\n", qa_column="b")

@@ -1,0 +1,237 @@
+"""Checks a translation against its source: what a person should look at, and why. Knows text alone.
+
+Each check is precise rather than complete, since one that cries wolf is worth nothing: `benchmarks/checks.py` measures
+how often each raises an alarm on translations that people made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.spans import find_spans
+from nmt_cli.translation.faults import find_fault, has_stutter, split_units, strip_words
+from nmt_cli.translation.number_check import compare_numbers
+from nmt_cli.translation.result import Check, Placed, Translation
+from nmt_cli.translation.segments import find_sentence_starts
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.faults import Fault
+    from nmt_cli.translation.result import CheckKind
+
+BRACKETS = re.compile(r"[()\[\]{}（）［］｛｝【】〔〕]")
+NARROW = str.maketrans("（）［］｛｝【】〔〕", "()[]{}[][]")  # brackets that scripts write differently
+QUOTES = re.compile(r'["“”„‟«»「」『』＂]')
+MARKS_INSIDE = re.compile(r"[()\[\]{}（）［］｛｝【】〔〕\"“”„‟«»「」『』＂]")
+CLOSING = "\"“”„‟«»「」『』＂'’‘)]}）】〕 "  # may follow the final mark
+FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
+    "?": "?？؟;՞፧⸮",
+    ".": ".!。！।॥։።၊။។؛…︒｡",
+    ":": ":：,，、;；",
+}
+MARK_KINDS = {mark: kind for kind, marks in FINAL_MARKS.items() for mark in marks}
+SENTENCE_ENDS = re.compile(r"[.!?…؟۔։።।]\S*\s+\S|[。！？｡။។].|<|\n")  # what a text of several sentences contains
+BREAK = re.compile(r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n")
+COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
+COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
+ALL_UNSEEN_SHARE, SOME_UNSEEN_SHARE = 1 / 2, 1 / 3  # of the words: for one unseen word, and for more of the source
+SHOWN = 3  # words, numbers or spans that a message names
+SHORTEST = 10  # characters of a source whose length says anything
+
+
+class CheckContext(NamedTuple):
+    """What the checks know beside the two texts."""
+
+    source_language: str = ""  # a code of two or three letters, by which number words are known
+    target_language: str = ""
+    reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
+
+    @property
+    def same_language(self) -> bool:
+        return bool(self.source_language) and self.source_language == self.target_language
+
+
+DEFAULT_CONTEXT = CheckContext()
+
+
+def check_translation(translation: Translation, context: CheckContext = DEFAULT_CONTEXT) -> Translation:
+    """Returns the translation with the checks that its best hypothesis fails in `checks`."""
+    if not translation.hypotheses:
+        return translation
+    found = [*find_faults(translation, context)]
+    if context.reads_text:
+        spans = translation.placed
+        found += check_pair(translation.source, translation.text, context, spans=spans)
+    else:
+        found += filter(None, [check_repeats("", translation.text, context)])
+    checks = {check.kind: check for check in reversed(found)}
+    return translation._replace(checks=tuple(reversed(checks.values()))) if checks else translation
+
+
+def check_pair(
+    source: str, target: str, context: CheckContext = DEFAULT_CONTEXT, *, spans: Sequence[Placed] | None = None
+) -> list[Check]:
+    """Returns the checks that `target` fails as a translation of `source`, at most one of a kind.
+
+    `spans` are those that were put into the translation; None: those that the source has.
+    """
+    found = [*check_spans(source, target, spans)]
+    found += filter(None, (compare(source, target, context) for compare in COMPARISONS))
+    return found
+
+
+def find_faults(translation: Translation, context: CheckContext) -> Iterator[Check]:
+    """Yields the faults that no remedy helped against, and if none was tried, the fault that shows."""
+    failed = [repair.fault for repair in translation.repairs if repair.remedy is None]
+    if not translation.repairs:
+        source = translation.source if context.reads_text else "?"
+        fault = find_fault(source, translation.text, finished=not translation.cut, same_language=context.same_language)
+        failed = [fault] if fault is not None and fault != "runaway" else []
+    yield from (Check(fault, FAULT_MESSAGES[fault]) for fault in failed)
+
+
+FAULT_MESSAGES: dict[Fault, str] = {
+    "empty": "there is no translation",
+    "loop": "the translation repeats itself",
+    "runaway": "the translation does not end",
+    "copied": "the translation is the source",
+}
+
+
+def check_spans(source: str, target: str, placed: Sequence[Placed] | None) -> Iterator[Check]:
+    """Yields a check for protected spans and one for glossary terms that are missing or may stand at a wrong place."""
+    if placed is None:
+        missing = [span.text for span in find_spans(source) if span.text not in target]
+        if missing:
+            yield Check("spans", f"{join_shown(missing)} missing")
+        return
+    kinds: tuple[tuple[CheckKind, bool], ...] = (("spans", False), ("terms", True))
+    for kind, is_term in kinds:
+        spans = [span for span in placed if (span.text not in source) == is_term]
+        counts = Counter(span.text for span in spans)
+        missing = [text for text, count in counts.items() if target.count(text) < count]
+        guessed = [span.text for span in spans if span.doubtful]
+        if missing:
+            yield Check(kind, f"{join_shown(missing)} missing")
+        elif guessed:
+            yield Check(kind, f"the place of {join_shown(guessed)} is a guess")
+
+
+def check_numbers(source: str, target: str, context: CheckContext) -> Check | None:
+    """Compares the numbers of both texts by value."""
+    missing, invented = compare_numbers(source, target, context.source_language, context.target_language)
+    parts = [
+        f"{join_shown(numbers)} {what}" for numbers, what in ((missing, "missing"), (invented, "added")) if numbers
+    ]
+    if not parts:
+        return None
+    noun = "number" if len(missing or invented) == 1 else "numbers"
+    return Check("numbers", f"{noun} {', '.join(parts)}")
+
+
+def check_inner_marks(source: str, target: str, context: CheckContext) -> Check | None:
+    """Compares brackets, and whether there are quotation marks on both sides, in pairs."""
+    if not (MARKS_INSIDE.search(source) or MARKS_INSIDE.search(target)):
+        return None
+    source, target = (re.sub(r"<[^>]*>", "", text) if "<" in text else text for text in (source, target))
+    before, after = (Counter(BRACKETS.findall(text.translate(NARROW))) for text in (source, target))
+    if before != after:
+        parts = [(before - after, "missing"), (after - before, "added")]
+        return Check("brackets", ", ".join(f"{' '.join(marks)} {what}" for marks, what in parts if marks))
+    count, target_count = len(QUOTES.findall(source)), len(QUOTES.findall(target))
+    if count and not target_count:
+        return Check("quotes", "quotation marks missing")
+    if target_count and not count:
+        return Check("quotes", "quotation marks added")
+    return Check("quotes", "a quotation mark has no partner") if target_count % 2 > count % 2 else None
+
+
+def check_final_mark(source: str, target: str, context: CheckContext) -> Check | None:
+    """Compares the kinds of the final marks: a question, another sentence, or none."""
+    mark, target_mark = find_final_mark(source), find_final_mark(target)
+    kind, target_kind = MARK_KINDS.get(mark, ""), MARK_KINDS.get(target_mark, "")
+    if kind == target_kind or not target:
+        return None
+    if not kind:
+        return Check("final mark", f"final mark {target_mark} added")
+    return Check(
+        "final mark", f"final mark {mark} missing" if not target_kind else f"final mark {mark} is {target_mark}"
+    )
+
+
+def find_final_mark(text: str) -> str:
+    """Returns the last character before closing quotation marks, brackets and tags; empty without any other."""
+    if text.endswith(">"):
+        text = re.sub(r"(?:<[^<>]*>\s*)+$", "", text)
+    return text.rstrip(CLOSING)[-1:]
+
+
+def check_sentences(source: str, target: str, context: CheckContext) -> Check | None:
+    """Compares the numbers of sentences where the source has several."""
+    if not SENTENCE_ENDS.search(source):
+        return None
+    count = count_sentences(source)
+    target_count = count_sentences(target) if count > 1 else count
+    if target_count >= count:
+        return None
+    return Check("sentences", f"{count} sentences became {target_count}")
+
+
+def count_sentences(text: str) -> int:
+    """Returns the number of sentences that have words; a line break and a tag such as <br> end one."""
+    lines = BREAK.split(text) if "<" in text or "\n" in text else [text]
+    lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^>]*>", "", line) if "<" in line else line))]
+    return sum(len(find_sentence_starts(line.strip(), ())) for line in lines)
+
+
+def check_copy(source: str, target: str, context: CheckContext) -> Check | None:
+    """Looks for ordinary words of the source, several in a row, that were not translated."""
+    if context.same_language:
+        return None
+    if len(set(source.split()) & set(target.split())) < COPIED_WORDS and not find_unspaced(source):
+        return None  # fast for nearly all translations
+    words, target_words = split_units(normalise(source)), split_units(target)
+    size = COPIED_PAIRS if find_unspaced(source) else COPIED_WORDS
+    runs = {tuple(words[index : index + size]) for index in range(len(words) - size + 1)}
+    for index in range(len(target_words) - size + 1):
+        run = tuple(target_words[index : index + size])
+        if run in runs and all(word.isalpha() and word == word.lower() for word in run):
+            return Check("copied", f"not translated: {' '.join(run)}")
+    return None
+
+
+def check_repeats(source: str, target: str, context: CheckContext) -> Check | None:
+    """Looks for a word or phrase that stands twice in a row, and not in the source."""
+    words = target.split()
+    if len(words) == len(set(words)) or not has_stutter(source, target):
+        return None
+    return Check("repeats", f"twice in a row: {find_repeated_phrase(strip_words(target))}")
+
+
+def find_repeated_phrase(words: Sequence[str]) -> str:
+    """Returns the shortest phrase that stands twice in a row; empty without any."""
+    for size in range(1, len(words) // 2 + 1):
+        for index in range(len(words) - 2 * size + 1):
+            if words[index : index + size] == words[index + size : index + 2 * size]:
+                return " ".join(words[index : index + size])
+    return ""
+
+
+Comparison = Callable[[str, str, CheckContext], Check | None]
+COMPARISONS: tuple[Comparison, ...] = (
+    check_numbers,
+    check_inner_marks,
+    check_final_mark,
+    check_sentences,
+    check_copy,
+    check_repeats,
+)
+
+
+def join_shown(parts: Iterable[str]) -> str:
+    """Returns the first parts, each once, with "..." for the others."""
+    distinct = list(dict.fromkeys(parts))
+    return ", ".join(distinct[:SHOWN]) + (" ..." if len(distinct) > SHOWN else "")

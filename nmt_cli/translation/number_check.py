@@ -1,0 +1,166 @@
+"""Compares the numbers of a text with those of its translation: by value, in any notation, in digits or in words.
+
+Precise rather than complete: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or 14.30. A
+number counts as kept if any reading of it stands in the other text. Knows text alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from nmt_cli.text.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.number_words import fold_words, load_rules, spell_number
+
+HAS_DIGIT = re.compile(r"\d")
+NUMBER = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*")
+CLOCK = re.compile(
+    r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)|\d ?(?:[ap]\.? ?m\b|o['’]clock|Uhr\b|h\b)|[時點点时시]", re.IGNORECASE
+)
+MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
+DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month may be a word in the other text
+DECADE = r"['’]?(?:s|er)\b"  # behind a number: the 1970s
+HALF_DAY, MONTHS = 12, 12
+SCALES = (1_000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)  # "2.5 million" may be 2,500,000
+WORDED = 100  # smaller numbers, and its multiples, are often written in words
+
+
+class NumberToken(NamedTuple):
+    """A number in a text."""
+
+    text: str  # as it stands there
+    groups: tuple[int, ...]  # what its separators part
+    values: frozenset[float]  # its possible values
+
+    @property
+    def whole(self) -> int | None:
+        """The greatest value that is a whole number; None if there is none."""
+        return max((int(value) for value in self.values if value == int(value)), default=None)
+
+
+class NumberDifference(NamedTuple):
+    """The numbers that only one of two texts has, as they stand there."""
+
+    missing: tuple[str, ...]
+    invented: tuple[str, ...]
+
+
+NO_DIFFERENCE = NumberDifference((), ())
+
+
+def compare_numbers(source: str, target: str, source_language: str = "", target_language: str = "") -> NumberDifference:
+    """Returns the numbers of `source` that `target` lacks, and those that only `target` has.
+
+    The languages are codes of two or three letters. In one whose number words are unknown, numbers that are often
+    written in words do not count.
+    """
+    if not (HAS_DIGIT.search(source) or HAS_DIGIT.search(target)):
+        return NO_DIFFERENCE
+    # 1. Read the numbers of both texts; placeholders are none.
+    source, target = (unicodedata.normalize("NFKC", PLACEHOLDER_PATTERN.sub(" ", text)) for text in (source, target))
+    in_source, in_target = find_numbers(source), find_numbers(target)
+    # 2. Drop those that both have.
+    missing = [token for token in in_source if not is_among(token, in_target)]
+    invented = [token for token in in_target if not is_among(token, in_source)]
+    if not (missing or invented):
+        return NO_DIFFERENCE
+    # 3. Drop those that the other text has in words, or in another notation of the time.
+    return NumberDifference(
+        select_unspoken(missing, source, target, target_language),
+        select_unspoken(invented, target, source, source_language),
+    )
+
+
+def find_numbers(text: str) -> list[NumberToken]:
+    """Returns the numbers that stand in a text in digits of any script."""
+    return [read_number(match[0]) for match in NUMBER.finditer(text)]
+
+
+def read_number(text: str) -> NumberToken:
+    """Returns a number with all its readings: separators may part thousands, a fraction, or numbers."""
+    parts = re.split(r"\D", text)
+    values: set[float] = set()
+    if len(parts) == 1 or (len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])):
+        values.add(int("".join(parts)))
+    if len(parts) > 1:
+        values.add(float(f"{''.join(parts[:-1])}.{parts[-1]}"))
+    return NumberToken(text, tuple(map(int, parts)), frozenset(values))
+
+
+def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
+    """Whether the number is one of the others, or each of its parts is, as in a date; or with another scale."""
+    if any(token.values & other.values for other in others):
+        return True
+    parts = {part for other in others for part in other.groups}
+    if len(token.groups) > 1 and parts.issuperset(token.groups) and not any(len(o.groups) > 2 for o in others):
+        return True
+    if len(token.groups) == 1 and any(len(o.groups) > 2 and token.groups[0] in o.groups for o in others):
+        return True
+    pairs = ((mine, its) for mine in token.values for other in others for its in other.values if mine and its)
+    return any(max(pair) / min(pair) in SCALES for pair in pairs)
+
+
+def select_unspoken(tokens: Iterable[NumberToken], own: str, other: str, language: str) -> tuple[str, ...]:
+    """Returns the numbers of the text `own` that `other`, in this language, does not have in words either."""
+    if not load_rules(language):
+        return tuple(token.text for token in tokens if not is_often_spelled(token))
+    words = fold_words(other)
+    has_clock = bool(CLOCK.search(own) or CLOCK.search(other))
+    has_minutes = has_clock and bool(MINUTES.search(own)) and not MINUTES.search(other)
+    others = find_numbers(other)
+    digits = {number for token in others for number in list_decade(token, other)}
+    digits |= {number for token in others if has_clock and len(token.groups) == 2 for number in token.groups}
+    unspoken = []
+    for token in tokens:
+        readings = list_readings(token, own, has_clock=has_clock)
+        is_spoken = any(has_spelling(reading, words, language) for reading in readings)
+        is_month = token.groups[0] <= MONTHS and any(token.text in date[0] for date in DATE.finditer(own))
+        is_time = has_minutes and is_spoken_time(token, words, language)
+        if digits.isdisjoint(readings) and not (is_spoken or is_month or is_time):
+            unspoken.append(token.text)
+    return tuple(unspoken)
+
+
+def list_readings(token: NumberToken, text: str, *, has_clock: bool) -> set[int]:
+    """Returns the whole numbers that may stand for a number of `text`: 70 for the 1970s, 17 for 5 p.m."""
+    readings = list_decade(token, text)
+    hour = token.groups[0]
+    if has_clock and hour <= 24 and len(token.groups) <= 2:
+        readings |= {hour} | {hour + shift for shift in (HALF_DAY, -HALF_DAY) if hour + shift > 0}
+    return readings
+
+
+def list_decade(token: NumberToken, text: str) -> set[int]:
+    """Returns the whole number, and for a decade also without its century."""
+    if token.whole is None:
+        return set()
+    is_decade = re.search(re.escape(token.text) + DECADE, text) is not None
+    return {token.whole, token.whole % 100} if is_decade else {token.whole}
+
+
+def is_often_spelled(token: NumberToken) -> bool:
+    """Whether the number is one that many texts have in words: a small or a round one."""
+    return token.whole is not None and (token.whole <= WORDED or token.whole % WORDED == 0)
+
+
+def is_spoken_time(token: NumberToken, words: str, language: str) -> bool:
+    """Whether a text may name the time that the number belongs to in words: 2:45 is a quarter to three."""
+    hour = token.groups[0]
+    if hour > 24 or hour in (0, 15):
+        return True  # minutes: a quarter past, half past
+    return any(has_spelling(near, words, language) for near in (hour, hour + 1, abs(hour - HALF_DAY), hour - 11))
+
+
+def has_spelling(number: int, folded: str, language: str) -> bool:
+    """Whether the words of a text (`fold_words`) spell a number; "one" before a hundred may be left out."""
+    spellings = spell_number(number, language)
+    if any(spelling in folded for spelling in spellings):
+        return True
+    if number < 100:
+        return False
+    ones = spell_number(1, language)
+    return any(
+        spelling.removeprefix(one) in folded for spelling in spellings for one in ones if spelling.startswith(one)
+    )

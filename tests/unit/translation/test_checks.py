@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.translation.checks import CheckContext, check_pair, check_translation, count_sentences
+from nmt_cli.translation.result import Check, Placed, Repair
+from support.translations import aligned, same
+
+GERMAN = CheckContext("eng", "deu")
+
+
+def kinds(source: str, target: str, context: CheckContext = GERMAN) -> list[str]:
+    return [check.kind for check in check_pair(source, target, context)]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("The bridge was built in 1931.", "Die Brücke wurde 1931 gebaut."),
+        ('He asked: "Why?"', "Er fragte: „Warum?“"),
+        ("Look here!", "Sehen Sie hier."),
+        ("Is it far (on foot)?", "Ist es weit (zu Fuß)?"),
+        ("One. Two. Three.", "Eins. Zwei. Drei."),
+        ("Mr. Hall knows.", "Herr Hall weiß es."),
+        ("We met in New York City.", "Wir trafen uns in New York City."),
+        ("very, very good", "sehr, sehr gut"),
+        ("See [1] and {2}", "Siehe [1] und {2}"),
+        ("他来了。", "Er ist gekommen."),
+        ("それは何ですか？", "Was ist das?"),
+        ("Come in<br>", "Komm herein<br>"),
+        ("", ""),
+    ],
+)
+def test_a_true_translation_passes(source: str, target: str) -> None:
+    assert kinds(source, target) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "check"),
+    [
+        ("It opened in 1931.", "Es öffnete 1913.", Check("numbers", "number 1931 missing, 1913 added")),
+        ("8 pens, 9 pads", "Stifte und Blöcke", Check("numbers", "numbers 8, 9 missing")),
+        ("Mail to a@b.de now.", "Jetzt mailen.", Check("spans", "a@b.de missing")),
+        ("He is (not) here.", "Er ist nicht hier.", Check("brackets", "( ) missing")),
+        ('He said "no".', "Er sagte nein.", Check("quotes", "quotation marks missing")),
+        ("He said no.", "Er sagte „nein“.", Check("quotes", "quotation marks added")),
+        ('He said "no".', "Er sagte „nein.", Check("quotes", "a quotation mark has no partner")),
+        ("Is he here?", "Er ist hier.", Check("final mark", "final mark ? is .")),
+        ("He is here.", "Er ist hier", Check("final mark", "final mark . missing")),
+        ("He is here", "Er ist hier.", Check("final mark", "final mark . added")),
+        ("One. Two. Three.", "Eins.", Check("sentences", "3 sentences became 1")),
+        ("I sing.<br>I dance.", "Ich singe.<br>", Check("sentences", "2 sentences became 1")),
+        ("I sing\nI dance", "Ich singe", Check("sentences", "2 sentences became 1")),
+        ("He gave the old dog away.", "Er gab the old dog weg.", Check("copied", "not translated: the old dog")),
+        ("She saw it there.", "Sie sah es es dort.", Check("repeats", "twice in a row: es")),
+        ("She saw it there.", "Sie sah es dort und sah es dort.", None),
+    ],
+)
+def test_each_check_says_what_is_wrong(source: str, target: str, check: Check | None) -> None:
+    assert check_pair(source, target, GERMAN) == ([] if check is None else [check])
+
+
+def test_a_copy_is_no_fault_within_one_language() -> None:
+    english = CheckContext("eng", "eng")
+    assert kinds("this is the same thing", "this is the same thing", english) == []
+    assert kinds("this is the same thing", "this is the same thing") == ["copied"]
+
+
+def test_sentences_without_words_do_not_count() -> None:
+    assert count_sentences("Yes. <br>") == 1
+    assert count_sentences("<p>Yes.</p><p>No</p>") == 2
+    assert count_sentences("...\n\nYes") == 1
+
+
+def test_the_checks_of_the_best_hypothesis_are_kept_with_the_translation() -> None:
+    translation = aligned("It opened in 1931 .", ["Es", "öffnete", "1913", "."], [0, 1, 3, 4])
+    checked = check_translation(translation, GERMAN)
+    assert checked.checks == (Check("numbers", "number 1931 missing, 1913 added"),)
+    assert checked._replace(checks=()) == translation
+
+
+def test_a_translation_without_a_failed_check_is_the_same_object() -> None:
+    good, blank = aligned("Go !", ["Los", "!"], [0, 1]), aligned("", [], [])
+    assert check_translation(good, GERMAN) is good
+    assert check_translation(blank, GERMAN) is blank
+
+
+def test_a_fault_that_no_remedy_helped_against_is_a_failed_check() -> None:
+    translation = aligned("a b", ["x", "y"], [0, 1])
+    unhealed = translation._replace(repairs=(Repair("loop", None),))
+    assert [check.kind for check in check_translation(unhealed, GERMAN).checks] == ["loop"]
+    healed = translation._replace(repairs=(Repair("loop", "n-gram ban"),))
+    assert check_translation(healed, GERMAN).checks == ()
+
+
+def test_without_repair_the_faults_themselves_are_looked_for() -> None:
+    words = ["so"] * 8
+    looping = aligned("why do you say that to me now", words, range(8))
+    assert "loop" in [check.kind for check in check_translation(looping, GERMAN).checks]
+
+
+def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
+    translation = same("see a.com here")
+    (hypothesis,) = translation.hypotheses
+
+    def messages(*spans: Placed) -> list[tuple[str, str]]:
+        placed = translation._replace(hypotheses=(hypothesis._replace(placed_spans=spans),))
+        return [(check.kind, check.message) for check in check_translation(placed, CheckContext("e", "e")).checks]
+
+    assert messages(Placed("a.com", "network", dropped=False)) == []
+    assert messages(Placed("a.com", "attention", dropped=True)) == [("spans", "the place of a.com is a guess")]
+    assert messages(Placed("a.com", "position", dropped=False)) == [("spans", "the place of a.com is a guess")]
+    assert messages(Placed("Hund", "network", dropped=False)) == [("terms", "Hund missing")]
+
+
+def test_of_a_picture_the_translation_alone_is_checked() -> None:
+    picture = aligned("dog1.jpg", ["ein", "ein", "Hund"], [0, 0, 0])
+    context = CheckContext("eng", "deu", reads_text=False)
+    assert [check.kind for check in check_translation(picture, context).checks] == ["repeats"]
+    assert not check_translation(aligned("dog1.jpg", ["ein", "Hund"], [0, 0]), context).checks

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.text.number_words import spell_number
+from nmt_cli.translation.number_check import NO_DIFFERENCE, compare_numbers
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("She left in 1976.", "Sie ging 1976."),
+        ("It weighs 2.75 kg.", "Es wiegt 2,75 kg."),
+        ("about 12,500 people", "etwa 12.500 Leute"),
+        ("about 12,500 people", "etwa 12 500 Leute"),
+        ("about 12,500 people", "etwa 12500 Leute"),
+        ("They have 7 goats.", "Sie haben sieben Ziegen."),
+        ("a 23-year-old nurse", "eine dreiundzwanzigjährige Pflegerin"),
+        ("He owns 180 books.", "Er besitzt hundertachtzig Bücher."),
+        ("We met sixteen years ago.", "Wir trafen uns vor 16 Jahren."),
+        ("Come at 4:30.", "Komm um halb fünf."),
+        ("Come at 4:45.", "Komm um Viertel vor fünf."),
+        ("Come at 4:30 p.m.", "Komm um 16.30 Uhr."),
+        ("Come at 6 p.m.", "Komm um 18 Uhr."),
+        ("on 11/30/2003", "am 30. November 2003"),
+        ("on 11/30/2003", "am 30.11.2003"),
+        ("in the 1960s", "in den sechziger Jahren"),
+        ("in the 1960s", "in den 60er-Jahren"),
+        ("9 million trees", "9.000.000 Bäume"),
+        ("CO₂ is a gas.", "CO2 ist ein Gas."),
+        ("version 3.11.2", "Version 3.11.2"),
+        ("⟦0⟧ and ⟦1⟧ agree.", "⟦1⟧ und ⟦0⟧ stimmen überein."),
+        ("", ""),
+    ],
+)
+def test_a_number_may_be_written_in_another_way(source: str, target: str) -> None:
+    assert compare_numbers(source, target, "eng", "deu") == NO_DIFFERENCE
+    assert compare_numbers(target, source, "deu", "eng") == NO_DIFFERENCE
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "missing", "invented"),
+    [
+        ("She left in 1976.", "Sie ging 1967.", ["1976"], ["1967"]),
+        ("7 goats and 2 sheep", "Ziegen und Schafe", ["7", "2"], []),
+        ("7 goats", "neun Ziegen", ["7"], []),
+        ("Goats eat grass.", "40 Ziegen fressen Gras.", [], ["40"]),
+        ("Come at 5 o'clock.", "Komm um 6 Uhr.", ["5"], ["6"]),
+        ("Come at 4:30.", "Komm um halb sieben.", ["4"], []),
+        ("pi is 3.14", "Pi ist 314", ["3.14"], ["314"]),
+        ("from 10.1.0.17", "von 10.1.0.71", ["10.1.0.17"], ["10.1.0.71"]),
+        ("room 31", "Zimmer 13", ["31"], ["13"]),
+        ("٣٤ books", "43 Bücher", ["٣٤"], ["43"]),
+    ],
+)
+def test_another_number_is_noticed(source: str, target: str, missing: list[str], invented: list[str]) -> None:
+    difference = compare_numbers(source, target, "eng", "deu")
+    assert (list(difference.missing), list(difference.invented)) == (missing, invented)
+
+
+def test_digits_of_any_script_are_digits() -> None:
+    assert compare_numbers("٣٤ كتابا", "34 books", "ara", "eng") == NO_DIFFERENCE
+    assert compare_numbers("５匹の犬", "5 dogs", "jpn", "eng") == NO_DIFFERENCE
+    assert compare_numbers("三匹の犬", "3 dogs", "jpn", "eng") == NO_DIFFERENCE
+
+
+def test_where_number_words_are_unknown_small_and_round_numbers_do_not_count() -> None:
+    assert compare_numbers("7 goats, 300 sheep", "xx yy", "xxx", "yyy") == NO_DIFFERENCE
+    assert compare_numbers("in 1976", "xx 1967", "xxx", "yyy").missing == ("1976",)
+
+
+@given(number=st.integers(0, 10**6), language=st.sampled_from(["en", "de", "fr", "ja", "pl", "tr", "sw"]))
+def test_every_number_is_found_in_words(number: int, language: str) -> None:
+    for spelling in spell_number(number, language):
+        assert not compare_numbers(f"x {number} y", f"x {spelling} y", "en", language).missing
+
+
+@given(number=st.integers(200, 10**9), other=st.integers(200, 10**9))
+def test_two_numbers_are_equal_or_differ(number: int, other: int) -> None:
+    difference = compare_numbers(f"x {number}", f"x {other}", "en", "de")
+    if number == other:
+        assert difference == NO_DIFFERENCE
+    elif max(number, other) / min(number, other) not in (1_000, 10_000, 1_000_000):
+        assert difference.missing == (str(number),) and difference.invented == (str(other),)
