@@ -15,7 +15,7 @@ from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.spans import find_spans
 from nmt_cli.translation.faults import find_fault, has_stutter, split_units, strip_words
 from nmt_cli.translation.number_check import compare_numbers
-from nmt_cli.translation.result import Check, Placed, Translation
+from nmt_cli.translation.result import FailedCheck, Placed, Translation
 from nmt_cli.translation.segments import find_sentence_starts
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def check_translation(translation: Translation, context: CheckContext = DEFAULT_
 
 def check_pair(
     source: str, target: str, context: CheckContext = DEFAULT_CONTEXT, *, spans: Sequence[Placed] | None = None
-) -> list[Check]:
+) -> list[FailedCheck]:
     """Returns the checks that `target` fails as a translation of `source`, at most one of a kind.
 
     `spans` are those that were put into the translation; None: those that the source has.
@@ -83,14 +83,14 @@ def check_pair(
     return found
 
 
-def find_faults(translation: Translation, context: CheckContext) -> Iterator[Check]:
+def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:
     """Yields the faults that no remedy helped against, and if none was tried, the fault that shows."""
     failed = [repair.fault for repair in translation.repairs if repair.remedy is None]
     if not translation.repairs:
         source = translation.source if context.reads_text else "?"
         fault = find_fault(source, translation.text, finished=not translation.cut, same_language=context.same_language)
         failed = [fault] if fault is not None and fault != "runaway" else []
-    yield from (Check(fault, FAULT_MESSAGES[fault]) for fault in failed)
+    yield from (FailedCheck(fault, FAULT_MESSAGES[fault]) for fault in failed)
 
 
 FAULT_MESSAGES: dict[Fault, str] = {
@@ -101,12 +101,12 @@ FAULT_MESSAGES: dict[Fault, str] = {
 }
 
 
-def check_spans(source: str, target: str, placed: Sequence[Placed] | None) -> Iterator[Check]:
+def check_spans(source: str, target: str, placed: Sequence[Placed] | None) -> Iterator[FailedCheck]:
     """Yields a check for protected spans and one for glossary terms that are missing or may stand at a wrong place."""
     if placed is None:
         missing = [span.text for span in find_spans(source) if span.text not in target]
         if missing:
-            yield Check("spans", f"{join_shown(missing)} missing")
+            yield FailedCheck("spans", f"{join_shown(missing)} missing")
         return
     kinds: tuple[tuple[CheckKind, bool], ...] = (("spans", False), ("terms", True))
     for kind, is_term in kinds:
@@ -115,12 +115,12 @@ def check_spans(source: str, target: str, placed: Sequence[Placed] | None) -> It
         missing = [text for text, count in counts.items() if target.count(text) < count]
         guessed = [span.text for span in spans if span.doubtful]
         if missing:
-            yield Check(kind, f"{join_shown(missing)} missing")
+            yield FailedCheck(kind, f"{join_shown(missing)} missing")
         elif guessed:
-            yield Check(kind, f"the place of {join_shown(guessed)} is a guess")
+            yield FailedCheck(kind, f"the place of {join_shown(guessed)} is a guess")
 
 
-def check_numbers(source: str, target: str, context: CheckContext) -> Check | None:
+def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the numbers of both texts by value."""
     missing, invented = compare_numbers(source, target, context.source_language, context.target_language)
     parts = [
@@ -129,10 +129,10 @@ def check_numbers(source: str, target: str, context: CheckContext) -> Check | No
     if not parts:
         return None
     noun = "number" if len(missing or invented) == 1 else "numbers"
-    return Check("numbers", f"{noun} {', '.join(parts)}")
+    return FailedCheck("numbers", f"{noun} {', '.join(parts)}")
 
 
-def check_inner_marks(source: str, target: str, context: CheckContext) -> Check | None:
+def check_inner_marks(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares brackets, and whether there are quotation marks on both sides, in pairs."""
     if not (MARKS_INSIDE.search(source) or MARKS_INSIDE.search(target)):
         return None
@@ -140,24 +140,24 @@ def check_inner_marks(source: str, target: str, context: CheckContext) -> Check 
     before, after = (Counter(BRACKETS.findall(text.translate(NARROW))) for text in (source, target))
     if before != after:
         parts = [(before - after, "missing"), (after - before, "added")]
-        return Check("brackets", ", ".join(f"{' '.join(marks)} {what}" for marks, what in parts if marks))
+        return FailedCheck("brackets", ", ".join(f"{' '.join(marks)} {what}" for marks, what in parts if marks))
     count, target_count = len(QUOTES.findall(source)), len(QUOTES.findall(target))
     if count and not target_count:
-        return Check("quotes", "quotation marks missing")
+        return FailedCheck("quotes", "quotation marks missing")
     if target_count and not count:
-        return Check("quotes", "quotation marks added")
-    return Check("quotes", "a quotation mark has no partner") if target_count % 2 > count % 2 else None
+        return FailedCheck("quotes", "quotation marks added")
+    return FailedCheck("quotes", "a quotation mark has no partner") if target_count % 2 > count % 2 else None
 
 
-def check_final_mark(source: str, target: str, context: CheckContext) -> Check | None:
+def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the kinds of the final marks: a question, another sentence, or none."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
     kind, target_kind = MARK_KINDS.get(mark, ""), MARK_KINDS.get(target_mark, "")
     if kind == target_kind or not target:
         return None
     if not kind:
-        return Check("final mark", f"final mark {target_mark} added")
-    return Check(
+        return FailedCheck("final mark", f"final mark {target_mark} added")
+    return FailedCheck(
         "final mark", f"final mark {mark} missing" if not target_kind else f"final mark {mark} is {target_mark}"
     )
 
@@ -169,7 +169,7 @@ def find_final_mark(text: str) -> str:
     return text.rstrip(CLOSING)[-1:]
 
 
-def check_sentences(source: str, target: str, context: CheckContext) -> Check | None:
+def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the numbers of sentences where the source has several."""
     if not SENTENCE_ENDS.search(source):
         return None
@@ -177,7 +177,7 @@ def check_sentences(source: str, target: str, context: CheckContext) -> Check | 
     target_count = count_sentences(target) if count > 1 else count
     if target_count >= count:
         return None
-    return Check("sentences", f"{count} sentences became {target_count}")
+    return FailedCheck("sentences", f"{count} sentences became {target_count}")
 
 
 def count_sentences(text: str) -> int:
@@ -187,7 +187,7 @@ def count_sentences(text: str) -> int:
     return sum(len(find_sentence_starts(line.strip(), ())) for line in lines)
 
 
-def check_copy(source: str, target: str, context: CheckContext) -> Check | None:
+def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for ordinary words of the source, several in a row, that were not translated."""
     if context.same_language:
         return None
@@ -199,16 +199,16 @@ def check_copy(source: str, target: str, context: CheckContext) -> Check | None:
     for index in range(len(target_words) - size + 1):
         run = tuple(target_words[index : index + size])
         if run in runs and all(word.isalpha() and word == word.lower() for word in run):
-            return Check("copied", f"not translated: {' '.join(run)}")
+            return FailedCheck("copied", f"not translated: {' '.join(run)}")
     return None
 
 
-def check_repeats(source: str, target: str, context: CheckContext) -> Check | None:
+def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for a word or phrase that stands twice in a row, and not in the source."""
     words = target.split()
     if len(words) == len(set(words)) or not has_stutter(source, target):
         return None
-    return Check("repeats", f"twice in a row: {find_repeated_phrase(strip_words(target))}")
+    return FailedCheck("repeats", f"twice in a row: {find_repeated_phrase(strip_words(target))}")
 
 
 def find_repeated_phrase(words: Sequence[str]) -> str:
@@ -220,8 +220,8 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
     return ""
 
 
-Comparison = Callable[[str, str, CheckContext], Check | None]
-COMPARISONS: tuple[Comparison, ...] = (
+PairCheck = Callable[[str, str, CheckContext], FailedCheck | None]
+COMPARISONS: tuple[PairCheck, ...] = (
     check_numbers,
     check_inner_marks,
     check_final_mark,

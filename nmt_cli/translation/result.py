@@ -65,7 +65,7 @@ class Repair(NamedTuple):
     remedy: str | None
 
 
-class Check(NamedTuple):
+class FailedCheck(NamedTuple):
     """A check that a translation failed."""
 
     kind: CheckKind
@@ -120,7 +120,7 @@ class Translation(NamedTuple):
     repairs: tuple[Repair, ...] = ()  # the faults of its sentences, and the remedies
     source_cut_from: int | None = None  # the length in positions of its first sentence that was truncated
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
-    checks: tuple[Check, ...] = ()  # that the best hypothesis failed, at most one of a kind
+    checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
 
     @property
     def text(self) -> str:

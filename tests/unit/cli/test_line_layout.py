@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from nmt_cli.cli.line_layout import LayoutConfig
-from nmt_cli.translation.result import Check, Hypothesis, Placed, Repair, Translation
+from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
 
 FIRST = Hypothesis(
     text="a b",
@@ -25,7 +25,7 @@ TRANSLATION = Translation(
     (FIRST, SECOND),
     frozenset("y"),
     (Repair("loop", "n-gram ban"),),
-    checks=(Check("repeats", "twice in a row: a"),),
+    checks=(FailedCheck("repeats", "twice in a row: a"),),
 )
 BLANK = Translation("", (), (), frozenset())
 

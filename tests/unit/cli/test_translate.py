@@ -10,7 +10,7 @@ from nmt_cli.cli.render import Screen
 from nmt_cli.cli.translation_report import TranslationReport
 from nmt_cli.errors import CheckError, ExitCode
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.result import Check, Hypothesis, Placed, Repair, Translation
+from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
 from nmt_cli.translation.truncation import SourceCuts
 
 
@@ -92,7 +92,7 @@ def test_what_says_how_a_line_is_read_goes_with_score() -> None:
 
 
 def test_texts_that_fail_a_check_are_counted_and_the_first_named(capsys: pytest.CaptureFixture[str]) -> None:
-    good, bad = line(hypothesis()), line(hypothesis(), checks=(Check("numbers", "number 7 missing"),))
+    good, bad = line(hypothesis()), line(hypothesis(), checks=(FailedCheck("numbers", "number 7 missing"),))
     found = summary(capsys, good, bad, *[bad] * 5, thing="text")
     assert "! 6 texts of 7 with other numbers than the source (text 2, 3, 4, 5, 6 ...)" in found
     assert "! 1 line of 1 with other numbers than the source (line 1)" in summary(capsys, bad)
@@ -103,7 +103,9 @@ def test_a_failed_check_is_an_error_only_where_that_is_wanted() -> None:
     report = TranslationReport()
     report.add(line(hypothesis()))
     report.require_faultless()
-    report.add(line(hypothesis(), checks=(Check("numbers", "number 7 missing"), Check("length", "too short"))))
+    report.add(
+        line(hypothesis(), checks=(FailedCheck("numbers", "number 7 missing"), FailedCheck("length", "too short")))
+    )
     with pytest.raises(CheckError, match="1 of 2 lines failed a check") as caught:
         report.require_faultless()
     assert caught.value.exit_code == ExitCode.CHECK_FAILED == 3

@@ -4,7 +4,7 @@ import polib
 import pytest
 
 from nmt_cli.errors import DataError
-from nmt_cli.translation.result import Check, Translation
+from nmt_cli.translation.result import FailedCheck, Translation
 from support.translations import aligned, converted, louder
 
 HEADER = (
@@ -124,7 +124,11 @@ def test_an_empty_catalogue_and_one_of_a_header_stay() -> None:
 
 def failing(text: str) -> Translation:
     """The text in capitals, which fails two checks if there is a digit in it."""
-    failed = (Check("numbers", "number 7 missing"), Check("final mark", "final mark\n. is !")) if "7" in text else ()
+    failed = (
+        (FailedCheck("numbers", "number 7 missing"), FailedCheck("final mark", "final mark\n. is !"))
+        if "7" in text
+        else ()
+    )
     return louder(text)._replace(checks=failed)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.translation.result import Check, Translation
+from nmt_cli.translation.result import FailedCheck, Translation
 from support.translations import converted, louder
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\t"), max_size=12)
@@ -146,7 +146,7 @@ def test_options_that_a_format_has_no_use_for_are_refused() -> None:
 
 def doubtful(text: str) -> Translation:
     """The text in capitals, which fails two checks if there is a digit in it."""
-    failed = (Check("numbers", "number 7\tmissing"), Check("length", "too\nshort")) if "7" in text else ()
+    failed = (FailedCheck("numbers", "number 7\tmissing"), FailedCheck("length", "too\nshort")) if "7" in text else ()
     return louder(text)._replace(checks=failed)
 
 

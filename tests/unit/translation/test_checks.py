@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.translation.checks import CheckContext, check_pair, check_translation, count_sentences
-from nmt_cli.translation.result import Check, Placed, Repair
+from nmt_cli.translation.result import FailedCheck, Placed, Repair
 from support.translations import aligned, same
 
 GERMAN = CheckContext("eng", "deu")
@@ -38,25 +38,25 @@ def test_a_true_translation_passes(source: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("source", "target", "check"),
     [
-        ("It opened in 1931.", "Es öffnete 1913.", Check("numbers", "number 1931 missing, 1913 added")),
-        ("8 pens, 9 pads", "Stifte und Blöcke", Check("numbers", "numbers 8, 9 missing")),
-        ("Mail to a@b.de now.", "Jetzt mailen.", Check("spans", "a@b.de missing")),
-        ("He is (not) here.", "Er ist nicht hier.", Check("brackets", "( ) missing")),
-        ('He said "no".', "Er sagte nein.", Check("quotes", "quotation marks missing")),
-        ("He said no.", "Er sagte „nein“.", Check("quotes", "quotation marks added")),
-        ('He said "no".', "Er sagte „nein.", Check("quotes", "a quotation mark has no partner")),
-        ("Is he here?", "Er ist hier.", Check("final mark", "final mark ? is .")),
-        ("He is here.", "Er ist hier", Check("final mark", "final mark . missing")),
-        ("He is here", "Er ist hier.", Check("final mark", "final mark . added")),
-        ("One. Two. Three.", "Eins.", Check("sentences", "3 sentences became 1")),
-        ("I sing.<br>I dance.", "Ich singe.<br>", Check("sentences", "2 sentences became 1")),
-        ("I sing\nI dance", "Ich singe", Check("sentences", "2 sentences became 1")),
-        ("He gave the old dog away.", "Er gab the old dog weg.", Check("copied", "not translated: the old dog")),
-        ("She saw it there.", "Sie sah es es dort.", Check("repeats", "twice in a row: es")),
+        ("It opened in 1931.", "Es öffnete 1913.", FailedCheck("numbers", "number 1931 missing, 1913 added")),
+        ("8 pens, 9 pads", "Stifte und Blöcke", FailedCheck("numbers", "numbers 8, 9 missing")),
+        ("Mail to a@b.de now.", "Jetzt mailen.", FailedCheck("spans", "a@b.de missing")),
+        ("He is (not) here.", "Er ist nicht hier.", FailedCheck("brackets", "( ) missing")),
+        ('He said "no".', "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
+        ("He said no.", "Er sagte „nein“.", FailedCheck("quotes", "quotation marks added")),
+        ('He said "no".', "Er sagte „nein.", FailedCheck("quotes", "a quotation mark has no partner")),
+        ("Is he here?", "Er ist hier.", FailedCheck("final mark", "final mark ? is .")),
+        ("He is here.", "Er ist hier", FailedCheck("final mark", "final mark . missing")),
+        ("He is here", "Er ist hier.", FailedCheck("final mark", "final mark . added")),
+        ("One. Two. Three.", "Eins.", FailedCheck("sentences", "3 sentences became 1")),
+        ("I sing.<br>I dance.", "Ich singe.<br>", FailedCheck("sentences", "2 sentences became 1")),
+        ("I sing\nI dance", "Ich singe", FailedCheck("sentences", "2 sentences became 1")),
+        ("He gave the old dog away.", "Er gab the old dog weg.", FailedCheck("copied", "not translated: the old dog")),
+        ("She saw it there.", "Sie sah es es dort.", FailedCheck("repeats", "twice in a row: es")),
         ("She saw it there.", "Sie sah es dort und sah es dort.", None),
     ],
 )
-def test_each_check_says_what_is_wrong(source: str, target: str, check: Check | None) -> None:
+def test_each_check_says_what_is_wrong(source: str, target: str, check: FailedCheck | None) -> None:
     assert check_pair(source, target, GERMAN) == ([] if check is None else [check])
 
 
@@ -75,7 +75,7 @@ def test_sentences_without_words_do_not_count() -> None:
 def test_the_checks_of_the_best_hypothesis_are_kept_with_the_translation() -> None:
     translation = aligned("It opened in 1931 .", ["Es", "öffnete", "1913", "."], [0, 1, 3, 4])
     checked = check_translation(translation, GERMAN)
-    assert checked.checks == (Check("numbers", "number 1931 missing, 1913 added"),)
+    assert checked.checks == (FailedCheck("numbers", "number 1931 missing, 1913 added"),)
     assert checked._replace(checks=()) == translation
 
 
