@@ -67,7 +67,7 @@ def open_document(
     for option, is_set in (("--retranslate", config.retranslate), ("--fuzzy", config.fuzzy)):
         if is_set and name != "po":
             raise OptionError(f"{option} applies to gettext catalogues", hint="leave it out, or use --format po")
-    if config.qa_column is not None and name not in ("tsv", "csv", "jsonl"):
+    if config.qa_column is not None and name not in TABLES:
         raise OptionError(
             f"--qa-column: {source.name} is read as {name}, which has no columns",
             hint="--report qa.html shows what is wrong with any text",
