@@ -220,8 +220,8 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
     return ""
 
 
-PairCheck = Callable[[str, str, CheckContext], FailedCheck | None]
-COMPARISONS: tuple[PairCheck, ...] = (
+TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]
+COMPARISONS: tuple[TextComparison, ...] = (
     check_numbers,
     check_inner_marks,
     check_final_mark,
