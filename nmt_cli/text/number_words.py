@@ -93,8 +93,8 @@ def apply_rules(rules: RuleSets, name: str, number: int) -> str:
         if match[2][:1] in ("#", "0"):
             return str(value)
         # "→→→" and a rule that refers to itself with the number unchanged would never end.
-        own = match[2].lstrip("%") or name
-        return str(value) if own == name and value == number else apply_rules(rules, own, value)
+        rule_set = match[2].lstrip("%") or name
+        return str(value) if rule_set == name and value == number else apply_rules(rules, rule_set, value)
 
     text = OPTIONAL.sub(r"\1" if remainder else "", rule.text)
     return SUBSTITUTION.sub(replace_substitution, text)

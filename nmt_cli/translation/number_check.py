@@ -102,21 +102,21 @@ def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
     return any(max(pair) / min(pair) in SCALES for pair in pairs)
 
 
-def select_unspoken(tokens: Iterable[NumberToken], own: str, other: str, language: str) -> tuple[str, ...]:
-    """Returns the numbers of the text `own` that `other`, in this language, does not have in words either."""
+def select_unspoken(tokens: Iterable[NumberToken], text: str, other: str, language: str) -> tuple[str, ...]:
+    """Returns the numbers of the text that `other`, in this language, does not have in words either."""
     if not load_rules(language):
         return tuple(token.text for token in tokens if not is_often_spelled(token))
     words = fold_words(other)
-    has_clock = bool(CLOCK.search(own) or CLOCK.search(other))
-    has_minutes = has_clock and bool(MINUTES.search(own)) and not MINUTES.search(other)
+    has_clock = bool(CLOCK.search(text) or CLOCK.search(other))
+    has_minutes = has_clock and bool(MINUTES.search(text)) and not MINUTES.search(other)
     others = find_numbers(other)
     digits = {number for token in others for number in list_decade(token, other)}
     digits |= {number for token in others if has_clock and len(token.groups) == 2 for number in token.groups}
     unspoken = []
     for token in tokens:
-        readings = list_readings(token, own, has_clock=has_clock)
+        readings = list_readings(token, text, has_clock=has_clock)
         is_spoken = any(has_spelling(reading, words, language) for reading in readings)
-        is_month = token.groups[0] <= MONTHS and any(token.text in date[0] for date in DATE.finditer(own))
+        is_month = token.groups[0] <= MONTHS and any(token.text in date[0] for date in DATE.finditer(text))
         is_time = has_minutes and is_spoken_time(token, words, language)
         if digits.isdisjoint(readings) and not (is_spoken or is_month or is_time):
             unspoken.append(token.text)
