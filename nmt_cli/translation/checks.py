@@ -61,13 +61,13 @@ def check_translation(translation: Translation, context: CheckContext = DEFAULT_
     """Returns the translation with the checks that its best hypothesis fails in `checks`."""
     if not translation.hypotheses:
         return translation
-    found = [*find_faults(translation, context)]
+    failed = [*find_faults(translation, context)]
     if context.reads_text:
         spans = translation.placed
-        found += check_pair(translation.source, translation.text, context, spans=spans)
+        failed += check_pair(translation.source, translation.text, context, spans=spans)
     else:
-        found += filter(None, [check_repeats("", translation.text, context)])
-    checks = {check.kind: check for check in reversed(found)}
+        failed += filter(None, [check_repeats("", translation.text, context)])
+    checks = {check.kind: check for check in reversed(failed)}
     return translation._replace(checks=tuple(reversed(checks.values()))) if checks else translation
 
 
@@ -78,9 +78,9 @@ def check_pair(
 
     `spans` are those that were put into the translation; None: those that the source has.
     """
-    found = [*check_spans(source, target, spans)]
-    found += filter(None, (compare(source, target, context) for compare in COMPARISONS))
-    return found
+    failed = [*check_spans(source, target, spans)]
+    failed += filter(None, (compare(source, target, context) for compare in COMPARISONS))
+    return failed
 
 
 def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:

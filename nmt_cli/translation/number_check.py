@@ -154,7 +154,7 @@ def is_spoken_time(token: NumberToken, words: str, language: str) -> bool:
 
 
 def has_spelling(number: int, folded: str, language: str) -> bool:
-    """Whether the words of a text (`fold_words`) spell a number; "one" before a hundred may be left out."""
+    """Whether the words of a text (`fold_words`) spell a number; "unit" before a hundred may be left out."""
     spellings = spell_number(number, language)
     if any(spelling in folded for spelling in spellings):
         return True
@@ -162,5 +162,5 @@ def has_spelling(number: int, folded: str, language: str) -> bool:
         return False
     ones = spell_number(1, language)
     return any(
-        spelling.removeprefix(one) in folded for spelling in spellings for one in ones if spelling.startswith(one)
+        spelling.removeprefix(unit) in folded for spelling in spellings for unit in ones if spelling.startswith(unit)
     )
