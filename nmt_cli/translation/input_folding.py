@@ -9,10 +9,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt_cli.text.casing import CasedText, CasePlan, Caser
+from nmt_cli.text.casing import CasePlan, Caser
 from nmt_cli.text.folding import FoldedText, Folder
 from nmt_cli.text.masking import MaskedText
-from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profile import CorpusProfile, TextProfile
+from nmt_cli.text.quoting import QUOTED_RARELY, Quotes, choose_target_quotes, find_quotes, is_quote
 
 
 class FoldedMask(NamedTuple):
@@ -21,7 +22,8 @@ class FoldedMask(NamedTuple):
     masked: MaskedText
     unfolded: str  # the masked text as it was
     origins: tuple[int, ...]  # for each character of the masked text, the index of the one it stands for in `unfolded`
-    plan: CasePlan | None  # the case that the translation gets back
+    plan: CasePlan | None = None  # the case that the translation gets back
+    quotes: Quotes | None = None  # that the translation gets
 
     @property
     def keeps_words(self) -> bool:
@@ -40,11 +42,16 @@ class FoldedMask(NamedTuple):
 class InputFolding:
     """What a model needs to know to fold its input."""
 
-    def __init__(self, folder: Folder, caser: Caser | None, target_caser: Caser | None = None) -> None:
-        """`caser` and `target_caser` are None for a model that reads and writes everything in lower case."""
-        self.folder = folder
-        self.caser = caser
-        self.target_caser = target_caser
+    def __init__(
+        self, source: TextProfile, target: TextProfile, languages: tuple[str, str], *, lowercase: bool
+    ) -> None:
+        """`languages` are those of both sides; with `lowercase`, a model reads and writes everything in lower case."""
+        self.folder = Folder(source.character_counts)
+        self.caser = None if lowercase else Caser(source, languages[0])
+        self.target_caser = None if lowercase else Caser(target, languages[1])
+        self.target_counts = target.character_counts
+        # A network learns to read sentences in quotes where training has many.
+        self.keeps_quotes = sum(share for mark, share in source.final_marks.items() if is_quote(mark)) > QUOTED_RARELY
 
     @classmethod
     def from_profile(
@@ -53,10 +60,7 @@ class InputFolding:
         """Returns the folding of a model with these languages; None where the sources are pictures."""
         if profile.source is None:
             return None
-        folder = Folder(profile.source.character_counts)
-        if lowercase:
-            return cls(folder, None)
-        return cls(folder, Caser(profile.source, languages[0]), Caser(profile.target, languages[1]))
+        return cls(profile.source, profile.target, languages, lowercase=lowercase)
 
     def fold(
         self, masked: MaskedText, *, begins_sentence: bool = True, has_capitals: bool = False
@@ -65,25 +69,52 @@ class InputFolding:
 
         `begins_sentence` says whether its first word begins a sentence, `has_capitals` whether its line has capitals.
         """
-        # 1. Characters.
-        folded = self.folder.fold(masked.text)
-        text = folded.text if folded else masked.text
-        # 2. The case of words, then that of letters which training has in one case alone.
-        cased: CasedText | None = None
+        # 1. Quotes around the whole text.
+        quotes = self.find_quotes(masked)
+        unquoted = take_quotes_off(masked.text, quotes) if quotes else None
+        text = unquoted.text if unquoted else masked.text
+        # 2. Characters.
+        folded = self.folder.fold(text)
+        text = folded.text if folded else text
+        # 3. The case of words, then that of letters which training has in one case alone.
+        cased = None
         if self.caser is not None:
             cased = self.caser.fold_case(text, begins_sentence=begins_sentence, has_capitals=has_capitals)
-        text = cased.folded.text if cased else text
-        last = self.folder.fold_letter_case(text)
-        if last == masked.text or not last:
+        text = self.folder.fold_letter_case(cased.folded.text if cased else text)
+        if text == masked.text or not text:
             return None
-        # 3. Where each character, and each span that was taken out, stands.
-        origins = compose_origins(folded, cased, len(last))
+        # 4. Where each character, and each span that was taken out, stands.
+        origins = compose_origins((unquoted, folded, cased.folded if cased else None), len(text))
         extracted = tuple(span._replace(offset=bisect_left(origins, span.offset)) for span in masked.extracted)
-        changed = masked._replace(text=last, extracted=extracted)
-        return FoldedMask(changed, masked.text, origins, cased.plan if cased else None)
+        return FoldedMask(
+            masked._replace(text=text, extracted=extracted),
+            masked.text,
+            origins,
+            cased.plan if cased else None,
+            choose_target_quotes(quotes, self.target_counts) if quotes else None,
+        )
+
+    def find_quotes(self, masked: MaskedText) -> Quotes | None:
+        """Returns the quotes to take off a text; None where training has such texts, or a span stands outside them."""
+        text = masked.text
+        if self.keeps_quotes or not any(is_quote(character) for character in (text[:1], text[-1:], text[-2:-1])):
+            return None
+        quotes = find_quotes(text)
+        inside = quotes.find_inside(text) if quotes else range(0)
+        return quotes if all(inside.start <= span.offset <= inside.stop for span in masked.extracted) else None
 
 
-def compose_origins(folded: FoldedText | None, cased: CasedText | None, length: int) -> tuple[int, ...]:
-    """Returns the origins of each of the `length` characters in the text before two changes; either may be None."""
-    origins: Sequence[int] = cased.folded.origins if cased else range(length)
-    return tuple(folded.origins[index] for index in origins) if folded else tuple(origins)
+def take_quotes_off(text: str, quotes: Quotes) -> FoldedText:
+    """Returns a text without the quotes around it."""
+    mark = len(text) - quotes.is_mark_outside
+    indices = [*quotes.find_inside(text), *range(mark, len(text))]
+    return FoldedText("".join(text[index] for index in indices), tuple(indices))
+
+
+def compose_origins(changes: Sequence[FoldedText | None], length: int) -> tuple[int, ...]:
+    """Returns the origins of each of the `length` characters in the text before several changes, any of them None."""
+    origins = tuple(range(length))
+    for change in reversed(changes):
+        if change is not None:
+            origins = tuple(change.origins[index] for index in origins)
+    return origins

@@ -108,11 +108,15 @@ def restore_piece(
         )
         labels = tuple(replace_placeholders(translation.source_pieces, piece))
         restored = translation._replace(source_pieces=labels, hypotheses=tuple(hypotheses))
-    if piece.folded is None or piece.folded.plan is None:
-        return restored
-    from nmt_cli.translation.recasing import recase_translation  # which few lines need
+    if piece.folded is not None and piece.folded.plan is not None:
+        from nmt_cli.translation.recasing import recase_translation  # which few lines need
 
-    return recase_translation(restored, piece.folded.plan, language)
+        restored = recase_translation(restored, piece.folded.plan, language)
+    if piece.folded is not None and piece.folded.quotes is not None:
+        wrap = piece.folded.quotes.wrap
+        quoted = (hypothesis._replace(text=wrap(hypothesis.text)) for hypothesis in restored.hypotheses)
+        restored = restored._replace(hypotheses=tuple(quoted))
+    return restored
 
 
 def is_complete(piece: Piece, translation: Translation) -> bool:

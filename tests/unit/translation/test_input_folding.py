@@ -75,6 +75,12 @@ def test_spans_in_a_line_of_capitals_keep_their_case() -> None:
     assert "<b>" in translate(line).text
 
 
+def test_quotes_around_a_sentence_do_not_reach_the_network() -> None:
+    for line in (f"“{CLEAN}”", f"‘{CLEAN}’", f'"{CLEAN}"'):
+        assert read(line) == read(CLEAN) and translate(line).text == line
+    assert read(f"“{CLEAN.upper()}”") == read(CLEAN) and translate(f"“{CLEAN.upper()}”").text == f"“{CLEAN.upper()}”"
+
+
 def test_a_line_of_nothing_but_marks_without_a_shape_passes() -> None:
     assert translate("\u200e\u200f").text in ("", "\u200e\u200f")
 
