@@ -21,7 +21,7 @@ import tempfile  # noqa: E402
 from dataclasses import replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from nmt_cli.cli.tensorflow_startup import silent_tensorflow  # noqa: E402
+from nmt_cli.api.startup import silent_tensorflow  # noqa: E402
 from nmt_cli.corpus.dataset import PreparedCorpus  # noqa: E402
 from nmt_cli.model.config import ModelConfig  # noqa: E402
 from nmt_cli.training.config import TrainConfig  # noqa: E402

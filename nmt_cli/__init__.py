@@ -1,4 +1,13 @@
-"""Neural machine translation from the command line: prepare, train, translate, evaluate, visualize."""
+"""Neural machine translation: from a file of sentence pairs to a translator.
+
+On the command line: `nmt prepare`, `train`, `translate`, `evaluate`, `visualize`. From Python, the same:
+
+    import nmt_cli as nmt
+
+    nmt.load("model").translate("Where is the station?")
+
+The names below are imported when they are first used, so that this import takes no time (see `__init__.pyi`).
+"""
 
 __version__ = "0.1.0"
 
@@ -9,3 +18,32 @@ ENVIRONMENT = {  # of every process of ours, where the user has set nothing else
     # start; ours are small, and those of the networks are none of NumPy's.
     "OPENBLAS_NUM_THREADS": "1",
 }
+
+EXPORTS = {  # name: its module, and its name there
+    "load": ("nmt_cli.api.translator", "load"),
+    "Translator": ("nmt_cli.api.translator", "LoadedTranslator"),
+    "prepare": ("nmt_cli.api.prepare", "prepare"),
+    "train": ("nmt_cli.api.train", "train"),
+    "evaluate": ("nmt_cli.api.evaluate", "evaluate"),
+    "visualize": ("nmt_cli.api.visualize", "visualize"),
+    "Translation": ("nmt_cli.translation.result", "Translation"),
+    "Hypothesis": ("nmt_cli.translation.result", "Hypothesis"),
+    "Watcher": ("nmt_cli.training.watcher", "Watcher"),
+    "NmtError": ("nmt_cli.errors", "NmtError"),
+}
+__all__ = [*EXPORTS, "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in EXPORTS:
+        raise AttributeError(f"module 'nmt_cli' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = EXPORTS[name]
+    value = getattr(import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *EXPORTS})

@@ -89,6 +89,16 @@ class Settings:
         return dataclasses.asdict(self)
 
 
+def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
+    """Returns the fields that are options; a field without a `Setting` is for programs alone."""
+    fields: dict[str, dataclasses.Field[Any]] = {}
+    for kind in settings.list_option_classes():
+        for field in dataclasses.fields(kind):
+            if "setting" in field.metadata:
+                fields.setdefault(field.name, field)
+    return list(fields.values())
+
+
 def reject_unknown(names: Iterable[str], known: Collection[str], *, where: str, noun: str = "option") -> None:
     """Raises OptionError for the first name (of a `noun`) that is not `known`; the hint names the nearest."""
     unknown = next((name for name in names if name not in known), None)

@@ -35,9 +35,9 @@ VERBS = frozenset(
     warn watch weigh wrap write
     """.split()
 )
-# Names that others prescribe: of file objects, of NLTK; and `setting`, which declares a field as `dataclasses.field`
-# does.
-PROTOCOLS = ("readable", "readinto", "synsets", "setting")
+# Names that others prescribe: of file objects, of NLTK, of the Python interface; and `setting`, which declares a field
+# as `dataclasses.field` does.
+PROTOCOLS = ("readable", "readinto", "synsets", "setting", "translations")
 IRREGULAR = ("drawn", "found", "given", "held", "kept", "known", "made", "shown", "taken", "told", "written", "learnt")
 
 
@@ -108,7 +108,7 @@ def test_functions_are_verbs(path: Path) -> None:
         "new",
         "add",
     }
-    dunder |= {"contains", "missing", "hash", "eq", "lt", "reduce", "setstate", "del", "bool", "await", "aenter"}
+    dunder |= {"contains", "missing", "hash", "eq", "lt", "reduce", "setstate", "del", "bool", "await", "aenter", "dir"}
     single = [(name, line) for name, line in single if name not in dunder]
     first = [(name, line) for name, line in names if "_" in name and is_participle(name.split("_")[0])]
     assert not single + first

@@ -11,8 +11,11 @@ from pathlib import Path
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Returns the model directories that a path may be completed to, and the directories on the way to others."""
-    return complete_directories(incomplete, "model.json")
+    """Returns the model directories that a path may be completed to, directories on the way, and installed models."""
+    from nmt_cli.runtime.installed_models import list_models
+
+    names = [name for name in list_models() if name.startswith(incomplete)]
+    return complete_directories(incomplete, "model.json") + names
 
 
 def complete_corpora(incomplete: str) -> list[str]:

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.cli.completion import complete_metrics
-from nmt_cli.cli.options import DataOption, ExplicitOptions, ModelOption, Quiet, option_fields, with_settings
-from nmt_cli.cli.render import Screen, print_lines, show_evaluation_context
-from nmt_cli.cli.scoring import Evaluation, EvaluationInputs, Outcome
+from nmt_cli.cli.options import DataOption, ExplicitOptions, Quiet, TrainedModelOption, option_fields, with_settings
+from nmt_cli.cli.render import Screen, print_lines, show_evaluation_context, show_stage_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report
 from nmt_cli.evaluation.config import ScoreConfig
@@ -78,7 +78,7 @@ def evaluate(
         typer.Option(help="Split of --data to score; use dev to choose search options.", rich_help_panel="Files"),
     ] = "test",
     data: DataOption = Path("prepared"),
-    model: ModelOption = Path("model"),
+    model: TrainedModelOption = Path("model"),
     scores: ScoreConfig,
     search: SearchConfig,
     profile: Annotated[
@@ -120,7 +120,8 @@ def evaluate(
         data, model, source, tuple(reference or ()), hypothesis, against, split, data_named=is_named
     )
     names = resolve_available_names(metric or [ALL], scores, inputs.available)
-    outcome = Evaluation(names, inputs, search, scores, screen, profile or write_to is not None).run()
+    with show_stage_progress(screen) as progress:
+        outcome = Evaluation(names, inputs, search, scores, profile or write_to is not None, progress).run()
     print_scores(outcome, inputs, json_wanted=as_json, profile=profile)
     show_evaluation_context(screen, outcome.report, what=outcome.what, unseen=outcome.unseen)
     if sentences is not None:

@@ -19,6 +19,7 @@ from nmt_cli.cli.completion import COMPLETIONS, complete_corpora, complete_model
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.settings import Setting, Settings, has_type, name_option, reject_unknown
+from nmt_cli.settings import option_fields as option_fields
 
 # What the types of options are called in errors about a file of `--config`.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
@@ -41,6 +42,26 @@ ModelOption = Annotated[
         help="Directory of the model.",
         autocompletion=complete_models,
         rich_help_panel="Files",
+    ),
+]
+
+
+def resolve_model(path: Path) -> Path:
+    """Returns the directory of the model with this path or name. Raises NotFoundError for a file."""
+    from nmt_cli.runtime.installed_models import find_model
+
+    return find_model(path)
+
+
+TrainedModelOption = Annotated[
+    Path,
+    typer.Option(
+        "--model",
+        envvar="NMT_MODEL",
+        help="Directory of the model, or the name of an installed one.",
+        autocompletion=complete_models,
+        rich_help_panel="Files",
+        callback=resolve_model,
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
@@ -143,16 +164,6 @@ def freeze_list(value: Any) -> Any:
 
 def is_settings(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Settings)
-
-
-def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
-    """Returns the fields that are options; a field without a `Setting` is for programs alone."""
-    fields: dict[str, dataclasses.Field[Any]] = {}
-    for kind in settings.list_option_classes():
-        for field in dataclasses.fields(kind):
-            if "setting" in field.metadata:
-                fields.setdefault(field.name, field)
-    return list(fields.values())
 
 
 def make_options(settings: type[Settings]) -> list[inspect.Parameter]:

@@ -7,13 +7,11 @@ from typing import Annotated
 
 import typer
 
+from nmt_cli.api.prepare import collect_inputs, prepare_inputs
 from nmt_cli.cli import render
-from nmt_cli.cli.open_model import make_picture_reader
 from nmt_cli.cli.options import Configuration, DataOption, Force, Quiet, Verbose, with_settings
 from nmt_cli.cores import count_cores
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
-from nmt_cli.errors import OptionError
 
 
 @with_settings
@@ -45,32 +43,10 @@ def prepare(
     verbose: Verbose = False,
 ) -> None:
     """Check, clean, split and encode sentence pairs."""
-    # Imports numpy and SentencePiece, which `nmt --help` does not need.
-    from nmt_cli.corpus.prepare import prepare as prepare_corpus
-
     inputs = collect_inputs(corpus or [], source_file, target_file)
     screen = render.Screen(quiet=quiet, verbose=verbose)
     with render.show_stage_progress(screen) as progress:
-        corpus_report = prepare_corpus(
-            inputs,
-            data,
-            config,
-            replace=force,
-            report_progress=progress,
-            processes=count_cores(),
-            report=report,
-            reader=make_picture_reader(config),
+        corpus_report = prepare_inputs(
+            inputs, data, config, force=force, report=report, processes=count_cores(), progress=progress
         )
     render.show_prepared_corpus(screen, corpus_report)
-
-
-def collect_inputs(corpus: list[str], source_file: Path | None, target_file: Path | None) -> list[CorpusFile]:
-    """Returns the inputs in order, the two parallel files last. Raises OptionError for none, or for half of a pair."""
-    inputs = [parse_input(name) for name in corpus]
-    if (source_file is None) != (target_file is None):
-        raise OptionError("--source-file and --target-file need each other", hint="give both, or a file of pairs")
-    if source_file is not None:
-        inputs.append(CorpusFile(source_file, target_file))
-    if not inputs:
-        raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
-    return inputs

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.cli.options import (
     Configuration,
     DataOption,
@@ -26,7 +27,6 @@ from nmt_cli.cli.options import (
     with_settings,
 )
 from nmt_cli.cli.render import Screen, format_cut
-from nmt_cli.cli.tensorflow_startup import require_tensorflow, silent_tensorflow
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig, TransformerConfig

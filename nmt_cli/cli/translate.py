@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
+from nmt_cli.api.open_model import open_translator
 from nmt_cli.cli.line_layout import LayoutConfig
-from nmt_cli.cli.open_model import open_translator
-from nmt_cli.cli.options import ExplicitOptions, ModelOption, Quiet, option_fields, with_settings
+from nmt_cli.cli.options import ExplicitOptions, Quiet, TrainedModelOption, option_fields, resolve_model, with_settings
 from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.cli.terminal import prompt_for_lines
 from nmt_cli.cli.translation_files import STREAM, DocumentOpener, check_files, open_output
@@ -68,7 +68,7 @@ def translate(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write.", rich_help_panel="Files")
     ] = None,
-    model: ModelOption = Path("model"),
+    model: TrainedModelOption = Path("model"),
     precision: Annotated[
         Literal["int8", "float"] | None,
         typer.Option(
@@ -135,7 +135,7 @@ def translate(
     else:
         batches = batch_units(documents, paths, are_pairs=score)
     # 4. Translate batch by batch; write each as soon as it is there.
-    request = ModelRequest(model, tuple(ensemble or ()), text, precision)
+    request = ModelRequest(model, tuple(map(resolve_model, ensemble or ())), text, precision)
     job = Job(request, search, repair, checks, score=score, opener=open_translator)
     report = TranslationReport(
         source_cuts=SourceCuts("line" if all(document.format is TEXT for document in documents) else "text")

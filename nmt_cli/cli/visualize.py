@@ -8,11 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from nmt_cli.cli.attention_view import AttentionRequest, draw_attention
-from nmt_cli.cli.charts import draw_corpus, draw_history, draw_search, list_nearest
-from nmt_cli.cli.options import DataOption, ExplicitOptions, ModelOption, Quiet, option_fields, with_settings
-from nmt_cli.cli.render import Screen
-from nmt_cli.errors import OptionError
+from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
+from nmt_cli.cli.options import DataOption, ExplicitOptions, Quiet, TrainedModelOption, option_fields, with_settings
+from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
 
 
@@ -71,7 +69,7 @@ def visualize(
         ),
     ] = 0,
     data: DataOption = Path("prepared"),
-    model: ModelOption = Path("model"),
+    model: TrainedModelOption = Path("model"),
     search: SearchConfig,
     quiet: Quiet = False,
 ) -> None:
@@ -84,27 +82,24 @@ def visualize(
     lines, outputs = tuple(sentences or ()), tuple(output or ())
     if not (lines or target or pairs or gold or beam or curves or nearest) and "data" in explicit.typed:
         corpus = True
+    subject = choose_subject(beam=beam, curves=curves, corpus=corpus, nearest=nearest > 0)
     check_meaning(explicit, {"--beam": beam, "--curves": curves, "--corpus": corpus, "--nearest": nearest > 0})
-    if curves:
-        draw_history(model, outputs, screen)
-    elif corpus:
-        draw_corpus(data, outputs, screen)
-    elif beam:
-        draw_search(lines, outputs, model, search, screen)
-    elif nearest:
-        list_nearest(lines, nearest, data, model, screen)
-    else:
-        request = AttentionRequest.from_options(
-            lines, target or (), pairs, outputs, merge=not subwords, transpose=transpose, gold=gold
-        )
-        draw_attention(request, model, search, screen)
+    request = DrawingRequest(
+        *(subject, lines, outputs, model, data, search),
+        *(tuple(target or ()), pairs, gold, subwords, transpose, nearest),
+    )
+    with show_stage_progress(screen) as progress:
+        drawing = draw(request, progress)
+    print_lines(drawing.text.splitlines())
+    for warning in drawing.warnings:
+        screen.warn(warning)
+    for message in drawing.messages:
+        screen.say(message)
 
 
 def check_meaning(explicit: ExplicitOptions, alternatives: Mapping[str, bool]) -> None:
-    """Raises OptionError for several `alternatives` to attention at once, and for options meaningless with one."""
+    """Raises OptionError for options that are meaningless with the chosen alternative to attention."""
     chosen = [option for option, is_set in alternatives.items() if is_set]
-    if len(chosen) > 1:
-        raise OptionError("--beam, --curves, --corpus and --nearest exclude each other", hint="give one of them")
     for option in chosen:
         explicit.refuse(INCOMPATIBLE[option], f"cannot be combined with {option}", hint="leave one of them out")
     if translation := explicit.find_first({"target", "pairs"}):

@@ -14,15 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, get_origin, get_type_hints
 
-from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.errors import DamagedError
 from nmt_cli.files import hash_file, write_json
+from nmt_cli.runtime.installed_models import CARD as CARD
+from nmt_cli.runtime.installed_models import explain_missing_model
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 
 FORMAT = 3
 READABLE_FORMATS = (2, 3)  # models of format 2 have no profile of their training text
-CARD = "model.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
 FLOAT, INT8 = "float", "int8"  # precisions of the weights
@@ -135,10 +136,7 @@ def read_card(directory: Path) -> ModelCard:
     """Reads `model.json`. Raises NotFoundError if there is none, DamagedError if it is not a card of this format."""
     path = directory / CARD
     if not path.is_file():
-        raise NotFoundError(
-            f"there is no model in {directory}/",
-            hint="make one with `nmt train`, or name the directory that holds it",
-        )
+        raise explain_missing_model(directory)
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

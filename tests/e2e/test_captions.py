@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.cli.open_model import add_stored_pictures
+from nmt_cli.api.open_model import add_stored_pictures
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from nmt_cli.cli import tensorflow_startup
+from nmt_cli.api import startup
 from nmt_cli.cli.app import app
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen
@@ -24,7 +24,7 @@ from nmt_cli.training.watcher import EpochRecord, RunInfo, Validation
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(tensorflow_startup, "find_spec", lambda name: None)
+    monkeypatch.setattr(startup, "find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["train"])
     assert result.exit_code == ExitCode.UNAVAILABLE

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nmt_cli.cli.attention_view import TERMINAL, warn_of_glyphs
-from nmt_cli.cli.open_model import add_stored_pictures, open_translator
-from nmt_cli.cli.render import Screen, print_lines, show_sentence_progress
+from nmt_cli.api.attention_view import warn_of_glyphs
+from nmt_cli.api.drawing import TERMINAL, Drawing
+from nmt_cli.api.open_model import add_stored_pictures, open_translator
+from nmt_cli.api.progress import count_stage
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
@@ -19,17 +20,17 @@ from nmt_cli.visuals.labels import replace_controls
 
 
 def show_chart(
-    outputs: Sequence[Path], lines: Callable[[], list[str]], draw: Callable[[Path], str], screen: Screen
+    outputs: Sequence[Path], lines: Callable[[], list[str]], draw: Callable[[Path], str], drawing: Drawing
 ) -> None:
-    """Prints a chart as lines of text, or writes it as pictures, or both."""
+    """Shows a chart as lines of text, or writes it as pictures, or both."""
     for output in outputs or (TERMINAL,):
         if output == TERMINAL:
-            print_lines(lines())
+            drawing.show("\n".join(lines()))
             continue
         missing = draw(output)
-        screen.say(f"{output} written")
+        drawing.add_file(output, f"{output} written")
         if missing:
-            warn_of_glyphs(missing, screen)
+            warn_of_glyphs(missing, drawing)
 
 
 def check_pictures(outputs: Sequence[Path]) -> None:
@@ -38,28 +39,28 @@ def check_pictures(outputs: Sequence[Path]) -> None:
             check_suffix(output)
 
 
-def draw_history(model: Path, outputs: Sequence[Path], screen: Screen) -> None:
+def draw_history(model: Path, outputs: Sequence[Path], drawing: Drawing) -> None:
     from nmt_cli.visuals.curves import draw_curves, format_curves, read_history
 
     check_pictures(outputs)
     history = read_history(model)
-    show_chart(outputs, lambda: format_curves(history), lambda path: draw_curves(history, path), screen)
+    show_chart(outputs, lambda: format_curves(history), lambda path: draw_curves(history, path), drawing)
 
 
-def draw_corpus(data: Path, outputs: Sequence[Path], screen: Screen) -> None:
+def draw_corpus(data: Path, outputs: Sequence[Path], drawing: Drawing) -> None:
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.statistics import measure_corpus
     from nmt_cli.visuals.statistics import draw_statistics, format_statistics
 
     check_pictures(outputs)
     corpus = PreparedCorpus.load(data)
-    with screen.show_status("counting"):
-        counts = measure_corpus(corpus)
-    show_chart(outputs, lambda: format_statistics(counts), lambda path: draw_statistics(counts, path), screen)
+    drawing.progress("counting", 0, 0)
+    counts = measure_corpus(corpus)
+    show_chart(outputs, lambda: format_statistics(counts), lambda path: draw_statistics(counts, path), drawing)
 
 
 def draw_search(
-    sentences: Sequence[str], outputs: Sequence[Path], model: Path, search: SearchConfig, screen: Screen
+    sentences: Sequence[str], outputs: Sequence[Path], model: Path, search: SearchConfig, drawing: Drawing
 ) -> None:
     from nmt_cli.translation.beam_tree import trace_beam
     from nmt_cli.visuals.beam import draw_beam, format_beam
@@ -68,13 +69,13 @@ def draw_search(
     sentence = require_one_sentence(sentences, "--beam")
     beam = trace_beam(open_translator(ModelRequest(model)), sentence, search)
     if beam.left:
-        screen.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
+        drawing.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
     title = replace_controls(sentence)
     show_chart(
         outputs,
         lambda: [title, replace_controls(beam.text), "", *format_beam(beam)],
         lambda path: draw_beam(beam, path, title=title),
-        screen,
+        drawing,
     )
 
 
@@ -85,8 +86,8 @@ def require_one_sentence(sentences: Sequence[str], option: str) -> str:
     return " ".join(sentences[0].split("\n"))
 
 
-def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path, screen: Screen) -> None:
-    """Prints the training pairs nearest to each sentence."""
+def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path, drawing: Drawing) -> None:
+    """Lists the training pairs nearest to each sentence."""
     if not sentences or not all(sentence.strip() for sentence in sentences):
         raise OptionError("--nearest needs a sentence", hint='nmt visualize "where is the station?" --nearest 5')
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -95,14 +96,14 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
     corpus = PreparedCorpus.load(data)
     translator = add_stored_pictures(open_translator(ModelRequest(model)), corpus)
     if translator.card.dataset_fingerprint != corpus.fingerprint:
-        screen.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
+        drawing.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
     pairs = corpus.read_pairs("train")
-    with show_sentence_progress(screen, "encoding the training sentences, once", len(pairs)) as progress:
-        index = open_index(translator, corpus, model, progress)
+    progress = count_stage(drawing.progress, "encoding the training sentences, once", len(pairs))
+    index = open_index(translator, corpus, model, progress)
     rankings = index.find_nearest(encode_lines(translator, sentences), pairs, number)
     for sentence, ranking in zip(sentences, rankings, strict=True):
-        print_lines([replace_controls(sentence)])
+        drawing.show(replace_controls(sentence))
         for match in ranking:
             pair = replace_controls(f"{match.pair.source}  ->  {match.pair.target}")
-            print_lines([f"  {match.similarity:5.2f}  {match.line:>8,}  {pair}"])
-    screen.say(f"columns: similarity of the encoder states, line of {data / 'train.tsv'}")
+            drawing.show(f"  {match.similarity:5.2f}  {match.line:>8,}  {pair}")
+    drawing.say(f"columns: similarity of the encoder states, line of {data / 'train.tsv'}")

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from nmt_cli.cli.open_model import open_translator
-from nmt_cli.cli.render import Screen, print_lines
+from nmt_cli.api.drawing import TERMINAL, Drawing
+from nmt_cli.api.open_model import open_translator
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.search.config import SearchConfig
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
-TERMINAL = Path("-")
 PAGES = (".html",)
 
 
@@ -96,7 +93,7 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig, screen: Screen) -> None:
+def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig, drawing: Drawing) -> None:
     """Draws every sentence to every output, and scores the attention as an alignment."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
     translator = open_translator(ModelRequest(model, lines=LineConfig(split_sentences=not request.targets)))
@@ -107,24 +104,24 @@ def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig,
         )
     translations = translate_sentences(request, translator, search)
     if any(translation.cut for translation in translations):
-        screen.warn(f"a translation was cut before its end, at {describe_limits(search.max_length)}")
+        drawing.warn(f"a translation was cut before its end, at {describe_limits(search.max_length)}")
     if cuts := SourceCuts.count_cuts(translations).summary:
-        screen.warn(cuts)
+        drawing.warn(cuts)
     for translation in translations:
         if not translation.text:
-            screen.warn(f"the model translates {translation.source!r} to nothing")
+            drawing.warn(f"the model translates {translation.source!r} to nothing")
     are_pictures = translator.card.source.get("type", "text") != "text"
     measures = [describe_attention(translation, are_pictures) for translation in translations]
     for output in request.outputs:
         if output == TERMINAL:
-            print_drawings(translations, request, measures)
+            show_drawings(translations, request, measures, drawing)
         elif output.suffix.lower() in PAGES:
             write_html(translations, request, measures, output)
-            screen.say(describe_files(output, translations))
+            drawing.add_file(output, describe_files(output, translations))
         else:
-            draw_pictures(translations, request, output, screen, are_pictures=are_pictures)
+            draw_pictures(translations, request, output, drawing, are_pictures=are_pictures)
     if request.gold is not None:
-        print_lines([score_alignment(translations, request.gold)])
+        drawing.show(score_alignment(translations, request.gold))
 
 
 def describe_files(output: Path, translations: Sequence[Translation]) -> str:
@@ -168,17 +165,17 @@ def describe_attention(translation: Translation, are_pictures: bool) -> str:
     return f"attention entropy {bits}{near}; log-probability of the {product} {probability:.2f}"
 
 
-def print_drawings(translations: Sequence[Translation], request: AttentionRequest, measures: Sequence[str]) -> None:
-    """Prints the attention of each translation as lines of text."""
+def show_drawings(
+    translations: Sequence[Translation], request: AttentionRequest, measures: Sequence[str], drawing: Drawing
+) -> None:
+    """Shows the attention of each translation as lines of text."""
     width = shutil.get_terminal_size().columns
     for index, (translation, measure) in enumerate(zip(translations, measures, strict=True)):
         if index:
-            typer.echo("")
+            drawing.show("")
         matrix = label_attention(translation, merge=request.merge)
-        drawing = draw_on_terminal(matrix, request, width)
-        print_lines([matrix.source_text, matrix.target_text, ""])
-        typer.echo("\n".join(drawing))  # of this width already
-        print_lines([measure])
+        lines = draw_on_terminal(matrix, request, width)
+        drawing.show("\n".join([matrix.source_text, matrix.target_text, "", *lines, measure]))
 
 
 def draw_on_terminal(matrix: LabelledAttention, request: AttentionRequest, width: int) -> list[str]:
@@ -191,7 +188,7 @@ def draw_pictures(
     translations: Sequence[Translation],
     request: AttentionRequest,
     output: Path,
-    screen: Screen,
+    drawing: Drawing,
     *,
     are_pictures: bool,
 ) -> None:
@@ -200,9 +197,9 @@ def draw_pictures(
         path = output if len(translations) == 1 else output.with_stem(f"{output.stem}-{number}")
         matrix = label_attention(translation, merge=request.merge)
         missing = draw_over_picture(matrix, path) if are_pictures else write_heatmap(matrix, request, path)
-        screen.say(describe_file(path, translation))
+        drawing.add_file(path, describe_file(path, translation))
         if missing:
-            warn_of_glyphs(missing, screen)
+            warn_of_glyphs(missing, drawing)
 
 
 def write_heatmap(matrix: LabelledAttention, request: AttentionRequest, path: Path) -> str:
@@ -226,8 +223,8 @@ def draw_over_picture(matrix: LabelledAttention, path: Path) -> str:
     )
 
 
-def warn_of_glyphs(missing: str, screen: Screen) -> None:
-    screen.warn(f"no installed font has {missing[:20]} (drawn as boxes): write an .svg, or install a Noto font")
+def warn_of_glyphs(missing: str, drawing: Drawing) -> None:
+    drawing.warn(f"no installed font has {missing[:20]} (drawn as boxes): write an .svg, or install a Noto font")
 
 
 def write_html(

@@ -1,4 +1,4 @@
-"""The work of `nmt evaluate`: reads, translates, scores. `evaluate.py` has the options and the output.
+"""The work of `nmt evaluate`: reads, translates, scores. `cli/evaluate.py` has the options and the output.
 
 Must stay light: it is imported for `nmt --help`.
 """
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.cli.open_model import add_stored_pictures, open_translator
-from nmt_cli.cli.render import Screen, show_sentence_progress
+from nmt_cli.api.open_model import add_stored_pictures, open_translator
+from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_seen, warn_of_leak
@@ -95,8 +95,8 @@ class Evaluation:
     inputs: EvaluationInputs
     search: SearchConfig
     config: ScoreConfig
-    screen: Screen
-    profiled: bool  # whether the profile is wanted
+    profiled: bool = False  # whether the profile is wanted
+    progress: StageReporter = ignore_progress
 
     def run(self) -> Outcome:
         corpus = self.load_corpus()
@@ -106,8 +106,8 @@ class Evaluation:
             translator = load_translator(self.inputs.model, corpus)
             evaluation = self.translate(text, translator)
         else:
-            with self.screen.show_status("scoring"):
-                evaluation = report.score_material(self.names, self.read_material(text), self.config)
+            self.progress("scoring", 0, 0)
+            evaluation = report.score_material(self.names, self.read_material(text), self.config)
         if self.inputs.rival:
             evaluation = self.compare(evaluation, text, rival)
         return self.add_warnings(evaluation, corpus, translator)
@@ -130,8 +130,8 @@ class Evaluation:
         return texts.read_split(corpus, self.inputs.split)
 
     def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
-        with show_sentence_progress(self.screen, "translating", len(text.lines)) as progress:
-            return report.score_translations(self.names, text, translator, self.search, progress, self.config)
+        progress = count_stage(self.progress, "translating", len(text.lines))
+        return report.score_translations(self.names, text, translator, self.search, progress, self.config)
 
     def read_material(self, text: texts.ParallelText) -> Material:
         if self.inputs.source is None:
@@ -153,15 +153,15 @@ class Evaluation:
             corpus = self.load_corpus()
             other = load_translator(Path(name), corpus)
             lines = texts.ParallelText(tuple(sources or ()), text.references)
-            with show_sentence_progress(self.screen, f"translating with {name}", len(lines.lines)) as progress:
-                made = report.translate_text(self.names, lines, other, self.search, progress)
+            progress = count_stage(self.progress, f"translating with {name}", len(lines.lines))
+            made = report.translate_text(self.names, lines, other, self.search, progress)
             material = made.material
             warnings = [
                 *self.list_training_warnings(name, other.card, corpus),
                 *(f"{name}: {warning}" for warning in made.warnings),
             ]
-        with self.screen.show_status("comparing"):
-            return report.compare_report(evaluation, name, material, self.config).add_warnings(*warnings)
+        self.progress("comparing", 0, 0)
+        return report.compare_report(evaluation, name, material, self.config).add_warnings(*warnings)
 
     def add_warnings(
         self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: Translator | None
@@ -214,10 +214,10 @@ class Evaluation:
         from nmt_cli.evaluation.analysis.sentence_groups import TrainingSources
 
         language = corpus.target_language if corpus is not None else ""
-        with self.screen.show_status("looking where it fails"):
-            groups = build_profile(
-                evaluation.material, TrainingSources.from_sources(sources) if sources else None, language, self.config
-            )
+        self.progress("looking where it fails", 0, 0)
+        groups = build_profile(
+            evaluation.material, TrainingSources.from_sources(sources) if sources else None, language, self.config
+        )
         if translator is not None and corpus is not None:
             trained = self.translate_training_sample(corpus, translator)
             groups = dataclasses.replace(
@@ -232,8 +232,8 @@ class Evaluation:
         text = texts.ParallelText(
             tuple(sentence.source for sentence in chosen), tuple(sentence.references for sentence in chosen)
         )
-        with show_sentence_progress(self.screen, "translating training sentences", len(chosen)) as progress:
-            return report.translate_text((), text, translator, self.search, progress).material
+        progress = count_stage(self.progress, "translating training sentences", len(chosen))
+        return report.translate_text((), text, translator, self.search, progress).material
 
 
 def list_earlier_data(card: ModelCard) -> list[str]:

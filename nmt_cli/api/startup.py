@@ -1,6 +1,7 @@
-"""Starting TensorFlow for a command: whether it is installed, and how it is kept silent while it starts.
+"""How ONNX Runtime and TensorFlow are started: silent, and with nothing sent to anybody.
 
-Must stay light: `nmt translate` imports it.
+Beside the command line, the only file that reads or sets the environment: both libraries are set up through it, before
+they are imported. Must stay light: `nmt translate` imports it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
+from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError
+
+REPORTS_NOTHING = "ORT_DISABLE_TELEMETRY"
+
+
+def silence_onnxruntime() -> None:
+    """Keeps ONNX Runtime, which is imported later, from reporting what it runs. What the environment sets is kept."""
+    os.environ.setdefault(REPORTS_NOTHING, ENVIRONMENT[REPORTS_NOTHING])
 
 
 def require_tensorflow(purpose: str = "training") -> None:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.cli.tensorflow_startup import require_tensorflow, silent_tensorflow
+from nmt_cli.api.startup import require_tensorflow, silence_onnxruntime, silent_tensorflow
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareConfig
@@ -32,6 +32,7 @@ def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
 
 def open_translator(request: ModelRequest) -> Translator:
     """Opens a model, or an ensemble of models, with a reader of pictures if it was trained on pictures."""
+    silence_onnxruntime()
     from nmt_cli.translation.translator import Translator
 
     translator = Translator.load(request)

@@ -1,0 +1,27 @@
+from collections.abc import Mapping
+
+from nmt_cli.api.evaluate import evaluate
+from nmt_cli.api.prepare import prepare
+from nmt_cli.api.train import train
+from nmt_cli.api.translator import LoadedTranslator as Translator
+from nmt_cli.api.translator import load
+from nmt_cli.api.visualize import visualize
+from nmt_cli.errors import NmtError
+from nmt_cli.training.watcher import Watcher
+from nmt_cli.translation.result import Hypothesis, Translation
+
+__all__ = [
+    "Hypothesis",
+    "NmtError",
+    "Translation",
+    "Translator",
+    "Watcher",
+    "evaluate",
+    "load",
+    "prepare",
+    "train",
+    "visualize",
+]
+__version__: str
+ENVIRONMENT: Mapping[str, str]
+EXPORTS: Mapping[str, tuple[str, str]]

@@ -1,0 +1,72 @@
+"""Documents in, translated documents out: files for Python, uploads for the server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.api.progress import StageReporter, ignore_progress
+from nmt_cli.documents import find_format, open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource
+from nmt_cli.files import require_file, stage_file
+from nmt_cli.jobs.job import InProcess, TranslateBlock
+from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.text.stream import batch_blocks
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+HEAD_BYTES = 8192  # of a file, by which its format is recognised
+UNITS = 256  # parts of a document that are translated together
+
+
+@dataclass
+class FileReport:
+    """The translated file, and what a person should look at in it."""
+
+    path: Path
+    texts: int = 0  # translated
+    notes: Counter[str] = field(default_factory=Counter)  # what could not be done well, and how often
+    flagged: list[tuple[int, Translation]] = field(default_factory=list)  # number from 1, of those to look at
+
+    def add(self, translation: Translation) -> None:
+        """Counts a translation, and keeps it if a check found something."""
+        self.texts += 1
+        if getattr(translation, "checks", ()):
+            self.flagged.append((self.texts, translation))
+
+
+def translate_file(
+    translate: TranslateBlock,
+    source: Path,
+    target: Path,
+    config: DocumentConfig,
+    languages: tuple[str, str],
+    *,
+    split_sentences: bool = True,
+    progress: StageReporter = ignore_progress,
+) -> FileReport:
+    """Translates a file to another of the same format; the target appears when all of it is there."""
+    report = FileReport(target)
+    with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
+        document = DocumentSource(lines, str(source), config, languages[1], split_sentences)
+        for written in translate_document(translate, document, source, report):
+            output.write(written.encode("utf-8"))
+            progress("translating", report.texts, 0)
+    return report
+
+
+def translate_document(
+    translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport
+) -> Iterator[str]:
+    """Yields the parts of the translated document in order; its format follows from the file, unless it is named."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    document = open_document(find_format(path, source.config.format, head).name, source)
+    batches = batch_blocks(document.read_units(), UNITS)
+    yield from translate_units(batches, InProcess(translate), report.add)
+    report.notes += document.notes

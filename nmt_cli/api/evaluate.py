@@ -1,0 +1,56 @@
+"""`nmt.evaluate`: what `nmt evaluate` does, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.api.arguments import PathLike, check_options, find_path, list_paths, list_texts, select_options
+from nmt_cli.api.progress import StageReporter, ignore_progress
+from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.search.config import SearchConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.evaluation.report import Report
+
+
+def evaluate(
+    *,
+    metric: str | Iterable[str] = "all",
+    source: PathLike | None = None,
+    reference: PathLike | Iterable[PathLike] | None = None,
+    hypothesis: PathLike | None = None,
+    against: PathLike | None = None,
+    split: str = "test",
+    data: PathLike | None = None,
+    model: PathLike = "model",
+    profile: bool = False,
+    progress: StageReporter | None = None,
+    **options: Any,
+) -> Report:
+    """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
+
+    `metric` is one metric or several; the report's `scores` maps their names to scores, its `intervals` to 95 %
+    intervals. `options` are those of `nmt evaluate`, such as `beam_size=1` or `lowercase=True`. Raises NotFoundError,
+    DataError or OptionError.
+    """
+    from nmt_cli.api.scoring import Evaluation, EvaluationInputs
+    from nmt_cli.evaluation.metrics.registry import resolve_available_names
+    from nmt_cli.runtime.installed_models import find_model
+
+    check_options(options, ScoreConfig, SearchConfig, where="evaluate")
+    scores = ScoreConfig.from_options(**select_options(options, ScoreConfig))
+    search = SearchConfig.from_options(**select_options(options, SearchConfig))
+    inputs = EvaluationInputs(
+        Path("prepared" if data is None else data),
+        find_model(Path(model)),
+        find_path(source),
+        tuple(list_paths(reference)),
+        find_path(hypothesis),
+        find_path(against),
+        split,
+        data_named=data is not None,
+    )
+    names = resolve_available_names(list_texts(metric), scores, inputs.available)
+    return Evaluation(names, inputs, search, scores, profile, progress or ignore_progress).run().report

@@ -1,0 +1,83 @@
+"""`nmt.prepare`: what `nmt prepare` does, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.api.arguments import PathLike, check_options, find_path, list_paths, select_options
+from nmt_cli.api.progress import StageReporter
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
+from nmt_cli.errors import OptionError
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.prepare import PrepareReport
+
+
+def prepare(
+    corpus: PathLike | Iterable[PathLike] = (),
+    *,
+    source_file: PathLike | None = None,
+    target_file: PathLike | None = None,
+    data: PathLike = "prepared",
+    force: bool = False,
+    report: PathLike | None = None,
+    processes: int = 1,
+    progress: StageReporter | None = None,
+    **options: Any,
+) -> PrepareReport:
+    """Checks, cleans, splits and encodes sentence pairs, and writes the prepared corpus `data`.
+
+    `options` are those of `nmt prepare`, such as `vocab_size=2000` or `test=500`. With several `processes`, the
+    program that calls must be importable without side effects, as `multiprocessing` asks. Raises NotFoundError,
+    DataError, OptionError or OutputError.
+    """
+    check_options(options, PrepareConfig, where="prepare")
+    values = select_options(options, PrepareConfig)
+    values |= {name: str(values[name]) for name in ("dev", "test") if isinstance(values.get(name), int | float)}
+    config = PrepareConfig.from_options(**values)
+    inputs = collect_inputs([str(path) for path in list_paths(corpus)], find_path(source_file), find_path(target_file))
+    return prepare_inputs(
+        inputs, Path(data), config, force=force, report=find_path(report), processes=processes, progress=progress
+    )
+
+
+def prepare_inputs(
+    inputs: list[CorpusFile],
+    data: Path,
+    config: PrepareConfig,
+    *,
+    force: bool,
+    report: Path | None,
+    processes: int,
+    progress: StageReporter | None,
+) -> PrepareReport:
+    """Makes the prepared corpus, with the reader of pictures that the settings ask for."""
+    # Imports numpy and SentencePiece, which `nmt --help` does not need.
+    from nmt_cli.api.open_model import make_picture_reader
+    from nmt_cli.corpus.prepare import prepare as prepare_corpus
+
+    return prepare_corpus(
+        inputs,
+        data,
+        config,
+        replace=force,
+        report_progress=progress,
+        processes=processes,
+        report=report,
+        reader=make_picture_reader(config),
+    )
+
+
+def collect_inputs(corpus: list[str], source_file: Path | None, target_file: Path | None) -> list[CorpusFile]:
+    """Returns the inputs in order, the two parallel files last. Raises OptionError for none, or for half of a pair."""
+    inputs = [parse_input(name) for name in corpus]
+    if (source_file is None) != (target_file is None):
+        raise OptionError("--source-file and --target-file need each other", hint="give both, or a file of pairs")
+    if source_file is not None:
+        inputs.append(CorpusFile(source_file, target_file))
+    if not inputs:
+        raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
+    return inputs

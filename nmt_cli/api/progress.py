@@ -1,0 +1,17 @@
+"""How long work reports how far it is. Knows no screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+StageReporter = Callable[[str, int, int], None]  # the stage, what is done of it, and the total (0: unknown)
+
+
+def ignore_progress(stage: str, done: int, total: int) -> None:
+    """Reports nothing to anybody."""
+
+
+def count_stage(progress: StageReporter, stage: str, total: int) -> Callable[[int], None]:
+    """Begins a stage; returns the function that takes how much of it is done."""
+    progress(stage, 0, total)
+    return lambda done: progress(stage, done, total)

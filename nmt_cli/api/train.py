@@ -1,0 +1,89 @@
+"""`nmt.train`: what `nmt train` does, as a function, on one machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.api.arguments import PathLike, check_options, find_path, list_options, select_options
+from nmt_cli.api.progress import StageReporter
+from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
+from nmt_cli.errors import OptionError
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher, Watchers
+
+if TYPE_CHECKING:
+    from nmt_cli.training.run import TrainReport
+
+
+class StageWatcher(Watcher):
+    """Reports a training as the stages of a `StageReporter`: updates, validations, the export."""
+
+    def __init__(self, progress: StageReporter) -> None:
+        self.progress = progress
+
+    def report_step(self, status: StepStatus) -> None:
+        self.progress(f"epoch {status.epoch}", status.step, status.steps_per_epoch)
+
+    def report_validation(self, epoch: int) -> None:
+        self.progress(f"validating epoch {epoch}", 0, 0)
+
+    def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
+        self.progress(f"validating epoch {record.epoch}", 1, 1)
+
+    def report_export(self) -> None:
+        self.progress("exporting", 0, 0)
+
+
+def train(
+    *,
+    data: PathLike = "prepared",
+    model: PathLike = "model",
+    force: bool = False,
+    resume: bool = False,
+    tensorboard: PathLike | None = None,
+    progress: StageReporter | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> TrainReport:
+    """Trains a network on the prepared corpus `data`, and writes the model directory `model`.
+
+    `options` are those of `nmt train`, such as `epochs=5` or `attention="dot"`. A `watcher` sees every update, epoch
+    and warning, and its `should_stop` may end training early with a usable model. Raises DataError, OptionError,
+    OutputError or TrainingError, and MissingExtraError without TensorFlow.
+    """
+    from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.training.checkpoints.lock import lock_model
+    from nmt_cli.training.deadline import Deadline
+    from nmt_cli.training.request import TrainingRequest
+
+    check_options(options, ModelConfig, TrainConfig, where="train")
+    if force and resume:
+        raise OptionError("force starts over and resume continues", hint="give one of them")
+    training = TrainConfig.from_options(**select_options(options, TrainConfig))
+    network = ModelConfig.from_options(**select_options(options, ModelConfig))
+    deadline = Deadline.from_option(training.time)
+    require_tensorflow()
+    corpus, directory = PreparedCorpus.load(Path(data)), Path(model)
+    explicit = {name for name in list_options(ModelConfig) if name in options}
+    watchers = combine_watchers(watcher, progress, find_path(tensorboard))
+    request = TrainingRequest(
+        corpus, directory, network, training, watchers, resume=resume, deadline=deadline, explicit=explicit
+    )
+    with lock_model(directory, replace=force, resume=resume):
+        with silent_tensorflow():
+            from nmt_cli.training.run import train as run
+        return run(request)
+
+
+def combine_watchers(watcher: Watcher | None, progress: StageReporter | None, tensorboard: Path | None) -> Watcher:
+    """Returns one watcher of all that watch: nobody, if none does."""
+    watchers = [] if watcher is None else [watcher]
+    if progress is not None:
+        watchers.append(StageWatcher(progress))
+    if tensorboard is not None:
+        from nmt_cli.training.tensorboard import TensorBoard
+
+        watchers.append(TensorBoard(tensorboard, watcher.warn if watcher is not None else lambda problem: None))
+    return watchers[0] if len(watchers) == 1 else Watchers(*watchers)

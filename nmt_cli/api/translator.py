@@ -1,0 +1,175 @@
+"""`nmt.load`: a model that translates strings, iterables of lines, and files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from nmt_cli.api.arguments import PathLike, check_options, list_paths, list_texts, select_options
+from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.errors import OptionError
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.stream import batch_blocks
+from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.api.documents import FileReport
+    from nmt_cli.jobs.job import Block
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.result import Translation
+    from nmt_cli.translation.translator import Translator
+
+READ_AHEAD = 512  # lines of a stream that are translated together
+OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig)
+PROGRAMMED = ("prefix",)  # an option of the command that is no field with a help text
+
+
+class SearchOptions(NamedTuple):
+    """How a text is translated."""
+
+    search: SearchConfig
+    repair: RepairConfig
+
+
+class LoadedTranslator:
+    """A model that was loaded with `nmt.load`. Several threads may use it at once.
+
+    Its methods take the options of `nmt translate` that concern search, such as `beam_size=1`; those that were given to
+    `nmt.load` are their defaults.
+    """
+
+    def __init__(self, translator: Translator, model: Path, options: Mapping[str, Any]) -> None:
+        self._translator = translator
+        self._options = dict(options)
+        self.model = model
+        make_search_options(self._options, n_best=1)  # what is wrong is said when it is given
+
+    def __repr__(self) -> str:
+        return f"Translator({self.source_language} -> {self.target_language}, {str(self.model)!r})"
+
+    @property
+    def card(self) -> ModelCard:
+        """All that the model says about itself."""
+        return self._translator.card
+
+    @property
+    def source_language(self) -> str:
+        return self.card.source_language
+
+    @property
+    def target_language(self) -> str:
+        return self.card.target_language
+
+    @overload
+    def translate(self, texts: str, **options: Any) -> str: ...
+
+    @overload
+    def translate(self, texts: Iterable[str], **options: Any) -> list[str]: ...
+
+    def translate(self, texts: str | Iterable[str], **options: Any) -> str | list[str]:
+        """Returns the translation of a line, or those of several in their order. A blank line stays blank."""
+        translations = [translation.text for translation in self.translations(texts, **options)]
+        return translations[0] if isinstance(texts, str) else translations
+
+    def stream(self, lines: Iterable[str], *, batch: int = READ_AHEAD, **options: Any) -> Iterator[str]:
+        """Yields the translation of each line, in order, holding at most `batch` lines at a time."""
+        if isinstance(lines, str):
+            lines = [lines]
+        if batch < 1:
+            raise OptionError(f"batch is {batch}; at least 1 is needed")
+        made = make_search_options({**self._options, **options}, n_best=1)
+        return self._stream(lines, batch, made)
+
+    def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
+        first = 0
+        for block in batch_blocks(lines, batch):
+            for translation in self._translator.translate(block, made.search, repair=made.repair, first_line=first):
+                yield translation.text
+            first += len(block)
+
+    def translations(
+        self, texts: str | Iterable[str], *, n_best: int = 1, progress: StageReporter | None = None, **options: Any
+    ) -> list[Translation]:
+        """Returns all that is known of each translation: hypotheses with scores and attention, spans, repairs."""
+        lines = list_texts(texts)
+        made = make_search_options({**self._options, **options}, n_best=n_best)
+        report = count_stage(progress, "translating", len(lines)) if progress is not None else None
+        return self._translator.translate(lines, made.search, report, repair=made.repair)
+
+    def translate_file(
+        self, source: PathLike, target: PathLike, *, progress: StageReporter | None = None, **options: Any
+    ) -> FileReport:
+        """Translates a document to another of the same format, and returns what a person should look at.
+
+        `options` are those of search, and those of documents, such as `column="text"`. Raises NotFoundError, DataError,
+        OptionError or OutputError.
+        """
+        from nmt_cli.api.documents import translate_file
+
+        config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
+        others = {name: value for name, value in options.items() if not hasattr(config, name)}
+        made = make_search_options({**self._options, **others}, n_best=1)
+
+        def translate_block(block: Block) -> list[Translation]:
+            return self._translator.translate(block.texts, made.search, repair=made.repair, first_line=block.first)
+
+        return translate_file(
+            translate_block,
+            Path(source),
+            Path(target),
+            config,
+            (self.source_language, self.target_language),
+            split_sentences=self._translator.reader.config.split_sentences,
+            progress=progress or ignore_progress,
+        )
+
+
+def load(
+    model: PathLike = "model",
+    *,
+    ensemble: PathLike | Iterable[PathLike] = (),
+    precision: str | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> LoadedTranslator:
+    """Loads a model: a directory, or the name of an installed model. Starts no TensorFlow.
+
+    `threads` is the number of cores it may use, all by default. `options` are those of `nmt translate`: of how a line
+    is read, such as `glossary="terms.tsv"`, and of search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
+    OptionError.
+    """
+    from nmt_cli.api.open_model import open_translator
+    from nmt_cli.runtime.installed_models import find_model
+
+    check_search_options(options, LineConfig, where="load")
+    lines = LineConfig.from_options(**select_options(options, LineConfig))
+    others = {name: value for name, value in options.items() if not hasattr(lines, name)}
+    make_search_options(others, n_best=1)  # before the model is loaded
+    directory = find_model(Path(model))
+    others_models = tuple(find_model(path) for path in list_paths(ensemble))
+    translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads))
+    return LoadedTranslator(translator, directory, others)
+
+
+def make_search_options(options: Mapping[str, Any], *, n_best: int) -> SearchOptions:
+    """Returns the settings of a search. Raises OptionError for an option that there is not, or one out of range."""
+    check_search_options(options, where="translate")
+    sampling = SamplingConfig.from_options(**select_options(options, SamplingConfig))
+    search = SearchConfig.from_options(**select_options(options, SearchConfig))
+    if n_best < 1:
+        raise OptionError(f"n_best is {n_best}; at least 1 is needed")
+    if not sampling.sample and n_best > search.beam_size:
+        raise OptionError(f"n_best {n_best} needs a beam_size of at least {n_best}")
+    prefix = normalise(str(options.get("prefix", "")))
+    search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
+    return SearchOptions(search, RepairConfig.from_options(**select_options(options, RepairConfig)))
+
+
+def check_search_options(options: Mapping[str, Any], *others: Any, where: str) -> None:
+    """Raises OptionError for an option of neither search nor `others`."""
+    known = {name: value for name, value in options.items() if name not in PROGRAMMED}
+    check_options(known, *OF_SEARCH, *others, where=where)

@@ -1,0 +1,115 @@
+"""`nmt.visualize`: what `nmt visualize` does, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from nmt_cli.api.arguments import PathLike, check_options, find_path, list_paths, list_texts, select_options
+from nmt_cli.api.drawing import Drawing
+from nmt_cli.api.progress import StageReporter, ignore_progress
+from nmt_cli.errors import OptionError
+from nmt_cli.search.config import SearchConfig
+
+Subject = Literal["attention", "beam", "curves", "corpus", "nearest"]
+
+
+@dataclass(frozen=True)
+class DrawingRequest:
+    """What to draw, of which model or corpus, and where to."""
+
+    subject: Subject
+    sentences: tuple[str, ...]
+    outputs: tuple[Path, ...]  # none, or `drawing.TERMINAL`: as text
+    model: Path
+    data: Path
+    search: SearchConfig
+    targets: tuple[str, ...] = ()  # the translations whose attention is drawn; none: the model translates
+    pairs: Path | None = None
+    gold: Path | None = None
+    subwords: bool = False
+    transpose: bool = False
+    nearest: int = 5  # pairs per sentence
+
+
+def visualize(
+    sentences: str | Iterable[str] = (),
+    *,
+    output: PathLike | Iterable[PathLike] | None = None,
+    target: str | Iterable[str] | None = None,
+    pairs: PathLike | None = None,
+    gold: PathLike | None = None,
+    subwords: bool = False,
+    transpose: bool = False,
+    beam: bool = False,
+    curves: bool = False,
+    corpus: bool = False,
+    nearest: int = 0,
+    data: PathLike = "prepared",
+    model: PathLike = "model",
+    progress: StageReporter | None = None,
+    **options: Any,
+) -> Drawing:
+    """Draws the attention of translations: to files that end in .png, .svg or .html, or as `text` for a terminal.
+
+    Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one) or `nearest` (so
+    many of the nearest training pairs). `options` are those of `nmt visualize`, such as `beam_size=1`. Raises
+    NotFoundError, DataError or OptionError.
+    """
+    from nmt_cli.runtime.installed_models import find_model
+
+    check_options(options, SearchConfig, where="visualize")
+    request = DrawingRequest(
+        choose_subject(beam=beam, curves=curves, corpus=corpus, nearest=nearest > 0),
+        tuple(list_texts(sentences)),
+        tuple(list_paths(output)),
+        find_model(Path(model)),
+        Path(data),
+        SearchConfig.from_options(**select_options(options, SearchConfig)),
+        tuple(list_texts(target)),
+        find_path(pairs),
+        find_path(gold),
+        subwords,
+        transpose,
+        nearest,
+    )
+    return draw(request, progress or ignore_progress)
+
+
+def choose_subject(**asked: bool) -> Subject:
+    """Returns the subject that is asked for, else attention. Raises OptionError for several."""
+    chosen = [name for name, is_asked in asked.items() if is_asked]
+    if len(chosen) > 1:
+        raise OptionError("--beam, --curves, --corpus and --nearest exclude each other", hint="give one of them")
+    return cast(Subject, chosen[0]) if chosen else "attention"
+
+
+def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
+    """Draws what the request names; returns what was drawn."""
+    from nmt_cli.api.attention_view import AttentionRequest, draw_attention
+    from nmt_cli.api.charts import draw_corpus, draw_history, draw_search, list_nearest
+
+    drawing = Drawing(progress)
+    outputs, sentences = request.outputs, request.sentences
+    if request.subject == "curves":
+        draw_history(request.model, outputs, drawing)
+    elif request.subject == "corpus":
+        draw_corpus(request.data, outputs, drawing)
+    elif request.subject == "beam":
+        draw_search(sentences, outputs, request.model, request.search, drawing)
+    elif request.subject == "nearest":
+        list_nearest(sentences, request.nearest, request.data, request.model, drawing)
+    else:
+        attention = AttentionRequest.from_options(
+            sentences,
+            request.targets,
+            request.pairs,
+            outputs,
+            merge=not request.subwords,
+            transpose=request.transpose,
+            gold=request.gold,
+        )
+        draw_attention(attention, request.model, request.search, drawing)
+    return drawing

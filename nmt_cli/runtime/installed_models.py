@@ -1,0 +1,85 @@
+"""Models by name: those that were installed as packages, and those in the folder `data/models` of a checkout.
+
+A package `nmt_model_NAME` offers its folder `model` under the entry point group `nmt_cli.models`. The package is never
+imported: a model is data, and nothing in it runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nmt_cli.errors import NotFoundError, find_nearest
+
+CARD = "model.json"  # the file that makes a directory a model
+GROUP = "nmt_cli.models"
+MODEL = "model"  # the folder of the model in its package
+CHECKOUT = Path(__file__).parents[2] / "data" / "models"
+
+
+def find_model(path: Path) -> Path:
+    """Returns the directory of a model: `path` itself, or that of the installed model of this name.
+
+    A path that exists comes first; one that is neither is returned as it is. Raises NotFoundError, with the name that
+    was meant, for a file of a model directory or a packed one.
+    """
+    if path.exists():
+        return check_directory(path)
+    name = str(path)
+    return list_models().get(name, path) if Path(name).name == name else path
+
+
+def check_directory(path: Path) -> Path:
+    """Returns `path` if it is a directory. Raises NotFoundError for a file, with what is expected instead."""
+    if path.is_dir():
+        return path
+    if path.name == CARD:
+        raise NotFoundError(
+            f"{path} is the card of a model; --model takes its directory", hint=f"--model {path.parent}"
+        )
+    if path.suffix.lower() in (".zip", ".gz", ".tgz", ".tar", ".xz", ".zst", ".whl"):
+        unpack = "pip install" if path.suffix == ".whl" else "unzip" if path.suffix == ".zip" else "tar -xf"
+        raise NotFoundError(
+            f"{path} is a packed model; --model takes a directory", hint=f"unpack it first: {unpack} {path}"
+        )
+    raise NotFoundError(
+        f"{path} is a file; --model takes the directory that `nmt train` wrote", hint="it holds model.json"
+    )
+
+
+def list_models() -> dict[str, Path]:
+    """Returns the directories of all models that have a name, by name; those that are installed come first."""
+    return {**list_bundled_models(), **list_installed_models()}
+
+
+def list_installed_models() -> dict[str, Path]:
+    """Returns the models of installed packages, without importing these."""
+    from importlib.metadata import entry_points  # these take longer than all else here, and only names need them
+    from importlib.util import find_spec
+
+    models = {}
+    for entry in entry_points(group=GROUP):
+        spec = find_spec(entry.value.split(".")[0].split(":")[0])
+        for location in (spec.submodule_search_locations or ()) if spec is not None else ():
+            if (Path(location, MODEL) / CARD).is_file():
+                models[entry.name] = Path(location, MODEL)
+    return models
+
+
+def list_bundled_models() -> dict[str, Path]:
+    """Returns the models in the checkout that this package is part of, if it is one."""
+    cards = sorted(CHECKOUT.glob(f"*/nmt_model_*/{MODEL}/{CARD}"))
+    return {card.parents[2].name: card.parent for card in cards}
+
+
+def explain_missing_model(directory: Path) -> NotFoundError:
+    """Returns the error for a directory without a model; its hint names what there is."""
+    names = list(list_models())
+    if not names:
+        hint = "make one with `nmt train`, or name the directory that holds it"
+        return NotFoundError(f"there is no model in {directory}/", hint=hint)
+    nearest = find_nearest(str(directory), names) or names[0]
+    others = f" ({', '.join(names)} are installed)" if len(names) > 1 else ""
+    return NotFoundError(
+        f"there is no model in {directory}/",
+        hint=f"make one with `nmt train`, name its directory, or take an installed one: --model {nearest}{others}",
+    )

@@ -1,0 +1,59 @@
+"""A translator without a network, that writes its lines in capitals or whatever a rule says."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, get_origin, get_type_hints
+
+from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.runtime.model_directory import FORMAT, ModelCard
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.pieces import LineReader
+from nmt_cli.translation.result import Translation
+from support.translations import Rule, louder
+
+
+def make_card(source: str = "eng", target: str = "deu", **entries: Any) -> ModelCard:
+    """A card with the entries of a model that was never trained, and these."""
+    kinds = get_type_hints(ModelCard)
+    values: dict[str, Any] = {name: (get_origin(kind) or kind)() for name, kind in kinds.items()}
+    values |= {"format": FORMAT, "source_language": source, "target_language": target, "source": {"type": "text"}}
+    return ModelCard(**{**values, **entries})
+
+
+class FakeTranslator:
+    """What the interfaces need of a `Translator`: one translation per line, made by a rule."""
+
+    def __init__(self, card: ModelCard | None = None, rule: Rule = louder, seconds_per_line: float = 0.0) -> None:
+        self.card = card or make_card()
+        self.rule = rule
+        self.seconds_per_line = seconds_per_line
+        self.reader = LineReader(LineConfig(), carries=False, glossary=None)
+        self.batches: list[list[str]] = []  # the lines of each call
+        self.configs: list[Any] = []
+        self.active = 0
+        self.lock = threading.Lock()
+
+    def translate(
+        self,
+        lines: Sequence[str],
+        config: Any,
+        progress: Callable[[int], None] | None = None,
+        *,
+        repair: Any = None,
+        first_line: int = 0,
+    ) -> list[Translation]:
+        with self.lock:
+            self.batches.append(list(lines))
+            self.configs.append(config)
+        time.sleep(self.seconds_per_line * len(lines))
+        if progress is not None:
+            progress(len(lines))
+        return [self.rule(line)._replace(source=line) for line in lines]
+
+
+def fake_loaded(fake: FakeTranslator | None = None, **options: Any) -> LoadedTranslator:
+    return LoadedTranslator(fake or FakeTranslator(), Path("model"), options)  # type: ignore[arg-type]

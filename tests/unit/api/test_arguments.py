@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.api.arguments import list_paths, list_texts, select_options
+from nmt_cli.api.evaluate import evaluate
+from nmt_cli.api.prepare import prepare
+from nmt_cli.api.train import StageWatcher, combine_watchers, train
+from nmt_cli.api.visualize import visualize
+from nmt_cli.errors import MissingExtraError, NotFoundError, OptionError
+from nmt_cli.training.watcher import Watcher
+from nmt_cli.translation.config import LineConfig
+
+
+def test_a_string_is_a_list_of_one() -> None:
+    assert list_texts("abc") == ["abc"]
+    assert list_texts(None) == []
+    assert list_paths("abc") == [Path("abc")]
+    assert list_paths(["a", Path("b")]) == [Path("a"), Path("b")]
+
+
+def test_a_path_is_taken_where_an_option_is_text() -> None:
+    assert select_options({"glossary": Path("terms.tsv"), "beam_size": 3}, LineConfig) == {"glossary": "terms.tsv"}
+
+
+def test_every_function_names_the_option_that_was_meant(tmp_path: Path) -> None:
+    for call in (
+        lambda: prepare("corpus.tsv", vocab_sise=300),
+        lambda: train(epoch=5),
+        lambda: evaluate(beam_sise=1),
+        lambda: visualize("hello", beam_sise=1),
+    ):
+        with pytest.raises(OptionError, match="there is no option") as raised:
+            call()
+        assert "did you mean" in raised.value.hint
+
+
+def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match=r"corpus\.tsv"):
+        prepare(str(tmp_path / "corpus.tsv"), data=tmp_path / "prepared", test=100)
+    with pytest.raises((NotFoundError, MissingExtraError)):
+        train(data=tmp_path / "prepared", model=tmp_path / "model")
+    with pytest.raises(NotFoundError):
+        evaluate(data=tmp_path / "prepared", model=tmp_path / "model", metric="bleu4")
+    with pytest.raises(NotFoundError):
+        visualize("hello", model=tmp_path / "model")
+
+
+def test_alternatives_exclude_each_other() -> None:
+    with pytest.raises(OptionError, match="exclude"):
+        visualize("hello", beam=True, curves=True)
+
+
+def test_a_training_is_reported_in_stages() -> None:
+    stages: list[tuple[str, int, int]] = []
+    watcher = combine_watchers(None, lambda *stage: stages.append(stage), None)
+    assert isinstance(watcher, StageWatcher)
+    watcher.report_validation(3)
+    watcher.report_export()
+    assert stages == [("validating epoch 3", 0, 0), ("exporting", 0, 0)]
+    assert not combine_watchers(Watcher(), lambda *stage: None, None).should_stop()

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nmt_cli as nmt
+from nmt_cli.errors import NotFoundError, OptionError
+from support.fakes import FakeTranslator, fake_loaded
+
+
+def test_a_string_is_one_line_and_never_its_letters() -> None:
+    translator = fake_loaded()
+    assert translator.translate("hello you") == "HELLO YOU"
+    assert translator.translate(["hello", "", "you"]) == ["HELLO", "", "YOU"]
+    assert list(translator.stream("hello you")) == ["HELLO YOU"]
+    assert [translation.text for translation in translator.translations("hello you")] == ["HELLO YOU"]
+
+
+def test_any_iterable_is_translated_in_order() -> None:
+    assert fake_loaded().translate(word for word in ("a", "b")) == ["A", "B"]
+    assert fake_loaded().translate(()) == []
+
+
+def test_a_stream_holds_no_more_lines_than_a_batch() -> None:
+    read: list[int] = []
+
+    def lines() -> Iterator[str]:
+        for number in range(100):
+            read.append(number)
+            yield f"line {number}"
+
+    stream = fake_loaded().stream(lines(), batch=10)
+    assert [next(stream) for _ in range(11)][-1] == "LINE 10"
+    assert len(read) == 20
+
+
+def test_options_of_a_call_win_over_those_of_loading() -> None:
+    fake = FakeTranslator()
+    translator = fake_loaded(fake, beam_size=2)
+    translator.translate("a")
+    translator.translate("a", beam_size=7, prefix=" Es  ist")
+    translator.translate("a", sample=True, temperature=0.5)
+    assert [config.beam_size for config in fake.configs] == [2, 7, 2]
+    assert fake.configs[1].prefix == "Es ist"
+    assert fake.configs[2].sampling.temperature == 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"beam_sice": 1}, "beam_size"),
+        ({"beam_size": 0}, "at least 1"),
+        ({"beam_size": "many"}, "it takes int"),
+        ({"n_best": 9}, "beam_size"),
+        ({"temperature": 2.0}, "--sample"),
+    ],
+)
+def test_a_wrong_option_is_an_error_that_names_the_right_one(options: dict[str, object], told: str) -> None:
+    with pytest.raises(OptionError) as raised:
+        fake_loaded().translations("a", **options)  # type: ignore[arg-type]
+    assert told in raised.value.message + raised.value.hint
+
+
+def test_options_are_checked_before_a_model_is_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(OptionError):
+        nmt.load(tmp_path / "none", beam_sice=3)
+    with pytest.raises(NotFoundError):
+        nmt.load(tmp_path / "none", glossary=tmp_path / "terms.tsv", beam_size=3)
+
+
+def test_a_file_is_translated_whole_and_reported(tmp_path: Path) -> None:
+    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nhello you\n", encoding="utf-8")
+    stages: list[tuple[str, int, int]] = []
+    report = fake_loaded().translate_file(
+        tmp_path / "film.srt", str(tmp_path / "out.srt"), progress=lambda *stage: stages.append(stage)
+    )
+    assert "HELLO YOU" in (tmp_path / "out.srt").read_text(encoding="utf-8")
+    assert (report.path, report.texts) == (tmp_path / "out.srt", 1)
+    assert stages
+
+
+def test_a_missing_file_leaves_no_target(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        fake_loaded().translate_file(tmp_path / "none.txt", tmp_path / "out.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_reported_in_lines() -> None:
+    stages: list[tuple[str, int, int]] = []
+    fake_loaded().translations(["a", "b"], progress=lambda *stage: stages.append(stage))
+    assert stages == [("translating", 0, 2), ("translating", 2, 2)]

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import NotFoundError
+from nmt_cli.runtime import installed_models
+from nmt_cli.runtime.installed_models import explain_missing_model, find_model, list_models
+
+
+def install_model(site: Path, name: str) -> Path:
+    """A package as pip would install it; its code must never run."""
+    package = site / f"nmt_model_{name.replace('-', '_')}"
+    (package / "model").mkdir(parents=True)
+    (package / "model" / "model.json").write_text("{}", encoding="utf-8")
+    (package / "__init__.py").write_text("raise SystemExit('was imported')", encoding="utf-8")
+    information = site / f"{package.name}-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(f"[nmt_cli.models]\n{name} = {package.name}\n")
+    return package / "model"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    monkeypatch.setattr(installed_models, "CHECKOUT", tmp_path / "models")
+    return folder
+
+
+def test_an_installed_model_is_found_by_name_and_its_package_is_not_imported(site: Path) -> None:
+    directory = install_model(site, "xxx-yyy")
+    assert find_model(Path("xxx-yyy")) == directory
+    assert "nmt_model_xxx_yyy" not in sys.modules
+
+
+def test_a_bundled_model_is_found_by_name(site: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "models" / "aaa-bbb" / "nmt_model_aaa_bbb" / "model"
+    directory.mkdir(parents=True)
+    (directory / "model.json").write_text("{}")
+    assert find_model(Path("aaa-bbb")) == directory
+    assert list_models() == {"aaa-bbb": directory}
+
+
+def test_a_directory_of_that_name_comes_first(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_model(site, "xxx-yyy")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "xxx-yyy").mkdir()
+    assert find_model(Path("xxx-yyy")) == Path("xxx-yyy")
+    assert find_model(Path("other/xxx-yyy")) == Path("other/xxx-yyy")
+
+
+def test_the_error_names_the_models_that_are_there(site: Path) -> None:
+    assert "nmt train" in explain_missing_model(Path("model")).hint
+    install_model(site, "xxx-yyy")
+    assert "--model xxx-yyy" in explain_missing_model(Path("model")).hint
+
+
+@pytest.mark.parametrize(("name", "told"), [("model.zip", "unzip"), ("model.tar.gz", "tar -xf"), ("notes.txt", "nmt")])
+def test_a_file_is_no_model_and_says_what_is_expected(tmp_path: Path, name: str, told: str) -> None:
+    (tmp_path / name).write_text("")
+    with pytest.raises(NotFoundError) as raised:
+        find_model(tmp_path / name)
+    assert told in raised.value.message + raised.value.hint
+
+
+def test_the_card_stands_for_its_directory(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text("{}")
+    with pytest.raises(NotFoundError) as raised:
+        find_model(tmp_path / "model.json")
+    assert f"--model {tmp_path}" in raised.value.hint
