@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.spans import find_spans
+from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.faults import find_fault, has_stutter, split_units, strip_words
 from nmt_cli.translation.number_check import compare_numbers
 from nmt_cli.translation.result import FailedCheck, Placed, Translation
 from nmt_cli.translation.segments import find_sentence_starts
 
 if TYPE_CHECKING:
+    from nmt_cli.text.profile import CorpusProfile, TextProfile
     from nmt_cli.translation.faults import Fault
     from nmt_cli.translation.result import CheckKind
 
@@ -37,9 +39,9 @@ SENTENCE_ENDS = re.compile(r"[.!?…؟۔։።।]\S*\s+\S|[。！？｡။។].|
 BREAK = re.compile(r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n")
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
-ALL_UNSEEN_SHARE, SOME_UNSEEN_SHARE = 1 / 2, 1 / 3  # of the words: for one unseen word, and for more of the source
+HALF, THIRD = 2, 3  # parts of the words: one unseen word is an alarm if it is half of them, two if they are a third
 SHOWN = 3  # words, numbers or spans that a message names
-SHORTEST = 10  # characters of a source whose length says anything
+MARGIN = 1.25  # by which a length may exceed the range of all but two thousandths of the training data
 
 
 class CheckContext(NamedTuple):
@@ -48,6 +50,16 @@ class CheckContext(NamedTuple):
     source_language: str = ""  # a code of two or three letters, by which number words are known
     target_language: str = ""
     reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
+    profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
+
+    seen: tuple[set[str], set[str]] = (set(), set())  # words of each side that were found in the profile
+
+    @classmethod
+    def from_profile(
+        cls, languages: tuple[str, str], profile: CorpusProfile | None, *, reads_text: bool
+    ) -> CheckContext:
+        """Returns the context of a model with these languages."""
+        return cls(*languages, reads_text, profile, (set(), set()))
 
     @property
     def same_language(self) -> bool:
@@ -220,6 +232,49 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
     return ""
 
 
+def check_length(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Compares the ratio of the lengths with those of the training data."""
+    ratio = context.profile.find_ratio(len(source)) if context.profile is not None and source else None
+    if ratio is None or not target or ratio.lowest / MARGIN <= len(target) / len(source) <= ratio.highest * MARGIN:
+        return None
+    size = "short" if len(target) < ratio.mean * len(source) else "long"
+    return FailedCheck("length", f"too {size}: {len(target)} characters for {len(source)}")
+
+
+def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for words that training never had: half of a text, or of the source two words that are a third of it.
+
+    A word that stands in both texts is a name or was copied, and does not count.
+    """
+    if context.profile is None or context.profile.source is None:
+        return None
+    words, target_words = find_words(source), find_words(target)
+    both = {*words} & {*target_words}
+    unseen = find_unseen_words(words, both, context.profile.source, context.seen[0])
+    if not (len(unseen) * HALF >= len(words) or (len(unseen) > 1 and len(unseen) * THIRD >= len(words))):
+        unseen = find_unseen_words(target_words, both, context.profile.target, context.seen[1])
+        unseen = unseen if len(unseen) * HALF >= len(target_words) else []
+    return FailedCheck("unseen words", f"never seen in training: {join_shown(unseen)}") if unseen else None
+
+
+def find_words(text: str) -> list[str]:
+    """Returns the words in lower case; a run of characters without blanks between words counts as one."""
+    lower = text.lower()
+    return [word for word in choose_word_pattern(lower).findall(lower) if word[0].isalpha()]
+
+
+def find_unseen_words(words: Iterable[str], known: Collection[str], profile: TextProfile, seen: set[str]) -> list[str]:
+    """Returns the words that are neither `known` nor in the training text; adds those of it to `seen`."""
+    unseen = []
+    for word in words:
+        if word not in seen and word not in known:
+            if profile.count_word(word):
+                seen.add(word)
+            else:
+                unseen.append(word)
+    return unseen
+
+
 TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]
 COMPARISONS: tuple[TextComparison, ...] = (
     check_numbers,
@@ -228,6 +283,8 @@ COMPARISONS: tuple[TextComparison, ...] = (
     check_sentences,
     check_copy,
     check_repeats,
+    check_length,
+    check_words,
 )
 
 

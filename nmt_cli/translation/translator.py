@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from nmt_cli.translation.span_placement import TokenizerPair
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.sources.images import GridSource, PictureReader
+    from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks import CheckContext
     from nmt_cli.translation.glossary import Glossary
 
@@ -51,13 +53,15 @@ class Translator:
         carries: bool = True,
         threads: int = 1,
         folding: InputFolding | None = None,
+        profile: CorpusProfile | None = None,
     ) -> None:
-        """`carries` says whether the network has learned to carry placeholders over.
+        """`carries` says whether the network has learned to carry placeholders over; `profile` is for checks.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
         self.batch_search = BatchSearch(engine, source, target, threads)
         self._card = card
+        self.profile = profile
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         lines = lines or LineConfig()
         self.reader = LineReader(lines, carries=self.carries, glossary=load_glossary(lines), folding=folding)
@@ -80,6 +84,7 @@ class Translator:
         engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
         carries = first.card.training.get("placeholders", 0) > 0  # the cards of older models have no such entry
         threads = request.threads or count_cores()
+        profile = first.load_profile()
         return cls(
             engine,
             source,
@@ -88,7 +93,8 @@ class Translator:
             lines=request.lines,
             carries=carries,
             threads=threads,
-            folding=load_folding(first),
+            folding=make_folding(first.card, profile),
+            profile=profile,
         )
 
     @property
@@ -152,6 +158,7 @@ class Translator:
             carries=self.carries,
             threads=self.batch_search.threads,
             folding=self.reader.folding,
+            profile=self.profile,
         )
 
     def translate(
@@ -191,16 +198,17 @@ class Translator:
         """Returns the translations with the checks that they fail."""
         from nmt_cli.translation.checks import check_translation  # training needs none
 
-        return [check_translation(translation, self.check_context) for translation in translations]
+        context = self.check_context
+        return [check_translation(translation, context) for translation in translations]
 
-    @property
+    @cached_property
     def check_context(self) -> CheckContext:
         """What checks know beside the texts."""
         from nmt_cli.translation.checks import CheckContext
 
         card = self._card
         languages = (card.source_language, card.target_language) if card is not None else ("", "")
-        return CheckContext(*languages, reads_text=self.reads_text)
+        return CheckContext.from_profile(languages, self.profile, reads_text=self.reads_text)
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line that are translated on their own; none for a blank line.
@@ -284,13 +292,12 @@ def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> Co
     return lambda done: progress(done * lines // max(1, texts))
 
 
-def load_folding(model: ModelDirectory) -> InputFolding | None:
-    """Returns how the input of a model is folded; None for a model without a profile. Raises DamagedError."""
-    profile = model.load_profile()
+def make_folding(card: ModelCard, profile: CorpusProfile | None) -> InputFolding | None:
+    """Returns how the input of a model is folded; None for a model without a profile."""
     if profile is None:
         return None
-    lowercase = bool(model.card.tokenizer.get("lowercase", False))
-    languages = (model.card.source_language, model.card.target_language)
+    lowercase = bool(card.tokenizer.get("lowercase", False))
+    languages = (card.source_language, card.target_language)
     return InputFolding.from_profile(profile, languages, lowercase=lowercase)
 
 

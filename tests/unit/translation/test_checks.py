@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.checks import CheckContext, check_pair, check_translation, count_sentences
 from nmt_cli.translation.result import FailedCheck, Placed, Repair
 from support.translations import aligned, same
@@ -118,3 +120,33 @@ def test_of_a_picture_the_translation_alone_is_checked() -> None:
     context = CheckContext("eng", "deu", reads_text=False)
     assert [check.kind for check in check_translation(picture, context).checks] == ["repeats"]
     assert not check_translation(aligned("dog1.jpg", ["ein", "Hund"], [0, 0]), context).checks
+
+
+PROFILE = CorpusProfile.parse(build_profile([(f"we see dog {n}", f"wir sehen hund {n}") for n in range(40)]))
+
+
+def test_a_length_is_compared_with_those_of_training() -> None:
+    context = CheckContext("eng", "deu", profile=PROFILE)
+    assert kinds("we see dog", "wir sehen hund", context) == []
+    (failed,) = check_pair("we see dog", "wir sehen hund wir sehen den hund", context)
+    assert failed.kind == "unseen words" or failed == FailedCheck("length", "too long: 33 characters for 10")
+    assert "length" in kinds("we see dog we see", "wir", context)
+    assert kinds("we see dog we see", "wir") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("we see cats", "wir sehen hund", None),  # one of three
+        ("we cats", "wir hund", "never seen in training: cats"),
+        ("we see red cats dog", "wir sehen hund hund", "never seen in training: red, cats"),
+        ("we see dog", "wir xkwo bqlo", "never seen in training: xkwo, bqlo"),
+        ("we see Toronto", "wir Toronto", None),  # a name is copied
+        ("WE SEE DOG", "WIR SEHEN HUND", None),
+    ],
+)
+def test_many_words_that_training_never_had_are_named(source: str, target: str, message: str | None) -> None:
+    failed = {
+        check.kind: check.message for check in check_pair(source, target, CheckContext("e", "d", profile=PROFILE))
+    }
+    assert failed.get("unseen words") == message

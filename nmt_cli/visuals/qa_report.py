@@ -1,0 +1,157 @@
+"""Collects the translations that fail a check, and renders them as one HTML page or as JSON.
+
+The page needs no network connection and escapes every text. Knows translations; must not know what checks them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nmt_cli.errors import OptionError
+from nmt_cli.files import stage_file
+from nmt_cli.visuals.html import read_package_file
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import FailedCheck, Translation
+
+SUFFIXES = (".html", ".json")
+ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
+
+
+def check_qa_suffix(path: Path) -> None:
+    """Raises OptionError if the suffix is neither .html nor .json, or if `path` is a directory."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(SUFFIXES)}")
+    if path.is_dir():
+        raise OptionError(f"{path} is a directory; the name of a file is needed")
+
+
+class QaEntry(NamedTuple):
+    """A text whose translation a person should look at."""
+
+    number: int  # of the text in the whole input, from 1
+    source: str
+    translation: str
+    checks: tuple[FailedCheck, ...]
+    repairs: tuple[str, ...]  # the remedies that helped against faults of its sentences
+
+
+@dataclass
+class QaReport:
+    """The texts that failed a check, collected translation by translation."""
+
+    names: Mapping[str, str]  # the title of a check by its kind, in the order of the report
+    what: str  # where the texts come from
+    languages: tuple[str, str]
+    thing: str = "line"  # what a text is called
+    texts: int = 0
+    entries: list[QaEntry] = field(default_factory=list)
+
+    def add(self, translation: Translation) -> None:
+        """Counts one translation, and keeps it if it failed a check."""
+        self.texts += 1
+        if translation.checks:
+            remedies = tuple(repair.remedy for repair in translation.repairs if repair.remedy is not None)
+            self.entries.append(QaEntry(self.texts, translation.source, translation.text, translation.checks, remedies))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of texts that failed each check, in the order of `names`."""
+        counts = Counter(check.kind for entry in self.entries for check in entry.checks)
+        return {kind: counts[kind] for kind in self.names if counts[kind]}  # type: ignore[index]
+
+    def write(self, path: Path) -> None:
+        """Writes the report to a .html or .json file."""
+        text = render_json(self) if path.suffix.lower() == ".json" else render_page(self)
+        with stage_file(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def render_json(report: QaReport) -> str:
+    """Returns the report as one JSON object."""
+    values = {
+        "input": report.what,
+        "source_language": report.languages[0],
+        "target_language": report.languages[1],
+        "texts": report.texts,
+        "failed": len(report.entries),
+        "checks": report.counts,
+        "entries": [map_entry(entry) for entry in report.entries],
+    }
+    return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+
+
+def map_entry(entry: QaEntry) -> dict[str, Any]:
+    return {**entry._asdict(), "checks": [check._asdict() for check in entry.checks], "repairs": list(entry.repairs)}
+
+
+def render_page(report: QaReport) -> str:
+    """Returns the page: the counts of each check, and all texts that failed one."""
+    title = f"Checks: {report.what}"
+    body = [render_head(report), render_counts(report), render_entries(report)]
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+        "script-src 'unsafe-inline'; img-src data:\">\n"
+        f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n'
+        f"<style>\n{read_package_file('qa.css')}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + f"\n<script>\n{read_package_file('qa.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def render_head(report: QaReport) -> str:
+    things = f"{report.texts:,} {report.thing}{'' if report.texts == 1 else 's'}"
+    failed = f"{len(report.entries):,} need a look" if report.entries else "none failed a check"
+    source, target = map(escape, report.languages)
+    return (
+        '<label class="controls">colours <select id="theme"><option value="">as the system</option>'
+        '<option value="light">light</option><option value="dark">dark</option></select></label>'
+        f"<h1>What to look at in {escape(report.what)}</h1>"
+        f'<p class="faint">{source} to {target}. Of {things}, {failed}.</p>'
+    )
+
+
+def render_counts(report: QaReport) -> str:
+    """Returns the table of checks with a bar for each; its boxes choose what the list below shows."""
+    if not report.entries:
+        return ""
+    most = max(report.counts.values())
+    rows = []
+    for kind, count in report.counts.items():
+        box = f'<label><input type="checkbox" data-kind="{escape(kind)}" checked disabled> {escape(kind)}</label>'
+        bar = f'<span class="bar" style="width:{100 * count / most:.1f}%"></span>'
+        rows.append(
+            f'<tr><th scope="row">{box} <small>{escape(report.names[kind])}</small></th>'
+            f'<td class="n">{count:,}</td><td class="chart">{bar}</td></tr>'
+        )
+    head = f'<tr><th scope="col">check</th><th scope="col" class="n">{report.thing}s</th><th></th></tr>'
+    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def render_entries(report: QaReport) -> str:
+    """Returns the list of the texts, in their order."""
+    if not report.entries:
+        return ""
+    shown = report.entries[:ENTRIES_SHOWN]
+    rest = len(report.entries) - len(shown)
+    more = f'<p class="faint">and {rest:,} more, which a report with the ending .json has</p>' if rest else ""
+    return f"<h2>One by one</h2><ol>{''.join(render_entry(entry, report.thing) for entry in shown)}</ol>{more}"
+
+
+def render_entry(entry: QaEntry, thing: str) -> str:
+    kinds = escape("|".join(check.kind for check in entry.checks))
+    why = escape("; ".join(check.message for check in entry.checks))
+    repaired = f"<dt>searched again</dt><dd>{escape(', '.join(entry.repairs))}</dd>" if entry.repairs else ""
+    return (
+        f'<li data-kinds="{kinds}"><b>{escape(thing)} {entry.number:,}</b><span class="why">{why}</span><dl>'
+        f'<dt>source</dt><dd dir="auto">{escape(entry.source)}</dd>'
+        f'<dt>translation</dt><dd dir="auto">{escape(entry.translation) or "<i>empty</i>"}</dd>{repaired}</dl></li>'
+    )
