@@ -18,7 +18,7 @@ from nmt_cli.cli.options import ExplicitOptions, Quiet, TrainedModelOption, opti
 from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.cli.terminal import prompt_for_lines
 from nmt_cli.cli.translation_files import STREAM, DocumentOpener, check_files, open_output
-from nmt_cli.cli.translation_report import TranslationReport, show_notes
+from nmt_cli.cli.translation_report import TranslationReport, open_qa_report, show_notes
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
@@ -137,8 +137,10 @@ def translate(
     # 4. Translate batch by batch; write each as soon as it is there.
     request = ModelRequest(model, tuple(map(resolve_model, ensemble or ())), text, precision)
     job = Job(request, search, repair, checks, score=score, opener=open_translator)
+    thing = "line" if all(document.format is TEXT for document in documents) else "text"
+    what = ", ".join(str(path) for path in paths) or "standard input"
     report = TranslationReport(
-        source_cuts=SourceCuts("line" if all(document.format is TEXT for document in documents) else "text")
+        source_cuts=SourceCuts(thing), qa=open_qa_report(checks, what, model_directory.card, thing)
     )
     lines = 0
     with (
@@ -154,6 +156,7 @@ def translate(
     # 5. Say what a person should look at.
     report.show(screen, search)
     show_notes(screen, documents, executor)
+    report.write_qa(screen, checks.report)
     if checks.strict:
         report.require_faultless()
 
@@ -174,9 +177,13 @@ def check_meaning(
 
 
 def check_purpose(checks: CheckConfig, document: DocumentConfig) -> None:
-    """Raises OptionError for options that show failed checks where nothing is checked."""
+    """Raises OptionError for options that show failed checks where none is made, and for a report without a form."""
     if not checks.check and document.qa_column is not None:
         raise OptionError("--qa-column cannot be combined with --no-check", hint="leave one of them out")
+    if checks.report is not None:
+        from nmt_cli.visuals.qa_report import check_qa_suffix  # templates and html, which `nmt --help` does not need
+
+        check_qa_suffix(Path(checks.report))
 
 
 def is_for_lines(explicit: ExplicitOptions) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.cli.render import Screen
@@ -19,7 +20,10 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.config import CheckConfig
     from nmt_cli.translation.result import Placed, Translation
+    from nmt_cli.visuals.qa_report import QaReport
 
 LINES_SHOWN = 5  # numbers of the lines that fail a check
 CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
@@ -58,12 +62,15 @@ class TranslationReport:
     texts: int = 0
     failed: int = 0  # texts that failed a check
     failures: Counter[str] = field(default_factory=Counter)  # by the kind of the check
+    qa: QaReport | None = None  # where a report of all texts that failed is asked for
     first_failures: dict[str, list[int]] = field(default_factory=dict)  # the numbers of the first texts of each kind
 
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
         self.texts += 1
         self.failed += bool(translation.checks)
+        if self.qa is not None:
+            self.qa.add(translation)
         for check in translation.checks:
             self.failures[check.kind] += 1
             numbers = self.first_failures.setdefault(check.kind, [])
@@ -114,7 +121,16 @@ class TranslationReport:
         """Returns the numbers of the first texts that failed a check, in brackets; empty if none failed it."""
         numbers = self.first_failures.get(kind, [])
         more = " ..." if self.failures[kind] > len(numbers) else ""
-        return f" ({self.source_cuts.thing} {', '.join(f'{number:,}' for number in numbers)}{more})" if numbers else ""
+        things = self.source_cuts.thing + ("s" if len(numbers) > 1 else "")
+        return f" ({things} {', '.join(f'{number:,}' for number in numbers)}{more})" if numbers else ""
+
+    def write_qa(self, screen: Screen, path: str | None) -> None:
+        """Writes the report of all texts that failed a check; without one, names the option if a text failed."""
+        if self.qa is not None and path is not None:
+            self.qa.write(Path(path))
+            screen.say(f"  {path}: {format_count(self.failed, self.source_cuts.thing)} to look at")
+        elif self.failed:
+            screen.say("  nmt translate --report qa.html shows them all", style="dim")
 
     def require_faultless(self) -> None:
         """Raises CheckError if a text failed a check."""
@@ -144,6 +160,15 @@ class TranslationReport:
         rest = len(self.unseen_characters) - CHARACTERS_SHOWN
         more = f" and {rest} more" if rest > 0 else ""
         return f"never seen in training, so the translation is a guess: {shown}{more}"
+
+
+def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) -> QaReport | None:
+    """Returns an empty report of texts that fail a check; None unless one is asked for. `what` names the input."""
+    if checks.report is None:
+        return None
+    from nmt_cli.visuals.qa_report import QaReport  # templates and html, which `nmt --help` does not need
+
+    return QaReport(CHECK_NAMES, what, (card.source_language, card.target_language), thing)
 
 
 def count_things(number: int, thing: str) -> str:

@@ -33,12 +33,16 @@ class CheckConfig(Settings):
         "Check every translation against its source: numbers, spans, terms, marks, sentences, length, copies, repeats.",
         panel="Checks",
     )
+    report: str | None = setting(
+        None, "Write the texts that fail a check to this file: .html (a single page) or .json.", panel="Checks"
+    )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.strict and not self.check:
-            raise OptionError("--strict cannot be combined with --no-check", hint="leave one of them out")
+        for option, is_set in (("--strict", self.strict), ("--report", self.report is not None)):
+            if is_set and not self.check:
+                raise OptionError(f"{option} cannot be combined with --no-check", hint="leave one of them out")
 
 
 @dataclass(frozen=True, kw_only=True)

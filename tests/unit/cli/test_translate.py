@@ -94,7 +94,7 @@ def test_what_says_how_a_line_is_read_goes_with_score() -> None:
 def test_texts_that_fail_a_check_are_counted_and_the_first_named(capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = line(hypothesis()), line(hypothesis(), checks=(FailedCheck("numbers", "number 7 missing"),))
     found = summary(capsys, good, bad, *[bad] * 5, thing="text")
-    assert "! 6 texts of 7 with other numbers than the source (text 2, 3, 4, 5, 6 ...)" in found
+    assert "! 6 texts of 7 with other numbers than the source (texts 2, 3, 4, 5, 6 ...)" in found
     assert "! 1 line of 1 with other numbers than the source (line 1)" in summary(capsys, bad)
     assert summary(capsys, good) == ""
 
@@ -111,7 +111,9 @@ def test_a_failed_check_is_an_error_only_where_that_is_wanted() -> None:
     assert caught.value.exit_code == ExitCode.CHECK_FAILED == 3
 
 
-@pytest.mark.parametrize("arguments", [["--strict"], ["--qa-column", "qa", "--format", "tsv", "--column", "a"]])
+@pytest.mark.parametrize(
+    "arguments", [["--strict"], ["--report", "qa.html"], ["--qa-column", "qa", "--format", "tsv", "--column", "a"]]
+)
 def test_what_shows_failed_checks_needs_them(arguments: list[str]) -> None:
     refused = translate("--no-check", *arguments)
     assert refused.exit_code == ExitCode.USAGE

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import OptionError
+from nmt_cli.translation.result import FailedCheck, Repair
+from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, QaReport, check_qa_suffix, render_json, render_page
+from support.translations import same
+
+NAMES = {"numbers": "with other numbers", "length": "of an unusual length"}
+WRONG = (FailedCheck("length", "too <short>"), FailedCheck("numbers", "number 7 missing"))
+
+
+def report(*texts: str, failed: tuple[FailedCheck, ...] = WRONG) -> QaReport:
+    """A report of these texts, of which those with a digit failed checks."""
+    collected = QaReport(NAMES, "a & b.txt", ("eng", "deu"))
+    for text in texts:
+        checks = failed if any(map(str.isdigit, text)) else ()
+        collected.add(same(text)._replace(checks=checks, repairs=(Repair("loop", "split"), Repair("empty", None))))
+    return collected
+
+
+def test_only_what_failed_is_kept_with_its_number() -> None:
+    collected = report("good", "bad 7", "good", "bad 8")
+    assert [(entry.number, entry.source) for entry in collected.entries] == [(2, "bad 7"), (4, "bad 8")]
+    assert collected.texts == 4
+    assert list(collected.counts.items()) == [("numbers", 2), ("length", 2)]
+
+
+def test_json_has_all_of_it() -> None:
+    told = json.loads(render_json(report("good", "bad 7")))
+    assert (told["texts"], told["failed"], told["checks"]) == (2, 1, {"numbers": 1, "length": 1})
+    assert told["entries"] == [
+        {
+            "number": 2,
+            "source": "bad 7",
+            "translation": "bad 7",
+            "checks": [
+                {"kind": "length", "message": "too <short>"},
+                {"kind": "numbers", "message": "number 7 missing"},
+            ],
+            "repairs": ["split"],
+        }
+    ]
+
+
+def test_the_page_is_whole_escaped_and_loads_nothing() -> None:
+    page = render_page(report("<script>alert(7)</script>"))
+    assert "&lt;script&gt;alert(7)&lt;/script&gt;" in page and "<script>alert" not in page
+    assert "too &lt;short&gt;; number 7 missing" in page and "a &amp; b.txt" in page
+    assert "default-src 'none'" in page and not re.search(r'(?:src|href)="(?!data:)', page)
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_a_page_without_a_failure_says_so() -> None:
+    page = render_page(report("good"))
+    assert "Of 1 line, none failed a check." in page and "<li " not in page
+
+
+def test_a_page_shows_no_more_than_a_browser_can_draw() -> None:
+    page = render_page(report(*["7"] * (ENTRIES_SHOWN + 3)))
+    assert page.count("<li ") == ENTRIES_SHOWN and "and 3 more" in page
+
+
+@pytest.mark.parametrize("name", ["qa.html", "qa.JSON"])
+def test_the_ending_of_the_name_says_what_is_written(tmp_path: Path, name: str) -> None:
+    check_qa_suffix(tmp_path / name)
+    report("7").write(tmp_path / name)
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith("<!doctype" if "html" in name else "{")
+
+
+def test_another_ending_is_refused_and_a_directory_too(tmp_path: Path) -> None:
+    (tmp_path / "x.html").mkdir()
+    for path in (tmp_path / "qa.txt", tmp_path / "x.html"):
+        with pytest.raises(OptionError):
+            check_qa_suffix(path)
