@@ -62,8 +62,8 @@ PAGES = {
             *("data", "model", "epochs", "time", "batch", "architecture", "attention", "patience"),
             *("init_from", "resume", "seed", "force", "config", "quiet", "verbose", "help"),
         ),
-        headings=("Network", "Optimisation", "Regularisation", "Fine-tuning", "Files", "Output"),
-        short=("Network", "Optimisation", "Regularisation", "Fine-tuning", "Files", "Output"),
+        headings=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
+        short=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
     ),
     "translate": HelpPage(
         examples=(

@@ -54,10 +54,19 @@ class TrainConfig(Settings):
     careless: float = setting(
         0.3,
         "Share of source sentences trained on in lower case and without their final mark, as people type.",
-        panel="Optimisation",
+        panel="Noise",
         low=0,
         high=1,
     )
+    typing_errors: float = setting(
+        0.0, "Share of source sentences with typing errors, in one of twenty letters.", panel="Noise", low=0, high=1
+    )
+    missing_mark: float = setting(
+        0.0, "Share of source sentences without their final mark.", panel="Noise", low=0, high=1
+    )
+    lower_case: float = setting(0.0, "Share of source sentences in lower case.", panel="Noise", low=0, high=1)
+    upper_case: float = setting(0.0, "Share of source sentences in capitals.", panel="Noise", low=0, high=1)
+    title_case: float = setting(0.0, "Share of source sentences In Title Case.", panel="Noise", low=0, high=1)
     subword_sampling: float | None = setting(
         None,
         "Sample the subwords of source words anew each time: unigram with probabilities to this power, BPE without "

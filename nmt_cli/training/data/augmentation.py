@@ -24,7 +24,7 @@ from nmt_cli.text.symbols import BLANK
 from nmt_cli.text.tokenizer import WORD_SAMPLERS, Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.careless import CarelessSpelling
+from nmt_cli.training.data.noise import make_noise
 from nmt_cli.training.data.placeholders import PlaceholderAugmentation
 from nmt_cli.training.data.text_rewrite import TextRewrite
 from nmt_cli.training.data.word_swaps import WordSwaps
@@ -52,9 +52,9 @@ def check_sampling(kind: TokenizerKind, alpha: float | None, *, texts: bool = Tr
 def make_rewrites(config: TrainConfig, swaps: WordSwaps | None) -> tuple[TextRewrite, ...]:
     """Returns the text rewrites of a training, in the order in which a text passes through them.
 
-    A rewrite with a share of 0 is given no pairs. Word swaps are listed only if they were learned, which takes time.
+    Word swaps are listed only if they were learned, which takes time, and kinds of noise only if they are asked for.
     """
-    rewrites = PlaceholderAugmentation(config.placeholders), CarelessSpelling(config.careless)
+    rewrites = PlaceholderAugmentation(config.placeholders), *make_noise(config)
     return rewrites if swaps is None else (swaps, *rewrites)
 
 

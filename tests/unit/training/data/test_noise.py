@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.data.noise import add_typing_errors, make_noise
+
+TEXT = "Where is Anna's old house, and who lives in it?"
+
+
+def rewrite(text: str, **shares: float) -> str:
+    config = TrainConfig(careless=0.0, **shares)  # type: ignore[arg-type]
+    pair = SentencePair(text, "target")
+    for noise in make_noise(config):
+        if noise.share:
+            (pair,) = noise.rewrite_pairs([pair], np.random.default_rng(1))
+    assert pair.target == "target"
+    return pair.source
+
+
+def test_each_kind_of_noise_is_what_it_says() -> None:
+    assert rewrite("Where is Tom?", lower_case=1.0) == "where is tom?"
+    assert rewrite("Where is Tom?", upper_case=1.0) == "WHERE IS TOM?"
+    assert rewrite("Where is Tom?", title_case=1.0) == "Where Is Tom?"
+    assert rewrite("Where is Tom?", missing_mark=1.0) == "Where is Tom"
+    assert rewrite("?!", missing_mark=1.0) == "?!"
+    assert rewrite("Where is Tom?") == "Where is Tom?"
+
+
+def test_only_what_is_asked_for_draws_random_numbers() -> None:
+    assert [noise.share for noise in make_noise(TrainConfig())] == [0.3]
+    assert [noise.share for noise in make_noise(TrainConfig(typing_errors=0.2))] == [0.2, 0.3]
+
+
+def test_about_one_letter_in_twenty_is_mistyped() -> None:
+    generator = np.random.default_rng(1)
+    texts = [add_typing_errors("abcdefghij" * 10, generator) for _ in range(100)]
+    changed = [sum(a != b for a, b in zip(text, "abcdefghij" * 10, strict=False)) for text in texts]
+    assert 50 < sum(text != "abcdefghij" * 10 for text in texts) and min(changed) < max(changed)
+    lengths = np.array([len(text) for text in texts])
+    assert lengths.mean() == pytest.approx(100, abs=1)  # as many letters are left out as are doubled
+
+
+@given(st.text(), st.integers(0, 100))
+def test_typing_errors_change_letters_alone(text: str, seed: int) -> None:
+    typed = add_typing_errors(text, np.random.default_rng(seed))
+    assert [c for c in typed if not c.isalpha()] == [c for c in text if not c.isalpha()]
+
+
+@given(st.integers(0, 1000))
+def test_typing_errors_leave_placeholders(seed: int) -> None:
+    assert "⟦3⟧" in add_typing_errors(f"{TEXT} ⟦3⟧ {TEXT}", np.random.default_rng(seed))
