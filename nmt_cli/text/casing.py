@@ -20,6 +20,10 @@ CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a 
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
 SENTENCE_MARKS = ".!?…。"
+# In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
+INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
+SECOND_CAPITAL = re.compile(r"[ \"'([](?!I\b)[A-Z]")
+LONG_LOWER_WORD = re.compile(rf" [a-z]{{{LONG_WORD + 1}}}")
 
 CaseKind = Literal["upper", "title", "words"]
 
@@ -111,9 +115,8 @@ class Caser:
         if any(len(word.text) >= LONG_WORD and word.text.islower() for word in inner):
             return False
         unusual = [word for word in inner if word.is_capitalised and self.find_usual(word.text) == word.text.lower()]
-        if len(unusual) > 1:
-            return True
-        return len(unusual) == 1 and not (text[-1] in SENTENCE_MARKS and self.is_known_form(unusual[0].text))
+        unseen = [word for word in unusual if not self.is_known_form(word.text)]
+        return len(unusual) > 2 or bool(unseen) or (len(unusual) > 0 and text[-1] not in SENTENCE_MARKS)
 
     def is_unusual(self, word: str) -> bool:
         """Whether a word in capitals or of mixed case is known, but never stood so in training."""
@@ -160,15 +163,15 @@ class Caser:
 
 def may_be_unusual(text: str) -> bool:
     """Whether a text of mixed case may have a case that is not usual: a quick look, which most texts do not pass."""
+    if text.isascii():
+        return bool(INNER_CAPITAL.search(text) or (SECOND_CAPITAL.search(text) and not LONG_LOWER_WORD.search(text)))
     first, *words = text.split(" ")
-    if not first.islower() and any(map(str.isupper, first[1:])) and not first[1:].islower():
+    if any(map(str.isupper, first[1:])):
         return True
-    capitals = [word for word in words if not word.islower() and len(word) > 1 and word.lower() != word.upper()]
-    if not capitals:
-        return False
+    capitals = [word for word in words if len(word) > 1 and not word.islower() and word.lower() != word.upper()]
     if any(any(map(str.isupper, word[1:])) for word in capitals):
         return True
-    return not any(len(word) > LONG_WORD and word.islower() for word in words)
+    return bool(capitals) and not any(len(word) > LONG_WORD and word.islower() for word in words)
 
 
 def is_slip(word: str) -> bool:

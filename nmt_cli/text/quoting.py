@@ -13,6 +13,7 @@ from nmt_cli.text.lookalikes import DOUBLE_QUOTES, SINGLE_QUOTES
 
 KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES))
 UNMISTAKABLE = KINDS[0] | frozenset("‘‚‛‹›❛❜")  # quotes that are nothing else; ' and ’ may be apostrophes
+QUOTES = KINDS[0] | KINDS[1]
 QUOTE_PAIRS = frozenset((*DOUBLE_QUOTES, *SINGLE_QUOTES))
 FINAL_MARKS = ".!?…。！？"
 FEWEST_QUOTES = 20  # of a side, so that they are known to be its own
@@ -55,7 +56,12 @@ def find_quotes(text: str) -> Quotes | None:
 
 
 def is_quote(character: str) -> bool:
-    return any(character in kind for kind in KINDS)
+    return character in QUOTES
+
+
+def may_have_quotes(text: str) -> bool:
+    """Whether a text begins or ends with a quote, perhaps before its final mark: a quick look."""
+    return text[:1] in QUOTES or text[-1:] in QUOTES or text[-2:-1] in QUOTES
 
 
 def has_quotes(text: str, quote: str) -> bool:

@@ -13,7 +13,7 @@ from nmt_cli.text.casing import CasePlan, Caser
 from nmt_cli.text.folding import FoldedText, Folder
 from nmt_cli.text.masking import MaskedText
 from nmt_cli.text.profile import CorpusProfile, TextProfile
-from nmt_cli.text.quoting import QUOTED_RARELY, Quotes, choose_target_quotes, find_quotes, is_quote
+from nmt_cli.text.quoting import QUOTED_RARELY, Quotes, choose_target_quotes, find_quotes, is_quote, may_have_quotes
 
 
 class FoldedMask(NamedTuple):
@@ -97,7 +97,7 @@ class InputFolding:
     def find_quotes(self, masked: MaskedText) -> Quotes | None:
         """Returns the quotes to take off a text; None where training has such texts, or a span stands outside them."""
         text = masked.text
-        if self.keeps_quotes or not any(is_quote(character) for character in (text[:1], text[-1:], text[-2:-1])):
+        if self.keeps_quotes or not may_have_quotes(text):
             return None
         quotes = find_quotes(text)
         inside = quotes.find_inside(text) if quotes else range(0)
