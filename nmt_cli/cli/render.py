@@ -237,6 +237,10 @@ def show_prepared_corpus(screen: Screen, report: PrepareReport) -> None:
         screen.warn(f"{lines} more than two columns; the first two were used")
     show_findings(screen, manifest.findings)
     show_split_and_subwords(screen, manifest)
+    for side, text in manifest.monolingual.items():
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in text.dropped.items())
+        why = f"; dropped {text.read - text.kept:,}: {reasons}" if reasons else ""
+        screen.say(f"  text     {text.kept:,} {side} sentences without translations{why}")
     next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
     screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
     screen.say(f"{directory}/ is ready. Next: {next_command}")

@@ -44,6 +44,16 @@ class PrepareConfig(Settings):
     encoding: str | None = setting(None, "Encoding of the input, such as utf-16 or cp1252 [UTF-8].", panel="Reading")
     source_column: str | None = setting(None, "Name or number of the source column [1].", panel="Reading")
     target_column: str | None = setting(None, "Name or number of the target column [2].", panel="Reading")
+    monolingual_source: tuple[str, ...] = setting(
+        (),
+        "File of further source sentences without translations, for synthetic pairs; can be repeated.",
+        panel="Reading",
+    )
+    monolingual_target: tuple[str, ...] = setting(
+        (),
+        "File of further target sentences without translations, for synthetic pairs; can be repeated.",
+        panel="Reading",
+    )
     max_length: int | None = setting(
         None,
         "Maximum length of a sentence, in words (two Chinese, Japanese or Thai characters count as one word) "
@@ -121,6 +131,8 @@ class PrepareConfig(Settings):
             raise OptionError(f"--image-weights needs --source-type image, not {self.source_type}")
         if self.source_type == "text":
             return
+        if self.monolingual_source or self.monolingual_target:
+            raise OptionError("--monolingual-source and --monolingual-target are for sources that are text")
         if self.near_duplicates:
             raise OptionError("--near-duplicates compares texts", hint=f"leave it out with {self.source_type}")
         if self.max_source_length is not None:

@@ -105,6 +105,22 @@ class PictureStatistics:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MonolingualText:
+    """Text of one side without translations: `read` = `kept` + the sum of `dropped`."""
+
+    file: str
+    read: int
+    kept: int
+    dropped: dict[str, int]  # by reason
+    inputs: dict[str, FileRecord]
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        inputs = {name: FileRecord(**record) for name, record in values["inputs"].items()}
+        return cls(**{**values, "inputs": inputs})
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileRecord:
     """The size and checksum of a file."""
 
@@ -133,6 +149,7 @@ class Manifest:
     inputs: dict[str, FileRecord]
     outputs: dict[str, FileRecord]
     tools: dict[str, str]
+    monolingual: dict[str, MonolingualText] = dataclasses.field(default_factory=dict)  # by side
 
     @property
     def has_joint_vocabulary(self) -> bool:
@@ -172,6 +189,10 @@ class Manifest:
             "target": SubwordStatistics(**values["target"]),
             "inputs": {name: FileRecord(**record) for name, record in values["inputs"].items()},
             "outputs": {name: FileRecord(**record) for name, record in values["outputs"].items()},
+            "monolingual": {
+                side: MonolingualText.from_mapping(text)
+                for side, text in values.get("monolingual", {}).items()  # manifests before 0.2 have no such entry
+            },
         }
         manifest = cls(**{**values, **nested})
         for name in manifest.outputs:

@@ -84,6 +84,7 @@ class Pairs:
     input_names: list[str]  # (inputs,) as messages name them
     input_roles: list[Role]
     input_weights: list[float]
+    input_training_only: list[bool] = field(default_factory=list)  # empty: none is for training only
     source: Texts = field(default_factory=Texts)
     target: Texts = field(default_factory=Texts)
     more_columns: int = 0
@@ -115,6 +116,13 @@ class Pairs:
         """Returns (N,) whether each pair comes from an input for this split; the corpus itself has the role "train"."""
         input_has_role: BoolArray = np.array([input_role == role for input_role in self.input_roles], dtype=np.bool_)
         return input_has_role[self.facts.input_numbers]
+
+    @property
+    def may_be_held_out(self) -> BoolArray:
+        """(N,) whether each pair comes from an input from which dev and test pairs may be drawn."""
+        training_only = self.input_training_only or [False] * len(self.input_names)
+        is_open: BoolArray = ~np.array(training_only, dtype=np.bool_)
+        return is_open[self.facts.input_numbers]
 
     @property
     def connecting_keys(self) -> list[NDArray[np.uint64]]:

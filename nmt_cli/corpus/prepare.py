@@ -16,9 +16,10 @@ from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
-from nmt_cli.corpus.pairs import Pairs, Role
+from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build, drop_near_held_out, refuse_empty, split_pairs
+from nmt_cli.corpus.steps.monolingual import audit, open_monolingual, read_monolingual
 from nmt_cli.corpus.steps.pictures import CAPTION_CHECKS, find_pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
@@ -58,6 +59,7 @@ def prepare(
     started = time.monotonic()
     report_progress = report_progress or (lambda stage, done, total: None)
     inputs = check_request(source, directory, config, replace=replace, report=report)
+    more_text = open_all_monolingual(config)
     # 1. Read all inputs, and examine each pair by itself: normalise it, repair it, measure it.
     pairs = read_pairs(inputs, config, report_progress, processes=processes)
     pictures = None
@@ -72,8 +74,14 @@ def prepare(
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)
     refuse_empty(division.splits)
-    # 4. Learn the subwords from train, encode all splits, and write everything, the manifest last.
-    corpus = CheckedCorpus(pairs, inputs, pictures, findings, division)
+    # 4. Read text without translations, and audit it against the held-out sentences.
+    monolingual = [
+        read_monolingual(side, texts, config, report_progress, processes=processes) for side, texts in more_text.items()
+    ]
+    for text in monolingual:
+        audit(text, pairs, division.splits)
+    # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
+    corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, monolingual)
     try:
         with files.stage_directory(directory, replace=replace) as staged:
             manifest = build(corpus, staged, config, report_progress)
@@ -113,6 +121,12 @@ def check_request(
         reused.select_files(config.text_sides)
         reused.refuse_conflicts(config)
     return inputs
+
+
+def open_all_monolingual(config: PrepareConfig) -> dict[Side, CorpusInputs]:
+    """Opens the text without translations, by its side. Raises NotFoundError, OptionError or DataError."""
+    names: dict[Side, tuple[str, ...]] = {"source": config.monolingual_source, "target": config.monolingual_target}
+    return {side: open_monolingual(side, files, config) for side, files in names.items() if files}
 
 
 def check_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress) -> tuple[Finding, ...]:

@@ -13,7 +13,8 @@ from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
 
 STDIN = Path("-")
-WEIGHT_SUFFIX = re.compile(r"(.+)=(\d+(?:\.\d+)?|\.\d+)")
+# `=2`, `=train` or both: `=2=train`
+INPUT_SUFFIX = re.compile(r"(?P<name>.+?)(?:=(?P<weight>\d+(?:\.\d+)?|\.\d+))?(?P<train>=train)?")
 MAXIMUM_WEIGHT = 1_000
 
 
@@ -27,6 +28,7 @@ class CorpusFile:
     path: Path
     target: Path | None = None
     weight: float = 1.0
+    training_only: bool = False  # no pair of it is drawn for dev or test
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -55,18 +57,21 @@ class ReadOptions:
 
 
 def parse_input(text: str) -> CorpusFile:
-    """Parses `corpus.tsv`, `corpus.tsv=2` (with a weight), `train.en,train.de` (parallel files) or `-`.
+    """Parses `corpus.tsv`, `corpus.tsv=2` (with a weight), `corpus.tsv=train` (for training only), or `-`.
 
-    If a file has the whole text as its name, it is that file. Raises OptionError for a weight out of range.
+    `train.en,train.de` are parallel files. If a file has the whole text as its name, it is that file. Raises
+    OptionError for a weight out of range.
     """
-    match = None if Path(text).exists() else WEIGHT_SUFFIX.fullmatch(text)
-    name, weight = (match[1], float(match[2])) if match else (text, 1.0)
+    match = None if Path(text).exists() else INPUT_SUFFIX.fullmatch(text)
+    name, weight, training_only = text, 1.0, False
+    if match is not None:
+        name, weight, training_only = match["name"], float(match["weight"] or 1), match["train"] is not None
     if not 0 < weight <= MAXIMUM_WEIGHT:
         raise OptionError(f"{text}: a weight is greater than 0 and at most {MAXIMUM_WEIGHT:,}")
     first, comma, second = name.partition(",")
     if comma and not Path(name).exists() and second:
-        return CorpusFile(Path(first), Path(second), weight)
-    return CorpusFile(Path(name), None, weight)
+        return CorpusFile(Path(first), Path(second), weight, training_only)
+    return CorpusFile(Path(name), None, weight, training_only)
 
 
 def require_input(file: CorpusFile) -> None:

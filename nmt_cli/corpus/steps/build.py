@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gzip
 import platform
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,13 @@ from nmt_cli.corpus.manifest import (
     Finding,
     LeakReport,
     Manifest,
+    MonolingualText,
     PairCounts,
     PictureStatistics,
     SubwordStatistics,
 )
 from nmt_cli.corpus.pairs import Pairs, Role
+from nmt_cli.corpus.steps.monolingual import MonolingualSide, write_monolingual
 from nmt_cli.corpus.steps.near_duplicates import number_near_equal
 from nmt_cli.corpus.steps.pictures import Pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress
@@ -75,6 +78,7 @@ class CheckedCorpus:
     pictures: Pictures | None  # None where the sources are text
     findings: tuple[Finding, ...]
     division: Division
+    monolingual: Sequence[MonolingualSide] = ()
 
 
 def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_progress: PrepareProgress) -> Manifest:
@@ -86,6 +90,9 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     for split, rows in splits.by_name.items():
         write_pairs(directory / f"{split}.tsv", pairs, rows)
     write_profile(directory / PROFILE_NAME, pairs, splits.train, has_pictures=corpus.pictures is not None)
+    monolingual: dict[str, MonolingualText] = {
+        text.side: write_monolingual(text, directory) for text in corpus.monolingual
+    }
     # 2. Learn the subwords from train alone, so that dev and test stay unseen.
     report_progress("learning subwords", 0, 0)
     subwords = obtain_subwords(pairs, splits.train, directory, config)
@@ -100,6 +107,7 @@ def build(corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_
     target = measure_subwords("target", pairs, splits, subwords, directory)
     # 5. Write the manifest.
     manifest = describe_corpus(corpus, findings, source, target, subwords.settings, directory, config)
+    manifest = replace(manifest, monolingual=monolingual)
     manifest.write(directory)
     return manifest
 
@@ -126,7 +134,7 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     """
     report_progress("splitting", 0, 3)
     leave_out_by_weight(pairs, config.seed)
-    rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train"))
+    rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train") & pairs.may_be_held_out)
     where = " + ".join(dict.fromkeys(pairs.input_names))
     from_files = frozenset(pairs.input_roles) - {"train"}
     sizes = choose_sizes(len(rows), config.dev, config.test, where=where, from_files=from_files)
@@ -148,10 +156,21 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
         test_targets_by_rows=round(leak.targets, 4),
     )
     # 3. Repeat training pairs by weight; use dev and test pairs from files instead of drawn ones.
-    train = repeat_by_weight(pairs, rows[drawn_rows.train], config.seed)
     dev = choose_held_out(pairs, "dev", rows[drawn_rows.dev])
     test = choose_held_out(pairs, "test", rows[drawn_rows.test])
-    return Division(Splits(train, dev, test), report, len(train) - len(drawn_rows.train))
+    once = np.concatenate([rows[drawn_rows.train], select_training_only(pairs, np.concatenate([dev, test]))])
+    train = repeat_by_weight(pairs, once, config.seed)
+    return Division(Splits(train, dev, test), report, len(train) - len(once))
+
+
+def select_training_only(pairs: Pairs, held_out: IntArray) -> IntArray:
+    """Returns the rows of inputs that are for training only, and drops those that share a sentence with `held_out`."""
+    rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train") & ~pairs.may_be_held_out)
+    is_leak = np.zeros(len(rows), dtype=np.bool_)
+    for keys in pairs.connecting_keys:
+        is_leak |= np.isin(keys[rows], keys[held_out])
+    pairs.reasons[rows[is_leak]] = REASONS.index(HeldOut.name)
+    return rows[~is_leak]
 
 
 def choose_held_out(pairs: Pairs, role: Role, drawn_rows: IntArray) -> IntArray:
@@ -310,4 +329,6 @@ def strip_paths(config: PrepareConfig) -> dict[str, Any]:
         value = options[name]
         if value is not None and not (name in ("dev", "test") and is_size(value)):
             options[name] = ",".join(Path(part).name for part in value.split(","))
+    for name in ("monolingual_source", "monolingual_target"):
+        options[name] = [Path(value).name for value in options[name]]
     return options

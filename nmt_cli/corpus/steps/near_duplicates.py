@@ -39,6 +39,37 @@ def number_near_equal(texts: Texts, rows: IntArray, keys: NDArray[np.uint64]) ->
     return number_components(len(first), find_near_edges(texts, rows[first]))[number]
 
 
+def find_near_held_out(texts: Texts, rows: IntArray, held_out: Texts, held_out_rows: IntArray) -> NDArray[np.bool_]:
+    """Returns (N,) whether each text of `rows` is a near-duplicate of one of the H held-out texts.
+
+    Each text is compared with all held-out texts that it meets in a band, and with no other text.
+    """
+    if not len(rows) or not len(held_out_rows):
+        return np.zeros(len(rows), np.bool_)
+    theirs = compute_signatures(held_out, held_out_rows)  # (H, hashes)
+    width = HASHES // BANDS
+    is_near = [np.zeros(0, np.bool_)]
+    for start in range(0, len(rows), BATCH):
+        ours = compute_signatures(texts, rows[start : start + BATCH])
+        is_near.append(np.zeros(len(ours), np.bool_))
+        for band in range(BANDS):
+            text, other = join_equal(*(hash_band(side, band * width, width) for side in (ours, theirs)))
+            for first in range(0, len(text), BATCH):
+                pairs = text[first : first + BATCH], other[first : first + BATCH]
+                is_alike = (ours[pairs[0]] == theirs[pairs[1]]).mean(axis=1) >= LEAST_SIMILARITY
+                is_near[-1][pairs[0][is_alike]] = True
+    return np.concatenate(is_near)
+
+
+def join_equal(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
+    """Returns the indices (E,) into `left` and into `right` of all pairs with equal keys."""
+    order = np.argsort(right, kind="stable")
+    first, last = (np.searchsorted(right[order], left, side=side) for side in ("left", "right"))
+    counts = last - first
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(np.arange(len(left)), counts), order[np.repeat(first, counts) + offsets]
+
+
 def find_near_edges(texts: Texts, rows: IntArray) -> NDArray[np.int64]:
     """Returns (E, 2) pairs of indices into `rows` whose sentences are near-duplicates.
 
@@ -83,16 +114,22 @@ def hash_values(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntA
     return hashed
 
 
+def hash_band(signatures: UIntArray, first: int, width: int) -> NDArray[np.uint64]:
+    """Returns (N,) a key of the hashes in a band, equal where all of them are equal."""
+    keys = np.zeros(len(signatures), np.uint64)
+    for column in range(first, first + width):
+        keys = (keys ^ signatures[:, column]) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
 def find_band_edges(signatures: UIntArray, first: int, width: int) -> NDArray[np.int64]:
     """Returns (E, 2) sentences whose hashes in the band are equal and whose signatures are alike.
 
     Sentences with equal hashes in the band stand beside one another once sorted; each is compared with the REACH
     before it.
     """
-    keys = np.zeros(len(signatures), np.uint64)
-    for column in range(first, first + width):
-        keys = (keys ^ signatures[:, column]) * np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(29)
+    keys = hash_band(signatures, first, width)
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     edges = [np.zeros((0, 2), np.int64)]

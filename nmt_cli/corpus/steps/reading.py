@@ -18,6 +18,7 @@ from pathlib import Path
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats import open_reader
+from nmt_cli.corpus.formats.decompress import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, require_input
 from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.manifest import FileRecord
@@ -53,7 +54,7 @@ class CorpusInputs:
     def records(self) -> dict[str, FileRecord]:
         """The size and checksum of each file, by its name without folder: equal input gives equal output anywhere."""
         records: dict[str, FileRecord] = {}
-        for stream in (stream for reader in self.readers for stream in reader.streams):
+        for stream in self.list_streams():
             base_name = format_name(stream.path)
             name, number = base_name, 1
             while name in records:
@@ -62,10 +63,18 @@ class CorpusInputs:
             records[name] = FileRecord(bytes=stream.bytes_read, sha256=stream.sha256)
         return records
 
+    def list_streams(self) -> list[InputStream]:
+        """Returns the streams of all inputs; a file that is read as both sides of its pairs counts once."""
+        return [
+            stream
+            for corpus_input, reader in zip(self.inputs, self.readers, strict=True)
+            for stream in reader.streams[: len(set(corpus_input.files))]
+        ]
+
     @property
     def short_names(self) -> list[str]:
         """The names that messages and reports use for the inputs: those of their files, without folders."""
-        return [" + ".join(map(format_name, corpus_input.files)) for corpus_input in self.inputs]
+        return [" + ".join(map(format_name, dict.fromkeys(corpus_input.files))) for corpus_input in self.inputs]
 
 
 def format_name(path: Path) -> str:
@@ -80,7 +89,12 @@ def read_pairs(
 
     The result does not depend on the number of `processes`. Raises DataError naming the line, or WorkerError.
     """
-    pairs = Pairs(inputs.short_names, inputs.roles, [corpus_input.weight for corpus_input in inputs.inputs])
+    pairs = Pairs(
+        inputs.short_names,
+        inputs.roles,
+        [corpus_input.weight for corpus_input in inputs.inputs],
+        [corpus_input.training_only for corpus_input in inputs.inputs],
+    )
     size = sum(reader.size for reader in inputs.readers)
     report_progress("reading", 0, size)
     for examined in examine_chunks(read_chunks(inputs.readers, config), processes):

@@ -1,0 +1,128 @@
+"""Text of one language without translations: read, cleaned, and audited against the development and test sets.
+
+Knows how such text is selected and stored; nothing of what a training makes of it. Letters: N texts, H held-out ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from nmt_cli.arrays.types import IntArray
+from nmt_cli.corpus.checks import CHECKS
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.formats import COMPRESSION_SUFFIXES, SUFFIXES
+from nmt_cli.corpus.formats.inputs import CorpusFile
+from nmt_cli.corpus.manifest import MonolingualText
+from nmt_cli.corpus.pairs import BoolArray, Pairs, Side, Texts
+from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
+from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
+from nmt_cli.corpus.steps.run_checks import run_checks
+from nmt_cli.corpus.steps.split import Splits
+from nmt_cli.errors import DataError
+
+# The checks that say something about a single text; those of pairs compare the two sides.
+MONOLINGUAL_CHECKS = frozenset(
+    {"mojibake", "markup", "control", "empty", "damaged", "duplicate", "duplicate-form", "too-long", "script"}
+)
+HELD_OUT, NEAR_HELD_OUT, IN_CORPUS = "held-out", "near-held-out", "in-corpus"
+AUDITS = (HELD_OUT, NEAR_HELD_OUT, IN_CORPUS)
+MEASURES = ("keys", "lengths", "words", "scripts")  # the facts that each side has
+FIRST_AUDIT = len(CHECKS) + 1  # the numbers in `Pairs.reasons` from here on are those of AUDITS
+
+
+@dataclass(frozen=True)
+class MonolingualSide:
+    """The text of one side before it is written: each text stands on both sides of its pair."""
+
+    side: Side
+    pairs: Pairs
+    inputs: CorpusInputs
+
+    @property
+    def file_name(self) -> str:
+        return f"monolingual.{self.side}.txt"
+
+
+def open_monolingual(side: Side, names: Sequence[str], config: PrepareConfig) -> CorpusInputs:
+    """Opens the files with text of one side. Raises NotFoundError, OptionError or DataError.
+
+    A file of pairs gives the sentences of that side; any other file is text with a sentence a line.
+    """
+    files = [choose_reader(Path(name)) for name in names]
+    return CorpusInputs({"train": files}, config)
+
+
+def choose_reader(path: Path) -> CorpusFile:
+    """Returns a file of pairs as such, and a file of plain text as both sides of its pairs."""
+    name = path.name.lower()
+    for packed in COMPRESSION_SUFFIXES:
+        name = name.removesuffix(packed)
+    suffix = name.rpartition(".")[2]
+    return CorpusFile(path) if suffix in SUFFIXES and suffix != "txt" else CorpusFile(path, path)
+
+
+def read_monolingual(
+    side: Side, inputs: CorpusInputs, config: PrepareConfig, report_progress: PrepareProgress, *, processes: int
+) -> MonolingualSide:
+    """Reads the text of one side, normalises and repairs it, and drops what its own checks find."""
+    pairs = copy_side(read_pairs(inputs, config, report_progress, processes=processes), side)
+    run_checks(pairs, config, lambda done: None, MONOLINGUAL_CHECKS)
+    return MonolingualSide(side, pairs, inputs)
+
+
+def copy_side(pairs: Pairs, side: Side) -> Pairs:
+    """Returns the pairs with the texts of one side, and the facts about them, on both sides."""
+    other: Side = "target" if side == "source" else "source"
+    copied = {f"{other}_{name}": getattr(pairs.facts, f"{side}_{name}") for name in MEASURES}
+    pairs.facts = replace(pairs.facts, **copied)
+    pairs.source = pairs.target = pairs.get_texts(side)
+    return pairs
+
+
+def audit(text: MonolingualSide, corpus: Pairs, splits: Splits) -> None:
+    """Drops the texts that equal, or nearly equal, a held-out sentence of their side, or equal a training sentence.
+
+    Held-out sentences are those of the development and test sets. Without this a synthetic pair would teach the network
+    what it is measured by.
+    """
+    keys = corpus.facts.source_keys if text.side == "source" else corpus.facts.target_keys
+    own_keys = text.pairs.facts.source_keys
+    held_out = np.concatenate([splits.dev, splits.test])
+    drop(text.pairs, np.isin(own_keys, keys[held_out]), HELD_OUT)
+    rows = np.flatnonzero(text.pairs.is_kept)
+    is_near = np.zeros(len(text.pairs), dtype=np.bool_)
+    is_near[rows] = find_near_held_out(text.pairs.source, rows, corpus.get_texts(text.side), held_out)
+    drop(text.pairs, is_near, NEAR_HELD_OUT)
+    drop(text.pairs, np.isin(own_keys, keys[splits.train]), IN_CORPUS)
+
+
+def drop(pairs: Pairs, rows: BoolArray, reason: str) -> None:
+    pairs.reasons[rows & pairs.is_kept] = FIRST_AUDIT + AUDITS.index(reason)
+
+
+def write_monolingual(text: MonolingualSide, directory: Path) -> MonolingualText:
+    """Writes the texts that are kept, one a line, and returns their counts. Raises DataError if none is kept."""
+    pairs = text.pairs
+    rows = np.flatnonzero(pairs.is_kept)
+    reasons = ("", *(check.name for check in CHECKS), *AUDITS)
+    by_reason = dict(zip(reasons, np.bincount(pairs.reasons, minlength=len(reasons)).tolist(), strict=True))
+    dropped = {name: count for name, count in by_reason.items() if name and count}
+    if not len(rows):
+        counts = ", ".join(f"{count:,} {name}" for name, count in dropped.items())
+        raise DataError(
+            f"no text of {', '.join(text.inputs.short_names)} can be used: {counts}",
+            hint=f"leave out --monolingual-{text.side}, or name other text",
+        )
+    write_texts(directory / text.file_name, pairs.source, rows)
+    return MonolingualText(
+        file=text.file_name, read=len(pairs), kept=len(rows), dropped=dropped, inputs=text.inputs.records
+    )
+
+
+def write_texts(path: Path, texts: Texts, rows: IntArray) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{sentence}\n" for sentence in texts.select(rows))
