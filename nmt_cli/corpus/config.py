@@ -26,6 +26,9 @@ class PrepareConfig(Settings):
     target_language: str | None = setting(
         None, "Language of the second column [from the file name, like eng-deu.tsv].", panel="Data"
     )
+    reverse: bool = setting(
+        False, "Swap the sides: the second column is the source. The splits stay the same.", panel="Data"
+    )
     source_type: Literal["text", "features", "image"] = setting(
         "text",
         "Contents of the first column: text, or names of files: features (.npy, .npz) or image (PNG, JPEG, ...).",
@@ -131,6 +134,8 @@ class PrepareConfig(Settings):
             raise OptionError(f"--image-weights needs --source-type image, not {self.source_type}")
         if self.source_type == "text":
             return
+        if self.reverse:
+            raise OptionError("--reverse would make pictures the target", hint=f"leave it out with {self.source_type}")
         if self.monolingual_source or self.monolingual_target:
             raise OptionError("--monolingual-source and --monolingual-target are for sources that are text")
         if self.near_duplicates:

@@ -19,6 +19,7 @@ from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
 from nmt_cli.corpus.manifest import SPLITS, Manifest, PictureStatistics, SubwordStatistics, describe_damage
+from nmt_cli.corpus.pairs import Side
 from nmt_cli.errors import OptionError
 from nmt_cli.sources.images import IMAGE_WEIGHTS, Grids, GridSource
 from nmt_cli.sources.source import Source, TextSource, measure_length_factor
@@ -207,6 +208,21 @@ class PreparedCorpus:
         from nmt_cli.text.profile_building import build_profile  # which few readers need
 
         return build_profile(self.read_pairs("train"), has_pictures=self.has_pictures)
+    def list_monolingual(self) -> list[str]:
+        """Returns the sides of which there is text without translations."""
+        return list(self.manifest.monolingual)
+
+    def read_monolingual(self, side: Side) -> list[str]:
+        """Returns the sentences of one side that have no translation; none if there are no such sentences."""
+        text = self.manifest.monolingual.get(side)
+        if text is None:
+            return []
+        path = self.directory / text.file
+        try:
+            with path.open(encoding="utf-8", newline="\n") as lines:
+                return [line.rstrip("\n") for line in lines]
+        except (OSError, UnicodeDecodeError) as error:
+            raise describe_damage(path, "cannot be read") from error
 
     def load_encoded(self, split: str) -> EncodedSplit:
         """Returns the ids of "train", "dev" or "test", mapped into memory."""

@@ -25,6 +25,14 @@ class Texts(Sequence[str]):
         self._sizes: list[NDArray[np.int64]] = []
         self._offsets = np.zeros(1, np.int64)
 
+    @classmethod
+    def from_strings(cls, texts: Sequence[str]) -> Self:
+        """Returns the texts of a list."""
+        encoded = [text.encode() for text in texts]
+        result = cls()
+        result.extend(b"".join(encoded), np.fromiter(map(len, encoded), np.int64, count=len(encoded)))
+        return result
+
     def extend(self, data: bytes, sizes: NDArray[np.int64]) -> None:
         """Appends texts: their concatenated bytes, and the number of bytes of each."""
         self.data += data

@@ -113,6 +113,15 @@ class TrainConfig(Settings):
         panel="Optimisation",
         instead_of="epochs",
     )
+    synthetic: Literal["auto", "none", "back", "diversify", "both"] = setting(
+        "auto",
+        "Synthetic pairs: back-translations of the text without translations, translations of the training pairs by "
+        "models of both directions, or both; auto is back if the corpus has such text, else none.",
+        panel="Synthetic pairs",
+    )
+    synthetic_search: Literal["greedy", "beam", "sample"] = setting(
+        "greedy", "How synthetic pairs are translated: by greedy search, beam search or sampling.", panel="Synthetic pairs"
+    )
     placeholders: float = setting(
         0.3,
         "Share of sentence pairs in which words common to both sides, such as names, become placeholders, so that the "

@@ -82,6 +82,15 @@ class Watcher:
     def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
         """Follows `report_start` if the run continues from a checkpoint: `step` updates of `epoch` are done."""
 
+    def report_stage(self, name: str, number: int, stages: int) -> None:
+        """Reports that a stage of a training with synthetic pairs begins; `number` counts from 1."""
+
+    def report_translations(self, done: int, total: int, seconds_left: float) -> None:
+        """Reports how many sentences of a synthetic text are translated."""
+
+    def report_selection(self, summary: str) -> None:
+        """Reports how many synthetic pairs a stage has made, and how many were dropped, in words."""
+
     def report_step(self, status: StepStatus) -> None:
         """Reports an update of the weights."""
 

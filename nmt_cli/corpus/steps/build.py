@@ -319,6 +319,8 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig) -> tuple[str, 
     """Returns the languages of the options, else those that the first input states itself, else those in its name."""
     file_names = [path.name for path in inputs.inputs[0].files]
     source, target = inputs.readers[0].languages or guess_languages(*file_names)
+    if config.reverse:
+        source, target = target, source
     return config.source_language or source, config.target_language or target
 
 

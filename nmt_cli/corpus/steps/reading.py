@@ -20,7 +20,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats import open_reader
 from nmt_cli.corpus.formats.decompress import InputStream
 from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, require_input
-from nmt_cli.corpus.formats.reader import Reader
+from nmt_cli.corpus.formats.reader import Reader, Row
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import Pairs, Role
 from nmt_cli.corpus.steps.examine import Chunk, ExaminedChunk, add_chunk, examine
@@ -107,9 +107,13 @@ def read_pairs(
 def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk]:
     """Yields the rows of all inputs in chunks, none of which has rows of two inputs."""
     for number, reader in enumerate(readers):
-        rows = iter(reader)
+        rows = map(swap_sides, reader) if config.reverse else iter(reader)
         while chunk := list(islice(rows, CHUNK)):
             yield Chunk(number, chunk, frozenset(config.keep))
+
+
+def swap_sides(row: Row) -> Row:
+    return row._replace(source=row.target, target=row.source)
 
 
 def examine_chunks(chunks: Iterator[Chunk], processes: int) -> Iterator[ExaminedChunk]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.arrays.padding import pad_ragged
-from nmt_cli.arrays.special_ids import END, PAD, UNKNOWN
+from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, SentencePair
 from nmt_cli.errors import OptionError
@@ -167,11 +167,13 @@ def encode_changed(
 def replace_rows(array: IntArray, rows: IntArray, changed: Mapping[int, Sequence[int]]) -> IntArray:
     """Returns `array` (B, S), as wide as its longest row, with new ids and END in some of the `rows` (C,).
 
-    `changed` has the ids by their index in `rows`.
+    `changed` has the ids by their index in `rows`. A row that begins with START, the tag of a synthetic source, keeps
+    it.
     """
     if not changed:
         return array
-    sequences = {rows[index]: [*ids, END] for index, ids in changed.items()}
+    tags = [[START] if is_tagged else [] for is_tagged in (array[rows, 0] == START).tolist()]
+    sequences = {rows[index]: [*tags[index], *ids, END] for index, ids in changed.items()}
     lengths = (array != PAD).sum(axis=1)  # (B,)
     lengths[list(sequences)] = [len(sequence) for sequence in sequences.values()]
     replaced = np.full((len(array), lengths.max()), PAD, dtype=array.dtype)

@@ -1,0 +1,121 @@
+"""A prepared directory whose training pairs are those of another corpus and synthetic ones.
+
+Source of the tag: Caswell, Chelba and Grangier (2019), "Tagged Back-Translation".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.arrays.ragged import Ragged
+from nmt_cli.arrays.special_ids import START
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.manifest import FileRecord, Manifest, SubwordStatistics
+from nmt_cli.errors import OptionError
+from nmt_cli.files import stage_directory
+from nmt_cli.text.masking import mask_pair
+from nmt_cli.text.normalise import hash_text, make_sentence_key
+from nmt_cli.text.tokenizer import Tokenizer
+
+ORIGINAL = "mixed_with"  # the entry of the options that holds the fingerprint of the corpus without synthetic pairs
+
+
+class SyntheticPair(NamedTuple):
+    """A pair of which one side was generated. A tagged source begins with START, so that it counts as generated."""
+
+    source: str
+    target: str
+    is_tagged: bool
+
+
+@dataclass(frozen=True)
+class MixedCorpus(PreparedCorpus):
+    """The corpus of a mixture. Its fingerprint is that of the corpus without the synthetic pairs."""
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.manifest.options[ORIGINAL])
+
+
+def write_mixture(corpus: PreparedCorpus, synthetic: Sequence[SyntheticPair], repeats: int, directory: Path) -> None:
+    """Writes a prepared directory with `repeats` copies of each training pair, and all synthetic pairs.
+
+    The development and test sets, and the subwords, are those of `corpus`. Raises OptionError where sources are
+    pictures, and OutputError if the directory exists.
+    """
+    if corpus.has_pictures:
+        raise OptionError("synthetic pairs need sources that are text, but those of this corpus are pictures")
+    with stage_directory(directory, replace=True) as staged:
+        # 1. The subwords, as files that belong to this directory.
+        for name, tokenizer in corpus.tokenizers.items():
+            (staged / name).write_bytes(tokenizer.model)
+        # 2. The development and test sets as they are.
+        for split in ("dev", "test"):
+            write_split(staged, split, corpus, 1, ())
+        # 3. The training pairs and the synthetic ones.
+        write_split(staged, "train", corpus, repeats, synthetic)
+        # 4. The manifest.
+        describe_mixture(corpus, staged, repeats, len(synthetic)).write(staged)
+
+
+def write_split(
+    directory: Path, split: str, corpus: PreparedCorpus, repeats: int, synthetic: Sequence[SyntheticPair]
+) -> None:
+    """Writes the texts and the ids of one split."""
+    with (directory / f"{split}.tsv").open("w", encoding="utf-8", newline="\n") as file:
+        for pair in corpus.read_pairs(split) * repeats:
+            file.write(f"{pair.source}\t{pair.target}\n")
+        file.writelines(f"{pair.source}\t{pair.target}\n" for pair in synthetic)
+    encoded = corpus.load_encoded(split)
+    masked = [mask_pair(pair.source, pair.target) for pair in synthetic]
+    sources = corpus.source_tokenizer.encode_all([source for source, _ in masked])
+    sources = [[START, *ids] if pair.is_tagged else ids for ids, pair in zip(sources, synthetic, strict=True)]
+    targets = corpus.target_tokenizer.encode_all([target for _, target in masked])
+    if not isinstance(encoded.source, Ragged):
+        raise OptionError("synthetic pairs need sources that are text")
+    append_rows(encoded.source, repeats, sources, corpus.source_tokenizer).save(directory / f"{split}.source")
+    append_rows(encoded.target, repeats, targets, corpus.target_tokenizer).save(directory / f"{split}.target")
+
+
+def append_rows(ragged: Ragged, repeats: int, rows: Sequence[Sequence[int]], tokenizer: Tokenizer) -> Ragged:
+    """Returns `repeats` copies of the sequences of `ragged`, followed by `rows`."""
+    more = Ragged.from_sequences([rows], vocabulary_size=tokenizer.vocabulary_size)
+    lengths = np.concatenate([np.tile(ragged.lengths, repeats), more.lengths])
+    ids = np.concatenate([np.tile(ragged.ids, repeats), more.ids])
+    return Ragged(ids, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def describe_mixture(corpus: PreparedCorpus, directory: Path, repeats: int, synthetic: int) -> Manifest:
+    """Returns the manifest of what was written: that of the corpus, with other files and other counts."""
+    manifest, names = corpus.manifest, list(corpus.tokenizers)
+    sides = (corpus.source_tokenizer, corpus.target_tokenizer)
+    statistics = [
+        dataclasses.replace(side, file=name, vocabulary=tokenizer.vocabulary_size)
+        for side, name, tokenizer in zip((manifest.source, manifest.target), (names[0], names[-1]), sides, strict=True)
+        if isinstance(side, SubwordStatistics)
+    ]
+    train = manifest.counts.splits["train"] * repeats + synthetic
+    return dataclasses.replace(
+        manifest,
+        source_language=corpus.source_language,
+        target_language=corpus.target_language,
+        source=statistics[0],
+        target=statistics[1],
+        counts=dataclasses.replace(manifest.counts, splits={**manifest.counts.splits, "train": train}),
+        options={**manifest.options, ORIGINAL: corpus.fingerprint},
+        outputs={path.name: FileRecord.from_file(path) for path in sorted(directory.iterdir())},
+        monolingual={},
+    )
+
+
+def hash_sources(sources: Sequence[str]) -> NDArray[np.uint64]:
+    """Returns the sorted keys of sentences, by which others can be found among them whatever their case and marks."""
+    keys = b"".join(hash_text(make_sentence_key(source)) for source in sources)
+    return np.unique(np.frombuffer(keys, np.uint64))

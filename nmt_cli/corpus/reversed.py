@@ -1,0 +1,113 @@
+"""A prepared directory read in the other direction: targets are sources, from the same splits and the same files."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from nmt_cli.arrays.ragged import Ragged
+from nmt_cli.arrays.special_ids import UNKNOWN
+from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, SentencePair, Sentences
+from nmt_cli.corpus.pairs import Side
+from nmt_cli.errors import OptionError
+from nmt_cli.sources.source import TextSource, measure_length_factor
+from nmt_cli.text.tokenizer import Tokenizer
+
+
+def reverse_corpus(corpus: PreparedCorpus) -> ReversedCorpus:
+    """Returns the other direction of a corpus. Raises OptionError where the sources are pictures."""
+    if corpus.has_pictures:
+        raise OptionError(f"the sources in {corpus.directory}/ are pictures, which no network here can write")
+    return ReversedCorpus(corpus.directory, corpus.manifest)
+
+
+@dataclass(frozen=True)
+class ReversedCorpus(PreparedCorpus):
+    """The corpus with its sides swapped.
+
+    Of a joint vocabulary the target has the first pieces alone, and a source all of them. In the other direction both
+    sides have all of them: the new sources are encoded anew, since a network must learn the pieces that it will read.
+    """
+
+    encoded: dict[str, EncodedSplit] = field(default_factory=dict, compare=False, repr=False)  # by split, once read
+
+    @property
+    def source_language(self) -> str:
+        return self.manifest.target_language
+
+    @property
+    def target_language(self) -> str:
+        return self.manifest.source_language
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(f"reversed {self.manifest.fingerprint}".encode()).hexdigest()
+
+    @property
+    def tokenizer_files(self) -> dict[str, Path]:
+        files = super().tokenizer_files
+        if "joint" in files:
+            return {"joint": files["joint"]}
+        return {"source": files["target"], "target": files["source"]}
+
+    @property
+    def tokenizers(self) -> dict[str, Tokenizer]:
+        names = [path.name for path in self.tokenizer_files.values()]
+        return {names[0]: self.source_tokenizer, names[-1]: self.target_tokenizer}
+
+    @cached_property
+    def source_tokenizer(self) -> Tokenizer:
+        return Tokenizer.load(next(iter(self.tokenizer_files.values())), self.tokenizer_settings)
+
+    @cached_property
+    def target_tokenizer(self) -> Tokenizer:
+        if self.has_joint_vocabulary:
+            return self.source_tokenizer
+        return Tokenizer.load(self.tokenizer_files["target"], self.tokenizer_settings)
+
+    @cached_property
+    def source(self) -> TextSource:
+        train = self.load_encoded("train")
+        length_factor = measure_length_factor(train.source.lengths, train.target.lengths)
+        return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), length_factor)
+
+    def read_pairs(self, split: str) -> list[SentencePair]:
+        return [SentencePair(pair.target, pair.source) for pair in super().read_pairs(split)]
+
+    def list_monolingual(self) -> list[str]:
+        return ["target" if side == "source" else "source" for side in super().list_monolingual()]
+
+    def read_monolingual(self, side: Side) -> list[str]:
+        return super().read_monolingual("target" if side == "source" else "source")
+
+    def load_encoded(self, split: str) -> EncodedSplit:
+        if split not in self.encoded:
+            self.encoded[split] = self.swap_sides(split)
+        return self.encoded[split]
+
+    def swap_sides(self, split: str) -> EncodedSplit:
+        """Returns both sides of a split, swapped."""
+        encoded = super().load_encoded(split)
+        if not isinstance(encoded.source, Sentences):
+            raise OptionError("the sources of this corpus are pictures, which no network here can write")
+        source = self.encode_anew(encoded.target) if len(super().tokenizer_files) > 1 else encoded.target
+        return EncodedSplit(Sentences(source.ids, source.offsets), Ragged(encoded.source.ids, encoded.source.offsets))
+
+    def encode_anew(self, ids: Ragged) -> Ragged:
+        """Returns sentences in the pieces of the whole joint vocabulary, of which `ids` use the first.
+
+        Sentences with unknown tokens keep their ids, which mean the same there.
+        """
+        if not self.has_joint_vocabulary:
+            return ids
+        if (ids.ids == UNKNOWN).any():
+            return ids
+        first = Tokenizer.load(super().tokenizer_files["target"], self.tokenizer_settings)
+        rows = [np.asarray(ids[row]).tolist() for row in range(len(ids))]
+        texts = first.decode_all(rows)
+        encoded = self.source_tokenizer.encode_all(texts)
+        return Ragged.from_sequences([encoded], vocabulary_size=self.source_tokenizer.vocabulary_size)

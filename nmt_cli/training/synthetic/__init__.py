@@ -1,0 +1,1 @@
+"""Synthetic pairs: text without translations, and the training pairs themselves, translated by helper models."""

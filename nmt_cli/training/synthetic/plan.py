@@ -1,0 +1,77 @@
+"""Which stages a training with synthetic pairs has, and what each of them needs. Values alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import OptionError
+from nmt_cli.training.config import TrainConfig
+
+Mode = Literal["none", "back", "diversify", "both"]
+Direction = Literal["forward", "reverse"]  # of a helper model, seen from the model that is trained
+
+# Real pairs are repeated until they are at least this share of the synthetic ones: with 20,000 pairs and 100,000
+# sentences, three copies.
+REAL_SHARE = 0.6
+MOST_REPEATS = 10
+HELPER_TIME = 0.25  # share of --time that the training of each helper model gets
+
+
+class Task(NamedTuple):
+    """Text that a helper model translates, and what becomes of it."""
+
+    name: str
+    direction: Direction  # of the helper model
+    text: Literal["monolingual", "training"]
+    is_tagged: bool  # a back-translation of new text is tagged; a second translation of a training pair is not
+
+    @property
+    def summary(self) -> str:
+        """What is translated, in words for a person."""
+        side = "target" if self.direction == "reverse" else "source"
+        return f"the {side} {'text' if self.text == 'monolingual' else 'side of the training pairs'}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The helper models and the tasks of a training, in order."""
+
+    mode: Mode
+    tasks: tuple[Task, ...]
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The helper models, each once, in the order in which they are trained."""
+        return tuple(dict.fromkeys(task.direction for task in self.tasks))
+
+    @property
+    def stages(self) -> int:
+        """The number of stages that are reported: helper models, tasks, and the model itself."""
+        return len(self.directions) + len(self.tasks) + 1
+
+
+def make_plan(corpus: PreparedCorpus, config: TrainConfig) -> Plan:
+    """Returns the plan of a training. Raises OptionError if the corpus lacks the text that the mode needs."""
+    has_text = {side: side in corpus.list_monolingual() for side in ("source", "target")}
+    mode: Mode = ("back" if has_text["target"] else "none") if config.synthetic == "auto" else config.synthetic
+    tasks = []
+    if mode in ("back", "both"):
+        if not has_text["target"]:
+            raise OptionError(
+                f"--synthetic {mode} needs target text without translations, which {corpus.directory}/ does not have",
+                hint="prepare the corpus with --monolingual-target, or use --synthetic diversify",
+            )
+        tasks.append(Task("back-translation", "reverse", "monolingual", is_tagged=True))
+    if mode in ("diversify", "both"):
+        tasks.append(Task("diversified-source", "reverse", "training", is_tagged=False))
+        tasks.append(Task("diversified-target", "forward", "training", is_tagged=False))
+        if has_text["source"]:
+            tasks.append(Task("forward-translation", "forward", "monolingual", is_tagged=False))
+    return Plan(mode, tuple(tasks))
+
+
+def count_repeats(real: int, synthetic: int) -> int:
+    """Returns how many copies of each real pair stand beside the synthetic pairs."""
+    return max(1, min(MOST_REPEATS, round(REAL_SHARE * synthetic / real)))

@@ -1,0 +1,266 @@
+"""`train` with synthetic pairs: helper models, their translations, a mixture, and the model itself.
+
+1. Each helper model is trained: the reverse model reads targets and writes sources, the forward model the other way.
+2. Each task has a helper model translate text, and selects the pairs that may be learned.
+3. Real and synthetic pairs are mixed.
+4. The model is trained on the mixture.
+
+Every stage can be interrupted and resumed. Sources: Sennrich, Haddow and Birch (2016) for back-translation; Nguyen et
+al. (2020), "Data Diversification"; Caswell, Chelba and Grangier (2019) for the tag. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, hash_sources, write_mixture
+from nmt_cli.corpus.reversed import reverse_corpus
+from nmt_cli.errors import OptionError
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.training.checkpoints.checkpoint import locate_state
+from nmt_cli.training.deadline import Deadline, parse_duration
+from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.run import TrainReport, train
+from nmt_cli.training.synthetic.plan import HELPER_TIME, Direction, Plan, Task, count_repeats, make_plan
+from nmt_cli.training.synthetic.selection import (
+    LEAST_CONFIDENT,
+    HeldOutSentences,
+    LengthRatio,
+    Selection,
+    select_pairs,
+)
+from nmt_cli.training.synthetic.stages import Stages, append_translations, read_translations, require_room
+from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.result import Translation
+from nmt_cli.translation.translator import Translator
+
+BLOCK = 4_096  # sentences between two looks at whether to stop
+MIXTURE, SELECTED = "mixture", "selected.json"
+SEARCHES = {
+    "greedy": SearchConfig(beam_size=1),
+    "beam": SearchConfig(beam_size=5),
+    "sample": SearchConfig(sampling=SamplingConfig(sample=True)),
+}
+
+
+class Interrupted(Exception):
+    """The watcher asked to stop before the model itself was trained."""
+
+    def __init__(self, stage: str, number: int, stages: int) -> None:
+        super().__init__(stage)
+        self.stage = stage
+        self.number = number
+        self.stages = stages
+
+
+@dataclass(frozen=True)
+class SyntheticReport:
+    """What came of a training with synthetic pairs; `training` is that of the model itself."""
+
+    training: TrainReport
+    counts: dict[str, Any]  # what the card says of the synthetic pairs
+
+
+def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False) -> SyntheticReport:
+    """Trains helper models, translates with them, and trains the model on real and synthetic pairs.
+
+    Raises Interrupted if the watcher stops it before the last stage, and whatever `train` raises.
+    """
+    plan = make_plan(request.corpus, request.training)
+    if request.role.processes > 1:
+        raise OptionError("--synthetic cannot be used with several processes", hint="use --synthetic none")
+    run = SyntheticRun.open(request, plan)
+    # 1. Train the helper models.
+    for direction in plan.directions:
+        run.train_helper(direction)
+    # 2. Translate, and select the pairs to learn.
+    selections = [run.translate(task) for task in plan.tasks]
+    # 3. Mix real and synthetic pairs.
+    corpus, counts = run.mix(selections)
+    # 4. Train the model.
+    run.begin(f"{request.corpus.source_language} -> {request.corpus.target_language} model")
+    report = train(run.request_final(corpus, counts))
+    if not keep_stages and not request.watcher.should_stop():
+        run.stages.remove()
+    return SyntheticReport(report, counts)
+
+
+@dataclass
+class SyntheticRun:
+    """A training with synthetic pairs while it runs."""
+
+    request: TrainingRequest
+    plan: Plan
+    stages: Stages
+    number: int = 0  # of the current stage, from 1
+
+    @classmethod
+    def open(cls, request: TrainingRequest, plan: Plan) -> SyntheticRun:
+        """Opens the stages; a run that is resumed continues with them."""
+        identity = {
+            "data": request.corpus.fingerprint,
+            "network": request.network.to_mapping(),
+            "training": {k: v for k, v in asdict(request.training).items() if k not in ("epochs", "patience")},
+        }
+        stages = Stages.open(request.directory, identity, resume=request.resume)
+        sentences = sum(len(read_text(request.corpus, task)) for task in plan.tasks)
+        require_room(request.directory, sentences, len(plan.directions))
+        return cls(request, plan, stages)
+
+    def begin(self, name: str) -> None:
+        """Counts and reports the next stage. Raises Interrupted if the watcher wants to stop."""
+        self.number += 1
+        if self.request.watcher.should_stop():
+            raise Interrupted(name, self.number, self.plan.stages)
+        self.request.watcher.report_stage(name, self.number, self.plan.stages)
+
+    def corpus_of(self, direction: Direction) -> PreparedCorpus:
+        return reverse_corpus(self.request.corpus) if direction == "reverse" else self.request.corpus
+
+    def train_helper(self, direction: Direction) -> None:
+        """Trains a helper model, or continues with its checkpoint, unless it is done."""
+        corpus = self.corpus_of(direction)
+        name = f"{corpus.source_language} -> {corpus.target_language} helper model"
+        self.begin(name)
+        if self.stages.is_done(direction):
+            return
+        config = replace(self.request.training, synthetic="none")
+        if config.time is not None:
+            share = HELPER_TIME if len(self.plan.directions) == 1 else HELPER_TIME * 0.75
+            config = replace(config, time=f"{max(1, round(parse_duration(config.time) * share))}s")
+        with self.stages.run(direction) as directory:
+            resume = locate_state(directory).is_file()
+            train(
+                replace(
+                    self.request,
+                    corpus=corpus,
+                    directory=directory,
+                    training=config,
+                    resume=resume,
+                    deadline=None,
+                )
+            )
+            if self.request.watcher.should_stop():
+                raise Interrupted(name, self.number, self.plan.stages)
+
+    def translate(self, task: Task) -> Selection:
+        """Has a helper model translate the text of a task, and selects the pairs to learn."""
+        texts = read_text(self.request.corpus, task)
+        self.begin(f"{task.name}: {len(texts):,} sentences")
+        translator: Translator | None = None
+        if not self.stages.is_done(task.name):
+            translator = self.load_helper(task.direction)
+            with self.stages.run(task.name) as stem:
+                self.translate_texts(translator, texts, stem.with_suffix(".tsv"))
+        translated = read_translations((self.stages.directory / task.name).with_suffix(".tsv"))
+        pairs = [
+            SyntheticPair(translation, text, task.is_tagged)
+            if task.direction == "reverse"
+            else SyntheticPair(text, translation, task.is_tagged)
+            for text, (_, translation) in zip(texts, translated, strict=True)
+        ]
+        selection = select_pairs(
+            pairs,
+            [confidence for confidence, _ in translated],
+            HeldOutSentences.from_corpus(self.request.corpus),
+            LengthRatio.from_corpus(self.request.corpus),
+            self.find_least_confidence(task, translator),
+        )
+        self.request.watcher.report_selection(selection.summary)
+        return selection
+
+    def load_helper(self, direction: Direction) -> Translator:
+        return Translator.load(ModelRequest(self.stages.directory / direction))
+
+    def translate_texts(self, translator: Translator, texts: Sequence[str], path: Path) -> None:
+        """Appends the translation of each text to the file, block by block, after those that it has."""
+        search = SEARCHES[self.request.training.synthetic_search]
+        search = replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
+        done, started = len(read_translations(path)), monotonic()
+        first = done
+        while done < len(texts):
+            translations = translator.translate(texts[done : done + BLOCK], search, first_line=done)
+            append_translations(path, [(measure_confidence(t), t.text) for t in translations])
+            done += len(translations)
+            rate = (monotonic() - started) / (done - first)
+            self.request.watcher.report_translations(done, len(texts), rate * (len(texts) - done))
+            if self.request.watcher.should_stop() and done < len(texts):
+                raise Interrupted(path.stem, self.number, self.plan.stages)
+
+    def find_least_confidence(self, task: Task, translator: Translator | None) -> float:
+        """Returns the confidence under which a helper model falls in one of a hundred development sentences."""
+        path = self.stages.directory / f"{task.direction}.confidence.json"
+        if not path.is_file():
+            translator = translator or self.load_helper(task.direction)
+            sources = [pair.source for pair in self.corpus_of(task.direction).read_pairs("dev")]
+            search = SEARCHES[self.request.training.synthetic_search]
+            confidences = [measure_confidence(t) for t in translator.translate(sources, search)]
+            known = [confidence for confidence in confidences if math.isfinite(confidence)]
+            least = float(np.quantile(known, LEAST_CONFIDENT)) if known else -math.inf
+            path.write_text(json.dumps(least if math.isfinite(least) else None), encoding="utf-8")
+        value = json.loads(path.read_text(encoding="utf-8"))
+        return -math.inf if value is None else float(value)
+
+    def mix(self, selections: Sequence[Selection]) -> tuple[PreparedCorpus, dict[str, Any]]:
+        """Writes the mixture, and returns it with what the card says of the synthetic pairs."""
+        pairs = list(dict.fromkeys(pair for selection in selections for pair in selection.pairs))
+        real = self.request.corpus.manifest.counts.splits["train"]
+        repeats = count_repeats(real, len(pairs))
+        directory = self.stages.directory / MIXTURE
+        counts = {
+            "mode": self.plan.mode,
+            "search": self.request.training.synthetic_search,
+            "real_pairs": real,
+            "repeats": repeats,
+            "pairs": len(pairs),
+            "tasks": {
+                task.name: {"pairs": len(selection.pairs), "dropped": dict(Counter(selection.dropped))}
+                for task, selection in zip(self.plan.tasks, selections, strict=True)
+            },
+        }
+        if not self.stages.is_done(MIXTURE):
+            with self.stages.run(MIXTURE):
+                write_mixture(self.request.corpus, pairs, repeats, directory)
+        return MixedCorpus.load(directory), counts
+
+    def request_final(self, corpus: PreparedCorpus, counts: dict[str, Any]) -> TrainingRequest:
+        """Returns the request for the model itself, with the time that is left."""
+        deadline = self.request.deadline
+        if self.request.training.time is not None:
+            seconds = parse_duration(self.request.training.time) - self.stages.total_seconds
+            deadline = Deadline(max(seconds, 1.0))
+        sources = [pair.source for pair in corpus.read_pairs("train")]
+        return replace(
+            self.request,
+            corpus=corpus,
+            deadline=deadline,
+            resume=self.request.resume and locate_state(self.request.directory).is_file(),
+            synthetic=counts,
+            training_keys=hash_sources(sources),
+        )
+
+
+def read_text(corpus: PreparedCorpus, task: Task) -> list[str]:
+    """Returns the sentences that a task translates, each once."""
+    if task.text == "monolingual":
+        return corpus.read_monolingual("target" if task.direction == "reverse" else "source")
+    side = 1 if task.direction == "reverse" else 0
+    return list(dict.fromkeys(pair[side] for pair in corpus.read_pairs("train")))
+
+
+def measure_confidence(translation: Translation) -> float:
+    """Returns the mean log-probability per token of a translation, in nats; NaN where there is none."""
+    if not translation.hypotheses or not translation.hypotheses[0].tokens:
+        return math.nan
+    hypothesis = translation.hypotheses[0]
+    return hypothesis.log_probability / len(hypothesis.tokens)

@@ -1,0 +1,114 @@
+"""Decides which synthetic pairs are learned. Knows texts alone. Letters: N pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.mixture import SyntheticPair
+from nmt_cli.corpus.pairs import Texts
+from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
+from nmt_cli.text.normalise import count_words, make_sentence_key
+from nmt_cli.translation.faults import find_fault
+
+SPREADS = 4.0  # a ratio of lengths that is so many standard deviations from the mean is off
+LENGTH_SLACK = 3  # words by which the lengths may always differ
+LEAST_CONFIDENT = 0.01  # share of the development set that is less likely than what is still learned
+
+
+@dataclass(frozen=True)
+class LengthRatio:
+    """How the lengths of real pairs go together: mean and spread of the logarithm of target by source words."""
+
+    mean: float
+    spread: float
+
+    @classmethod
+    def from_corpus(cls, corpus: PreparedCorpus) -> LengthRatio:
+        words = np.array([[count_words(pair.source), count_words(pair.target)] for pair in corpus.read_pairs("train")])
+        ratios = np.log(words[:, 1] / words[:, 0])
+        return cls(float(ratios.mean()), max(float(ratios.std()), 0.1))
+
+    def is_off(self, source: str, target: str) -> bool:
+        """Whether the lengths of a pair are as those of hardly any real pair."""
+        source_words, target_words = max(count_words(source), 1), max(count_words(target), 1)
+        expected = source_words * np.exp(self.mean)
+        ratio = np.log(target_words / expected)
+        return bool(abs(ratio) > SPREADS * self.spread and abs(target_words - expected) > LENGTH_SLACK)
+
+
+@dataclass(frozen=True)
+class HeldOutSentences:
+    """The sentences of the development and test sets, by side: their keys, and their texts."""
+
+    keys: tuple[frozenset[str], frozenset[str]]
+    texts: tuple[Texts, Texts]
+
+    @classmethod
+    def from_corpus(cls, corpus: PreparedCorpus) -> HeldOutSentences:
+        pairs = [pair for split in ("dev", "test") for pair in corpus.read_pairs(split)]
+        sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        keys = frozenset(map(make_sentence_key, sources)), frozenset(map(make_sentence_key, targets))
+        return cls(keys, (Texts.from_strings(sources), Texts.from_strings(targets)))
+
+    def find(self, sentences: Sequence[str], side: int) -> NDArray[np.bool_]:
+        """Returns (N,) which sentences equal or nearly equal a held-out sentence of side 0 (source) or 1 (target)."""
+        is_equal = np.array([make_sentence_key(sentence) in self.keys[side] for sentence in sentences], dtype=np.bool_)
+        texts, held_out = Texts.from_strings(sentences), self.texts[side]
+        return is_equal | find_near_held_out(texts, np.arange(len(texts)), held_out, np.arange(len(held_out)))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The synthetic pairs that are learned, and how many were dropped, by reason."""
+
+    pairs: list[SyntheticPair]
+    dropped: Counter[str]
+
+    @property
+    def summary(self) -> str:
+        """The counts in words for a person."""
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.most_common())
+        return f"{len(self.pairs):,} synthetic pairs" + (f"; dropped {reasons}" if reasons else "")
+
+
+def select_pairs(
+    pairs: Sequence[SyntheticPair],
+    confidences: Sequence[float],
+    held_out: HeldOutSentences,
+    ratio: LengthRatio,
+    least: float,
+) -> Selection:
+    """Returns the pairs to learn. Both sides of each are held against the development and test sets.
+
+    `confidences` (N,) are mean log-probabilities per token, NaN where unknown; those under `least` are dropped.
+    """
+    is_held_out = held_out.find([pair.source for pair in pairs], 0) | held_out.find([pair.target for pair in pairs], 1)
+    kept: dict[SyntheticPair, None] = {}
+    dropped: Counter[str] = Counter()
+    for pair, confidence, leaks in zip(pairs, confidences, is_held_out.tolist(), strict=True):
+        reason = "held out" if leaks else find_problem(pair, ratio)
+        if not reason and confidence < least:
+            reason = "of low confidence"
+        if not reason and pair in kept:
+            reason = "duplicate"
+        if reason:
+            dropped[reason] += 1
+        else:
+            kept[pair] = None
+    return Selection(list(kept), dropped)
+
+
+def find_problem(pair: SyntheticPair, ratio: LengthRatio) -> str:
+    """Returns what is wrong with a pair, in words for a person; nothing if it may be learned."""
+    if not pair.source or not pair.target:
+        return "empty"
+    fault = find_fault(pair.target, pair.source, finished=True)
+    if fault is not None:
+        return {"loop": "repeated", "copied": "copied"}.get(fault, fault)
+    return "off in length" if ratio.is_off(pair.source, pair.target) else ""

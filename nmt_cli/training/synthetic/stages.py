@@ -1,0 +1,116 @@
+"""The stages of a training with synthetic pairs on disk: which are done, what they made, and how long they took.
+
+They live in `stages/` of the model directory until the model is complete. A stage is done once it is in `state.json`,
+which is written after everything else of it; so a process that is killed at any moment repeats one stage at most, and
+of a training or a translation only what came after its last checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+from nmt_cli.errors import DamagedError, DataError, OutputError
+from nmt_cli.files import write_json
+
+STAGES = "stages"
+STATE = "state.json"
+ROOM_PER_SENTENCE = 400  # bytes of disk, for both texts, their ids and the copy in the mixture
+ROOM_PER_MODEL = 200 * 2**20  # bytes: weights, checkpoints and graphs of a helper model
+
+
+@dataclass
+class Stages:
+    """The directory of the stages, and which of them are done after how many seconds."""
+
+    directory: Path
+    identity: dict[str, Any]  # what is trained on what; stages of another run are of no use
+    seconds: dict[str, float] = field(default_factory=dict)  # by stage that is done
+
+    @classmethod
+    def open(cls, model: Path, identity: dict[str, Any], *, resume: bool) -> Self:
+        """Returns the stages of a model directory: those of an interrupted run with `resume`, else none.
+
+        Raises DataError if the run to resume was another, and DamagedError if its state cannot be read.
+        """
+        directory = model / STAGES
+        path = directory / STATE
+        if not resume or not path.is_file():
+            shutil.rmtree(directory, ignore_errors=True)
+            stages = cls(directory, identity)
+            directory.mkdir(parents=True)
+            stages.write()
+            return stages
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+            stages = cls(directory, dict(state["identity"]), {str(k): float(v) for k, v in state["seconds"].items()})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DamagedError(f"{path} is damaged: {error}", hint="start over with --force") from error
+        if stages.identity != json.loads(json.dumps(identity)):
+            raise DataError(
+                f"the stages in {directory}/ belong to other data or other settings",
+                hint="continue with the same options, or start over with --force",
+            )
+        return stages
+
+    @property
+    def total_seconds(self) -> float:
+        return sum(self.seconds.values())
+
+    def is_done(self, name: str) -> bool:
+        return name in self.seconds
+
+    @contextmanager
+    def run(self, name: str) -> Iterator[Path]:
+        """Yields the path of what a stage makes; the stage is done if the block ends without an error."""
+        started = monotonic()
+        yield self.directory / name
+        self.seconds[name] = monotonic() - started
+        self.write()
+
+    def write(self) -> None:
+        """Writes the state, atomically."""
+        write_json(self.directory / STATE, {"identity": self.identity, "seconds": self.seconds})
+
+    def remove(self) -> None:
+        """Removes all stages, once the model is complete."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def require_room(directory: Path, sentences: int, models: int) -> None:
+    """Raises OutputError if the disk has no room for the stages, before hours are spent."""
+    needed = sentences * ROOM_PER_SENTENCE + models * ROOM_PER_MODEL
+    free = shutil.disk_usage(directory).free
+    if free < needed:
+        raise OutputError(
+            f"the stages of this training need some {needed / 2**20:,.0f} MB in {directory}/, which has {free / 2**20:,.0f}",
+            hint="free some space, or use less text",
+        )
+
+
+def read_translations(path: Path) -> list[tuple[float, str]]:
+    """Returns the confidence and the text of each translation that a task has written so far.
+
+    A line that a killed process did not finish is removed.
+    """
+    if not path.is_file():
+        return []
+    data = path.read_bytes()
+    complete = data[: data.rfind(b"\n") + 1]
+    if len(complete) < len(data):
+        with path.open("r+b") as file:
+            file.truncate(len(complete))
+    rows = [line.split("\t", 1) for line in complete.decode().split("\n")[:-1]]
+    return [(float(confidence), text) for confidence, text in rows]
+
+
+def append_translations(path: Path, rows: Sequence[tuple[float, str]]) -> None:
+    """Appends translations to what a task has written so far."""
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{confidence:.4f}\t{text}\n" for confidence, text in rows)
