@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -37,6 +38,7 @@ from nmt_cli.training.watcher import Watcher, Watchers
 
 if TYPE_CHECKING:
     from nmt_cli.training.request import TrainingRequest
+    from nmt_cli.training.run import TrainReport
 
 Resume = Annotated[
     bool,
@@ -45,6 +47,19 @@ Resume = Annotated[
 TensorBoardDirectory = Annotated[
     Path | None,
     typer.Option("--tensorboard", help="Directory for TensorBoard logs.", rich_help_panel="Output"),
+]
+
+Reverse = Annotated[
+    bool,
+    typer.Option("--reverse", help="Train the other direction: from target to source.", rich_help_panel="Files"),
+]
+KeepStages = Annotated[
+    bool,
+    typer.Option(
+        "--keep-stages",
+        help="Keep the helper models and the synthetic pairs in the model directory.",
+        rich_help_panel="Synthetic pairs",
+    ),
 ]
 
 LATE = 1.05  # share of --time above which a late end is reported
@@ -59,6 +74,8 @@ def train(
     model: ModelOption = Path("model"),
     force: Force = False,
     resume: Resume = False,
+    reverse: Reverse = False,
+    keep_stages: KeepStages = False,
     tensorboard: TensorBoardDirectory = None,
     config: Configuration = None,
     quiet: Quiet = False,
@@ -72,8 +89,10 @@ def train(
     with --resume continues where it stopped.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.corpus.reversed import reverse_corpus
     from nmt_cli.training.checkpoints.lock import lock_model
     from nmt_cli.training.request import TrainingRequest
+    from nmt_cli.training.synthetic.plan import make_plan
 
     deadline = Deadline.from_option(training.time)  # the time before training counts too
     require_tensorflow()
@@ -82,6 +101,8 @@ def train(
     check_meaning(explicit, network, training)
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # errors in the request come before TensorFlow starts
+    corpus = reverse_corpus(corpus) if reverse else corpus
+    is_synthetic = bool(make_plan(corpus, training).tasks)
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
     options = explicit.select_fields(ModelConfig)
     request = TrainingRequest(
@@ -96,14 +117,37 @@ def train(
             screen.warn(format_cut(corpus.manifest.truncation))
         with catch_stop_signals() as stop:
             with screen.show_status("starting TensorFlow"), silent_tensorflow():
-                from nmt_cli.training.run import train as run
-            with TrainingScreen(screen, stop) as shown:
+                run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
+            with TrainingScreen(screen, stop) as shown, explain_interruption(screen, stop):
                 report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
     shown.show_summary(report, model, pictures=corpus.has_pictures)
     if deadline is not None and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
+
+
+def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[TrainingRequest], TrainReport]:
+    """Returns the function that trains, which needs TensorFlow."""
+    if not with_synthetic:
+        from nmt_cli.training.run import train as run
+
+        return run
+    from nmt_cli.training.synthetic.run import train_with_synthetic
+
+    return partial(train_with_synthetic, keep_stages=keep_stages)
+
+
+@contextmanager
+def explain_interruption(screen: Screen, stop: Stop) -> Iterator[None]:
+    """Ends the command with the exit code of the signal if a training with synthetic pairs was stopped on its way."""
+    from nmt_cli.training.synthetic.plan import Interrupted
+
+    try:
+        yield
+    except Interrupted as interruption:
+        screen.warn(f"{interruption}; continue with the same command and --resume")
+        raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
 
 
 def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: TrainConfig) -> None:

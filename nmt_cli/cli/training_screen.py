@@ -62,8 +62,12 @@ class TrainingScreen(Watcher):
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self.stop_bar()
+
+    def stop_bar(self) -> None:
         if self.bar is not None:
             self.bar.stop()
+            self.bar = None
 
     def report_start(self, info: RunInfo) -> None:
         weights = f"{info.weights / 1e6:.1f} M weights"
@@ -78,6 +82,19 @@ class TrainingScreen(Watcher):
             self.bar = StepBar(
                 self.screen, f"epoch 1/{info.epochs}", "compiling the training step", info.steps_per_epoch
             )
+
+    def report_stage(self, name: str, number: int, stages: int) -> None:
+        self.stop_bar()
+        self.screen.say(f"stage {number} of {stages}: {name}")
+
+    def report_translations(self, done: int, total: int, seconds_left: float) -> None:
+        if self.bar is None and self.screen.live:
+            self.bar = StepBar(self.screen, "translating", "", total)
+        self.redraw("translating", f"{done:,} of {total:,} sentences   {format_time(seconds_left)} left", done, total)
+
+    def report_selection(self, summary: str) -> None:
+        self.stop_bar()
+        self.screen.say(f"  {summary}")
 
     def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
         for record in records:

@@ -6,10 +6,10 @@ Source of the tag: Caswell, Chelba and Grangier (2019), "Tagged Back-Translation
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.tokenizer import Tokenizer
 
 ORIGINAL = "mixed_with"  # the entry of the options that holds the fingerprint of the corpus without synthetic pairs
+SYNTHETIC = "synthetic_pairs"  # the entry that says how many there are, and from what
 
 
 class SyntheticPair(NamedTuple):
@@ -43,10 +44,18 @@ class MixedCorpus(PreparedCorpus):
     def fingerprint(self) -> str:
         return str(self.manifest.options[ORIGINAL])
 
+    @property
+    def synthetic(self) -> dict[str, Any]:
+        """What a model card tells of the synthetic pairs."""
+        return dict(self.manifest.options[SYNTHETIC])
 
-def write_mixture(corpus: PreparedCorpus, synthetic: Sequence[SyntheticPair], repeats: int, directory: Path) -> None:
-    """Writes a prepared directory with `repeats` copies of each training pair, and all synthetic pairs.
 
+def write_mixture(
+    corpus: PreparedCorpus, synthetic: Sequence[SyntheticPair], counts: Mapping[str, Any], directory: Path
+) -> None:
+    """Writes a prepared directory with several copies of each training pair, and all synthetic pairs.
+
+    `counts` says how many copies ("repeats"), and what else a model card tells of the synthetic pairs.
     The development and test sets, and the subwords, are those of `corpus`. Raises OptionError where sources are
     pictures, and OutputError if the directory exists.
     """
@@ -60,9 +69,9 @@ def write_mixture(corpus: PreparedCorpus, synthetic: Sequence[SyntheticPair], re
         for split in ("dev", "test"):
             write_split(staged, split, corpus, 1, ())
         # 3. The training pairs and the synthetic ones.
-        write_split(staged, "train", corpus, repeats, synthetic)
+        write_split(staged, "train", corpus, counts["repeats"], synthetic)
         # 4. The manifest.
-        describe_mixture(corpus, staged, repeats, len(synthetic)).write(staged)
+        describe_mixture(corpus, staged, counts, len(synthetic)).write(staged)
 
 
 def write_split(
@@ -92,7 +101,7 @@ def append_rows(ragged: Ragged, repeats: int, rows: Sequence[Sequence[int]], tok
     return Ragged(ids, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
-def describe_mixture(corpus: PreparedCorpus, directory: Path, repeats: int, synthetic: int) -> Manifest:
+def describe_mixture(corpus: PreparedCorpus, directory: Path, counts: Mapping[str, Any], synthetic: int) -> Manifest:
     """Returns the manifest of what was written: that of the corpus, with other files and other counts."""
     manifest, names = corpus.manifest, list(corpus.tokenizers)
     sides = (corpus.source_tokenizer, corpus.target_tokenizer)
@@ -101,7 +110,7 @@ def describe_mixture(corpus: PreparedCorpus, directory: Path, repeats: int, synt
         for side, name, tokenizer in zip((manifest.source, manifest.target), (names[0], names[-1]), sides, strict=True)
         if isinstance(side, SubwordStatistics)
     ]
-    train = manifest.counts.splits["train"] * repeats + synthetic
+    train = manifest.counts.splits["train"] * counts["repeats"] + synthetic
     return dataclasses.replace(
         manifest,
         source_language=corpus.source_language,
@@ -109,7 +118,7 @@ def describe_mixture(corpus: PreparedCorpus, directory: Path, repeats: int, synt
         source=statistics[0],
         target=statistics[1],
         counts=dataclasses.replace(manifest.counts, splits={**manifest.counts.splits, "train": train}),
-        options={**manifest.options, ORIGINAL: corpus.fingerprint},
+        options={**manifest.options, ORIGINAL: corpus.fingerprint, SYNTHETIC: dict(counts)},
         outputs={path.name: FileRecord.from_file(path) for path in sorted(directory.iterdir())},
         monolingual={},
     )

@@ -29,6 +29,8 @@ DECODER = "decoder.onnx"
 FLOAT, INT8 = "float", "int8"  # precisions of the weights
 WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
+TRAINED_SOURCES = "sources.npy"  # keys of the sources of real and synthetic pairs, where there are synthetic ones
+STAGES = "stages"  # the directory of helper models and synthetic pairs, while a training makes them
 CHECKPOINTS = "checkpoints"  # the directory that only training reads
 STAGED = ".publishing."  # prefix of the directory in which files wait for publication
 
@@ -52,6 +54,7 @@ class ModelCard(NamedTuple):
     versions: dict[str, str]
     checksums: dict[str, str]  # file name to SHA-256
     source: dict[str, Any]  # how rows are made, beside the tokenizer
+    synthetic: dict[str, Any] = {}  # noqa: RUF012 - never changed; the synthetic pairs it was trained on, if any
 
     @property
     def default_precision(self) -> str:
@@ -155,9 +158,10 @@ def read_card(directory: Path) -> ModelCard:
 def is_card(values: Any) -> bool:
     """Whether these are all the entries of a card, each with a value of its type."""
     kinds = get_type_hints(ModelCard)
-    if not isinstance(values, dict) or values.keys() != kinds.keys():
+    optional = ModelCard._field_defaults.keys()
+    if not isinstance(values, dict) or not kinds.keys() - optional <= values.keys() <= kinds.keys():
         return False
-    return all(isinstance(values[name], get_origin(kind) or kind) for name, kind in kinds.items())
+    return all(isinstance(values[name], get_origin(kind) or kind) for name, kind in kinds.items() if name in values)
 
 
 def check_file(path: Path, checksum: str) -> None:

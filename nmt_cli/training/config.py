@@ -120,7 +120,9 @@ class TrainConfig(Settings):
         panel="Synthetic pairs",
     )
     synthetic_search: Literal["greedy", "beam", "sample"] = setting(
-        "greedy", "How synthetic pairs are translated: by greedy search, beam search or sampling.", panel="Synthetic pairs"
+        "greedy",
+        "How synthetic pairs are translated: by greedy search, beam search or sampling.",
+        panel="Synthetic pairs",
     )
     placeholders: float = setting(
         0.3,

@@ -7,9 +7,12 @@ from importlib.metadata import version
 from shutil import copyfile
 from typing import Any
 
+import numpy as np
+
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.runtime.model_directory import FORMAT, WEIGHTS, ModelCard, publish_directory, write_card
+from nmt_cli.corpus.mixture import MixedCorpus, hash_sources
+from nmt_cli.runtime.model_directory import FORMAT, TRAINED_SOURCES, WEIGHTS, ModelCard, publish_directory, write_card
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.training.averaging import WeightChoice, choose_weights
 from nmt_cli.training.checkpoints.checkpoint import save_weights
@@ -40,6 +43,8 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
             (staged / name).write_bytes(tokenizer.model)
         if corpus.picture_weights is not None:
             copyfile(corpus.picture_weights, staged / corpus.picture_weights.name)
+        if isinstance(corpus, MixedCorpus):
+            np.save(staged / TRAINED_SOURCES, hash_sources([pair.source for pair in corpus.read_pairs("train")]))
         # 5. Describe it all in the card.
         card = ModelCard(
             format=FORMAT,
@@ -48,6 +53,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
             network=network.config.to_mapping(),
             vocabularies=asdict(read_vocabularies(corpus)),
             training=asdict(run.trainer.config),
+            synthetic=corpus.synthetic if isinstance(corpus, MixedCorpus) else {},
             tokenizer=asdict(corpus.tokenizer_settings),
             source_tokenizer=names[0],
             target_tokenizer=names[-1],

@@ -16,7 +16,7 @@ from typing import IO
 
 from nmt_cli.errors import OutputError
 from nmt_cli.files import refuse_to_overwrite
-from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED
+from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED, STAGES
 from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts
 
 LOCK = "lock"
@@ -66,6 +66,11 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
     if facts is not None and not (directory / CARD).exists() and (facts["updates"] > 0):
         raise OutputError(
             f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
+            hint="continue with --resume, or start over with --force",
+        )
+    if not replace and not resume and not (directory / CARD).exists() and (directory / STAGES).is_dir():
+        raise OutputError(
+            f"{directory}/ holds a training with synthetic pairs that was interrupted",
             hint="continue with --resume, or start over with --force",
         )
     if (directory / CARD).exists() and not replace:

@@ -19,6 +19,13 @@ MOST_REPEATS = 10
 HELPER_TIME = 0.25  # share of --time that the training of each helper model gets
 
 
+class Interrupted(Exception):
+    """The watcher asked to stop before the model itself was trained."""
+
+    def __init__(self, stage: str, number: int, stages: int) -> None:
+        super().__init__(f"interrupted in stage {number} of {stages} ({stage})")
+
+
 class Task(NamedTuple):
     """Text that a helper model translates, and what becomes of it."""
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, hash_sources, write_mixture
+from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingConfig, SearchConfig
@@ -31,7 +31,7 @@ from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.deadline import Deadline, parse_duration
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
-from nmt_cli.training.synthetic.plan import HELPER_TIME, Direction, Plan, Task, count_repeats, make_plan
+from nmt_cli.training.synthetic.plan import HELPER_TIME, Direction, Interrupted, Plan, Task, count_repeats, make_plan
 from nmt_cli.training.synthetic.selection import (
     LEAST_CONFIDENT,
     HeldOutSentences,
@@ -39,7 +39,7 @@ from nmt_cli.training.synthetic.selection import (
     Selection,
     select_pairs,
 )
-from nmt_cli.training.synthetic.stages import Stages, append_translations, read_translations, require_room
+from nmt_cli.training.synthetic.stages import STAGES, Stages, append_translations, read_translations, require_room
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
@@ -53,25 +53,7 @@ SEARCHES = {
 }
 
 
-class Interrupted(Exception):
-    """The watcher asked to stop before the model itself was trained."""
-
-    def __init__(self, stage: str, number: int, stages: int) -> None:
-        super().__init__(stage)
-        self.stage = stage
-        self.number = number
-        self.stages = stages
-
-
-@dataclass(frozen=True)
-class SyntheticReport:
-    """What came of a training with synthetic pairs; `training` is that of the model itself."""
-
-    training: TrainReport
-    counts: dict[str, Any]  # what the card says of the synthetic pairs
-
-
-def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False) -> SyntheticReport:
+def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False) -> TrainReport:
     """Trains helper models, translates with them, and trains the model on real and synthetic pairs.
 
     Raises Interrupted if the watcher stops it before the last stage, and whatever `train` raises.
@@ -79,6 +61,7 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
     plan = make_plan(request.corpus, request.training)
     if request.role.processes > 1:
         raise OptionError("--synthetic cannot be used with several processes", hint="use --synthetic none")
+    refuse_lost_stages(request)
     run = SyntheticRun.open(request, plan)
     # 1. Train the helper models.
     for direction in plan.directions:
@@ -86,13 +69,13 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
     # 2. Translate, and select the pairs to learn.
     selections = [run.translate(task) for task in plan.tasks]
     # 3. Mix real and synthetic pairs.
-    corpus, counts = run.mix(selections)
+    corpus = run.mix(selections)
     # 4. Train the model.
     run.begin(f"{request.corpus.source_language} -> {request.corpus.target_language} model")
-    report = train(run.request_final(corpus, counts))
+    report = train(run.request_final(corpus))
     if not keep_stages and not request.watcher.should_stop():
         run.stages.remove()
-    return SyntheticReport(report, counts)
+    return report
 
 
 @dataclass
@@ -175,6 +158,7 @@ class SyntheticRun:
             HeldOutSentences.from_corpus(self.request.corpus),
             LengthRatio.from_corpus(self.request.corpus),
             self.find_least_confidence(task, translator),
+            "source" if task.direction == "reverse" else "target",
         )
         self.request.watcher.report_selection(selection.summary)
         return selection
@@ -211,13 +195,13 @@ class SyntheticRun:
         value = json.loads(path.read_text(encoding="utf-8"))
         return -math.inf if value is None else float(value)
 
-    def mix(self, selections: Sequence[Selection]) -> tuple[PreparedCorpus, dict[str, Any]]:
-        """Writes the mixture, and returns it with what the card says of the synthetic pairs."""
+    def mix(self, selections: Sequence[Selection]) -> PreparedCorpus:
+        """Writes the mixture and returns it."""
         pairs = list(dict.fromkeys(pair for selection in selections for pair in selection.pairs))
         real = self.request.corpus.manifest.counts.splits["train"]
         repeats = count_repeats(real, len(pairs))
         directory = self.stages.directory / MIXTURE
-        counts = {
+        counts: dict[str, Any] = {
             "mode": self.plan.mode,
             "search": self.request.training.synthetic_search,
             "real_pairs": real,
@@ -230,23 +214,30 @@ class SyntheticRun:
         }
         if not self.stages.is_done(MIXTURE):
             with self.stages.run(MIXTURE):
-                write_mixture(self.request.corpus, pairs, repeats, directory)
-        return MixedCorpus.load(directory), counts
+                write_mixture(self.request.corpus, pairs, counts, directory)
+        return MixedCorpus.load(directory)
 
-    def request_final(self, corpus: PreparedCorpus, counts: dict[str, Any]) -> TrainingRequest:
+    def request_final(self, corpus: PreparedCorpus) -> TrainingRequest:
         """Returns the request for the model itself, with the time that is left."""
         deadline = self.request.deadline
         if self.request.training.time is not None:
             seconds = parse_duration(self.request.training.time) - self.stages.total_seconds
             deadline = Deadline(max(seconds, 1.0))
-        sources = [pair.source for pair in corpus.read_pairs("train")]
         return replace(
             self.request,
             corpus=corpus,
             deadline=deadline,
             resume=self.request.resume and locate_state(self.request.directory).is_file(),
-            synthetic=counts,
-            training_keys=hash_sources(sources),
+        )
+
+
+def refuse_lost_stages(request: TrainingRequest) -> None:
+    """Raises OptionError if the last stage is to be resumed, but the synthetic pairs that it learned from are gone."""
+    lost = not (request.directory / STAGES).is_dir() and locate_state(request.directory).is_file()
+    if request.resume and lost:
+        raise OptionError(
+            f"{request.directory}/ was trained on synthetic pairs, which are not kept",
+            hint="start over with --force; --keep-stages keeps them for training that is to continue",
         )
 
 

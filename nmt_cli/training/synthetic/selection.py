@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.mixture import SyntheticPair
-from nmt_cli.corpus.pairs import Texts
+from nmt_cli.corpus.pairs import Side, Texts
 from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
 from nmt_cli.text.normalise import count_words, make_sentence_key
 from nmt_cli.translation.faults import find_fault
@@ -83,16 +83,18 @@ def select_pairs(
     held_out: HeldOutSentences,
     ratio: LengthRatio,
     least: float,
+    generated: Side,
 ) -> Selection:
     """Returns the pairs to learn. Both sides of each are held against the development and test sets.
 
-    `confidences` (N,) are mean log-probabilities per token, NaN where unknown; those under `least` are dropped.
+    One side of all pairs was `generated`. `confidences` (N,) are mean log-probabilities per token, NaN where unknown;
+    those under `least` are dropped.
     """
     is_held_out = held_out.find([pair.source for pair in pairs], 0) | held_out.find([pair.target for pair in pairs], 1)
     kept: dict[SyntheticPair, None] = {}
     dropped: Counter[str] = Counter()
     for pair, confidence, leaks in zip(pairs, confidences, is_held_out.tolist(), strict=True):
-        reason = "held out" if leaks else find_problem(pair, ratio)
+        reason = "held out" if leaks else find_problem(pair, ratio, generated)
         if not reason and confidence < least:
             reason = "of low confidence"
         if not reason and pair in kept:
@@ -104,11 +106,12 @@ def select_pairs(
     return Selection(list(kept), dropped)
 
 
-def find_problem(pair: SyntheticPair, ratio: LengthRatio) -> str:
+def find_problem(pair: SyntheticPair, ratio: LengthRatio, generated: Side) -> str:
     """Returns what is wrong with a pair, in words for a person; nothing if it may be learned."""
     if not pair.source or not pair.target:
         return "empty"
-    fault = find_fault(pair.target, pair.source, finished=True)
+    texts = (pair.target, pair.source) if generated == "source" else (pair.source, pair.target)
+    fault = find_fault(*texts, finished=True)
     if fault is not None:
         return {"loop": "repeated", "copied": "copied"}.get(fault, fault)
     return "off in length" if ratio.is_off(pair.source, pair.target) else ""

@@ -18,8 +18,8 @@ from typing import Any, Self
 
 from nmt_cli.errors import DamagedError, DataError, OutputError
 from nmt_cli.files import write_json
+from nmt_cli.runtime.model_directory import STAGES as STAGES
 
-STAGES = "stages"
 STATE = "state.json"
 ROOM_PER_SENTENCE = 400  # bytes of disk, for both texts, their ids and the copy in the mixture
 ROOM_PER_MODEL = 200 * 2**20  # bytes: weights, checkpoints and graphs of a helper model
@@ -89,7 +89,7 @@ def require_room(directory: Path, sentences: int, models: int) -> None:
     free = shutil.disk_usage(directory).free
     if free < needed:
         raise OutputError(
-            f"the stages of this training need some {needed / 2**20:,.0f} MB in {directory}/, which has {free / 2**20:,.0f}",
+            f"the stages of this training need {needed / 2**20:,.0f} MB in {directory}/, which has {free / 2**20:,.0f}",
             hint="free some space, or use less text",
         )
 
