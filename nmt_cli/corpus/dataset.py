@@ -208,6 +208,7 @@ class PreparedCorpus:
         from nmt_cli.text.profile_building import build_profile  # which few readers need
 
         return build_profile(self.read_pairs("train"), has_pictures=self.has_pictures)
+
     def list_monolingual(self) -> list[str]:
         """Returns the sides of which there is text without translations."""
         return list(self.manifest.monolingual)

@@ -22,6 +22,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.files import stage_directory
 from nmt_cli.text.masking import mask_pair
 from nmt_cli.text.normalise import hash_text, make_sentence_key
+from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer import Tokenizer
 
 ORIGINAL = "mixed_with"  # the entry of the options that holds the fingerprint of the corpus without synthetic pairs
@@ -65,6 +66,8 @@ def write_mixture(
         # 1. The subwords, as files that belong to this directory.
         for name, tokenizer in corpus.tokenizers.items():
             (staged / name).write_bytes(tokenizer.model)
+        # The profile says what real text looks like, so that of the corpus is kept.
+        (staged / PROFILE_NAME).write_text(corpus.profile, encoding="utf-8")
         # 2. The development and test sets as they are.
         for split in ("dev", "test"):
             write_split(staged, split, corpus, 1, ())

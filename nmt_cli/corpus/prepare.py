@@ -19,7 +19,7 @@ from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build, drop_near_held_out, refuse_empty, split_pairs
-from nmt_cli.corpus.steps.monolingual import audit, open_monolingual, read_monolingual
+from nmt_cli.corpus.steps.monolingual import drop_held_out, open_monolingual, read_monolingual
 from nmt_cli.corpus.steps.pictures import CAPTION_CHECKS, find_pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
@@ -79,7 +79,7 @@ def prepare(
         read_monolingual(side, texts, config, report_progress, processes=processes) for side, texts in more_text.items()
     ]
     for text in monolingual:
-        audit(text, pairs, division.splits)
+        drop_held_out(text, pairs, division.splits)
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
     corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, monolingual)
     try:

@@ -15,6 +15,7 @@ from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, SentencePair, S
 from nmt_cli.corpus.pairs import Side
 from nmt_cli.errors import OptionError
 from nmt_cli.sources.source import TextSource, measure_length_factor
+from nmt_cli.text.profile_building import build_profile
 from nmt_cli.text.tokenizer import Tokenizer
 
 
@@ -77,6 +78,10 @@ class ReversedCorpus(PreparedCorpus):
 
     def read_pairs(self, split: str) -> list[SentencePair]:
         return [SentencePair(pair.target, pair.source) for pair in super().read_pairs(split)]
+
+    @cached_property
+    def profile(self) -> str:
+        return build_profile(self.read_pairs("train"))
 
     def list_monolingual(self) -> list[str]:
         return ["target" if side == "source" else "source" for side in super().list_monolingual()]

@@ -83,7 +83,7 @@ def copy_side(pairs: Pairs, side: Side) -> Pairs:
     return pairs
 
 
-def audit(text: MonolingualSide, corpus: Pairs, splits: Splits) -> None:
+def drop_held_out(text: MonolingualSide, corpus: Pairs, splits: Splits) -> None:
     """Drops the texts that equal, or nearly equal, a held-out sentence of their side, or equal a training sentence.
 
     Held-out sentences are those of the development and test sets. Without this a synthetic pair would teach the network
@@ -92,15 +92,15 @@ def audit(text: MonolingualSide, corpus: Pairs, splits: Splits) -> None:
     keys = corpus.facts.source_keys if text.side == "source" else corpus.facts.target_keys
     own_keys = text.pairs.facts.source_keys
     held_out = np.concatenate([splits.dev, splits.test])
-    drop(text.pairs, np.isin(own_keys, keys[held_out]), HELD_OUT)
+    mark_dropped(text.pairs, np.isin(own_keys, keys[held_out]), HELD_OUT)
     rows = np.flatnonzero(text.pairs.is_kept)
     is_near = np.zeros(len(text.pairs), dtype=np.bool_)
     is_near[rows] = find_near_held_out(text.pairs.source, rows, corpus.get_texts(text.side), held_out)
-    drop(text.pairs, is_near, NEAR_HELD_OUT)
-    drop(text.pairs, np.isin(own_keys, keys[splits.train]), IN_CORPUS)
+    mark_dropped(text.pairs, is_near, NEAR_HELD_OUT)
+    mark_dropped(text.pairs, np.isin(own_keys, keys[splits.train]), IN_CORPUS)
 
 
-def drop(pairs: Pairs, rows: BoolArray, reason: str) -> None:
+def mark_dropped(pairs: Pairs, rows: BoolArray, reason: str) -> None:
     pairs.reasons[rows & pairs.is_kept] = FIRST_AUDIT + AUDITS.index(reason)
 
 
