@@ -119,7 +119,8 @@ class Evaluation:
         dispensable = self.inputs.references and not self.inputs.data_named
         if dispensable and not (self.inputs.data / MANIFEST).is_file():
             return None
-        return PreparedCorpus.load(self.inputs.data)
+        corpus = PreparedCorpus.load(self.inputs.data)
+        return corpus if self.inputs.hypothesis is not None else orient_corpus(corpus, self.inputs.model)
 
     def load_text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
         lines = self.inputs.hypothesis or self.inputs.source
@@ -234,6 +235,16 @@ class Evaluation:
         )
         progress = count_stage(self.progress, "translating training sentences", len(chosen))
         return report.translate_text((), text, translator, self.search, progress).material
+
+
+def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
+    """Returns the corpus in the direction in which the model translates it."""
+    from nmt_cli.corpus.reversed import reverse_corpus
+
+    if corpus.has_pictures or not (model / CARD).is_file():
+        return corpus
+    other = reverse_corpus(corpus)
+    return other if read_card(model).dataset_fingerprint == other.fingerprint else corpus
 
 
 def list_earlier_data(card: ModelCard) -> list[str]:

@@ -35,7 +35,7 @@ from nmt_cli.training.synthetic.plan import HELPER_TIME, Direction, Interrupted,
 from nmt_cli.training.synthetic.selection import (
     LEAST_CONFIDENT,
     HeldOutSentences,
-    LengthRatio,
+    WordRatio,
     Selection,
     select_pairs,
 )
@@ -156,7 +156,7 @@ class SyntheticRun:
             pairs,
             [confidence for confidence, _ in translated],
             HeldOutSentences.from_corpus(self.request.corpus),
-            LengthRatio.from_corpus(self.request.corpus),
+            WordRatio.from_corpus(self.request.corpus),
             self.find_least_confidence(task, translator),
             "source" if task.direction == "reverse" else "target",
         )

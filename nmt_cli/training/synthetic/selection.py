@@ -22,14 +22,14 @@ LEAST_CONFIDENT = 0.01  # share of the development set that is less likely than 
 
 
 @dataclass(frozen=True)
-class LengthRatio:
+class WordRatio:
     """How the lengths of real pairs go together: mean and spread of the logarithm of target by source words."""
 
     mean: float
     spread: float
 
     @classmethod
-    def from_corpus(cls, corpus: PreparedCorpus) -> LengthRatio:
+    def from_corpus(cls, corpus: PreparedCorpus) -> WordRatio:
         words = np.array([[count_words(pair.source), count_words(pair.target)] for pair in corpus.read_pairs("train")])
         ratios = np.log(words[:, 1] / words[:, 0])
         return cls(float(ratios.mean()), max(float(ratios.std()), 0.1))
@@ -81,7 +81,7 @@ def select_pairs(
     pairs: Sequence[SyntheticPair],
     confidences: Sequence[float],
     held_out: HeldOutSentences,
-    ratio: LengthRatio,
+    ratio: WordRatio,
     least: float,
     generated: Side,
 ) -> Selection:
@@ -106,7 +106,7 @@ def select_pairs(
     return Selection(list(kept), dropped)
 
 
-def find_problem(pair: SyntheticPair, ratio: LengthRatio, generated: Side) -> str:
+def find_problem(pair: SyntheticPair, ratio: WordRatio, generated: Side) -> str:
     """Returns what is wrong with a pair, in words for a person; nothing if it may be learned."""
     if not pair.source or not pair.target:
         return "empty"

@@ -40,7 +40,9 @@ def test_training_is_told_which_options_of_the_network_were_asked_for(
     def run(request: TrainingRequest) -> None:
         raise OptionError(" ".join(sorted(request.explicit_options)))
 
-    corpus = SimpleNamespace(source_language="de", target_language="en", manifest=SimpleNamespace(truncation=None))
+    corpus = SimpleNamespace(
+        source_language="de", target_language="en", list_monolingual=list, manifest=SimpleNamespace(truncation=None)
+    )
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
     result = CliRunner().invoke(app, ["train", "--units", "512", "--no-tied", "--model", str(tmp_path / "model")])

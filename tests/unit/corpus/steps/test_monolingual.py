@@ -1,0 +1,108 @@
+"""Text without translations: what is kept of it, and that nothing of it is in the development or test set."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.formats.inputs import parse_input
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.text.normalise import make_sentence_key
+from support.corpora import toy_pairs, write_tsv
+
+
+def prepare_with(directory: Path, text: Path, **options: object) -> PreparedCorpus:
+    corpus = write_tsv(directory / "en-de.tsv", toy_pairs(400))
+    prepare(corpus, directory / "prepared", PrepareConfig(monolingual_target=(str(text),), **options))  # type: ignore[arg-type]
+    return PreparedCorpus.load(directory / "prepared")
+
+
+def test_new_sentences_are_kept_once_and_counts_add_up(tmp_path: Path) -> None:
+    new = [f"Die Kuh {number} geht heim." for number in ("eins", "zwei", "drei")]
+    text = tmp_path / "text.de"
+    text.write_text("\n".join([*new, "", new[0], new[1].upper()]) + "\n", encoding="utf-8")
+    prepared = prepare_with(tmp_path, text)
+    assert prepared.read_monolingual("target") == new
+    assert prepared.read_monolingual("source") == []
+    counts = prepared.manifest.monolingual["target"]
+    assert (counts.read, counts.kept, counts.dropped) == (6, 3, {"empty": 1, "duplicate": 1, "duplicate-form": 1})
+    prepared.verify()
+
+
+def test_no_sentence_of_dev_or_test_is_kept_in_any_shape(tmp_path: Path) -> None:
+    text = tmp_path / "text.de"
+    pairs = toy_pairs(400)
+    shapes = [shape for _, target in pairs for shape in (target, target.upper(), target[:-1] + "!", f"{target} ")]
+    text.write_text("\n".join([*shapes, "Ganz neu ist dieser Satz."]) + "\n", encoding="utf-8")
+    prepared = prepare_with(tmp_path, text)
+    dropped = prepared.manifest.monolingual["target"].dropped
+    assert {"held-out", "near-held-out", "in-corpus"} <= dropped.keys()
+    train = {pair.target for pair in prepared.read_pairs("train")}
+    new = [text for text in prepared.read_monolingual("target") if f"{text[:-1]}." not in train]
+    assert new == ["Ganz neu ist dieser Satz."]  # the others have a mark that no training sentence has
+    held_out = {make_sentence_key(pair.target) for split in ("dev", "test") for pair in prepared.read_pairs(split)}
+    assert held_out.isdisjoint(map(make_sentence_key, prepared.read_monolingual("target")))
+
+
+def test_near_duplicates_of_held_out_sentences_are_dropped(tmp_path: Path) -> None:
+    first = prepare_with(tmp_path, write_lines(tmp_path / "new.de", ["Ganz neu ist dieser Satz."]))
+    near = [f"{pair.target[:-1]} ." for pair in first.read_pairs("test")[:5]]
+    again = tmp_path / "again"
+    again.mkdir()
+    prepared = prepare_with(again, write_lines(again / "near.de", [*near, "Ganz neu ist dieser Satz."]))
+    assert prepared.read_monolingual("target") == ["Ganz neu ist dieser Satz."]
+    assert prepared.manifest.monolingual["target"].dropped == {"near-held-out": 5}
+
+
+def test_a_packed_file_of_pairs_gives_the_sentences_of_the_side(tmp_path: Path) -> None:
+    text = tmp_path / "more.tsv.gz"
+    text.write_bytes(gzip.compress(b"A cow goes home.\tEine Kuh geht heim.\n"))
+    assert prepare_with(tmp_path, text).read_monolingual("target") == ["Eine Kuh geht heim."]
+
+
+def test_text_of_which_nothing_is_left_is_an_error_with_the_counts(tmp_path: Path) -> None:
+    text = write_lines(tmp_path / "old.de", [target for _, target in toy_pairs(400)])
+    with pytest.raises(DataError, match=r"no text of old\.de can be used: .* held-out"):
+        prepare_with(tmp_path, text)
+    with pytest.raises(NotFoundError):
+        prepare_with(tmp_path, tmp_path / "missing.de")
+
+
+def test_an_input_for_training_only_gives_no_held_out_pair_and_leaks_none(tmp_path: Path) -> None:
+    pairs = toy_pairs(400)
+    write_tsv(tmp_path / "a.tsv", pairs[:200])
+    write_tsv(
+        tmp_path / "b.tsv", [*pairs[150:400], *[(source.upper(), "Neu " + target) for source, target in pairs[:50]]]
+    )
+    inputs = [parse_input(str(tmp_path / "a.tsv")), parse_input(f"{tmp_path / 'b.tsv'}=2=train")]
+    assert (inputs[1].training_only, inputs[1].weight) == (True, 2.0)
+    prepare(inputs, tmp_path / "prepared", PrepareConfig(dev="20", test="20"))
+    prepared = PreparedCorpus.load(tmp_path / "prepared")
+    held_out = [pair for split in ("dev", "test") for pair in prepared.read_pairs(split)]
+    assert {pair.source for pair in held_out} <= {source for source, _ in pairs[:200]}
+    for side in (0, 1):
+        keys = {make_sentence_key(pair[side]) for pair in held_out}
+        assert keys.isdisjoint(make_sentence_key(pair[side]) for pair in prepared.read_pairs("train"))
+    counts = prepared.manifest.counts
+    assert counts.read == counts.kept + sum(counts.dropped.values())
+    assert sum(counts.splits.values()) == counts.kept + counts.repeated
+
+
+def test_reverse_swaps_the_sides_and_keeps_the_splits(tmp_path: Path) -> None:
+    corpus = write_tsv(tmp_path / "en-de.tsv", toy_pairs(400))
+    prepare(corpus, tmp_path / "there", PrepareConfig())
+    prepare(corpus, tmp_path / "back", PrepareConfig(reverse=True))
+    there, back = PreparedCorpus.load(tmp_path / "there"), PreparedCorpus.load(tmp_path / "back")
+    assert (back.source_language, back.target_language) == ("de", "en")
+    for split in ("train", "dev", "test"):
+        assert [pair[::-1] for pair in back.read_pairs(split)] == there.read_pairs(split)
+
+
+def write_lines(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path

@@ -1,0 +1,98 @@
+"""Training with synthetic pairs, on a toy language, from the first stage to the model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.model_directory import STAGES, TRAINED_SOURCES, ModelDirectory
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.synthetic.plan import Interrupted, count_repeats, make_plan
+from nmt_cli.training.synthetic.run import train_with_synthetic
+from nmt_cli.training.watcher import Watcher
+from support.corpora import toy_pairs, write_tsv
+
+NETWORK = ModelConfig.from_options(embedding=16, units=16, attention_units=8)
+CONFIG = TrainConfig(epochs=1, batch=64, mixed_precision=False)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    directory: Path = tmp_path_factory.mktemp("corpus")
+    pairs = toy_pairs(700)
+    text = directory / "text.de"
+    text.write_text("".join(f"{target}\n" for _, target in pairs[400:]), encoding="utf-8")
+    config = PrepareConfig(monolingual_target=(str(text),), vocab_size=200, dev="20", test="20")
+    prepare(write_tsv(directory / "en-de.tsv", pairs[:400]), directory / "prepared", config)
+    return PreparedCorpus.load(directory / "prepared")
+
+
+@dataclass
+class Recorder(Watcher):
+    """Remembers the stages, and wants to stop once the stage with the number `last` has begun."""
+
+    last: int = 99
+    stages: list[str] = field(default_factory=list)
+
+    def report_stage(self, name: str, number: int, stages: int) -> None:
+        self.stages.append(f"{number}/{stages} {name}")
+
+    def should_stop(self) -> bool:
+        return len(self.stages) >= self.last
+
+
+def test_the_plan_follows_from_the_mode_and_from_what_the_corpus_has(corpus: PreparedCorpus) -> None:
+    assert make_plan(corpus, TrainConfig(synthetic="none")).tasks == ()
+    assert [task.name for task in make_plan(corpus, TrainConfig()).tasks] == ["back-translation"]
+    diversify = make_plan(corpus, TrainConfig(synthetic="diversify"))
+    assert diversify.directions == ("reverse", "forward")
+    with pytest.raises(OptionError, match="needs target text without translations"):
+        make_plan(replace(corpus, manifest=replace(corpus.manifest, monolingual={})), TrainConfig(synthetic="back"))
+
+
+def test_real_pairs_are_repeated_by_the_number_of_synthetic_ones() -> None:
+    assert count_repeats(20_000, 100_000) == 3
+    assert count_repeats(100_000, 1_000) == 1
+    assert count_repeats(100, 1_000_000) == 10
+
+
+def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    directory = tmp_path / "model"
+    directory.mkdir()
+    request = TrainingRequest(corpus, directory, NETWORK, CONFIG)
+    # 1. Stop in the first stage: nothing of it counts as done.
+    with pytest.raises(Interrupted, match=r"interrupted in stage 1 of 3 \(de -> en helper model\)"):
+        train_with_synthetic(replace(request, watcher=Recorder(last=1)))
+    assert json.loads((directory / STAGES / "state.json").read_text(encoding="utf-8"))["seconds"] == {}
+    # 2. Another run is refused.
+    with pytest.raises(DataError, match="belong to other data or other settings"):
+        train_with_synthetic(replace(request, training=replace(CONFIG, seed=2), resume=True))
+    # 3. Stop in the second stage, then finish.
+    with pytest.raises(Interrupted, match="stage 3 of 3"):
+        train_with_synthetic(replace(request, resume=True, watcher=Recorder(last=2)))
+    watcher = Recorder()
+    report = train_with_synthetic(replace(request, resume=True, watcher=watcher))
+    assert len(watcher.stages) == 3
+    assert len(report.records) == 1
+    assert not (directory / STAGES).exists()
+    # 4. The card and the keys of the sources tell what was learned.
+    card = ModelDirectory.load(directory).card
+    assert card.dataset_fingerprint == corpus.fingerprint
+    assert card.synthetic["tasks"]["back-translation"]["pairs"] == card.synthetic["pairs"]
+    keys = np.load(directory / TRAINED_SOURCES)
+    assert len(keys) <= 360 + card.synthetic["pairs"]
+    # 5. What is gone cannot be continued.
+    with pytest.raises(OptionError, match="which are not kept"):
+        train_with_synthetic(replace(request, training=replace(CONFIG, epochs=2), resume=True))

@@ -1,0 +1,80 @@
+"""Which synthetic pairs are learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.mixture import SyntheticPair
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.text.normalise import make_sentence_key
+from nmt_cli.training.synthetic.selection import HeldOutSentences, WordRatio, Selection, select_pairs
+from support.corpora import toy_pairs, write_tsv
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
+    directory: Path = tmp_path_factory.mktemp("corpus")
+    prepare(write_tsv(directory / "en-de.tsv", toy_pairs(400)), directory / "prepared", PrepareConfig())
+    return PreparedCorpus.load(directory / "prepared")
+
+
+def select(corpus: PreparedCorpus, pairs: list[SyntheticPair], confidence: float = 0.0) -> Selection:
+    held_out, ratio = HeldOutSentences.from_corpus(corpus), WordRatio.from_corpus(corpus)
+    return select_pairs(pairs, [confidence] * len(pairs), held_out, ratio, -1.0, "source")
+
+
+def back(source: str, target: str) -> SyntheticPair:
+    return SyntheticPair(source, target, is_tagged=True)
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        (back("The cow sees the calf at noon.", "Die Kuh sieht das Kalb am Mittag."), ""),
+        (back("", "Die Kuh sieht das Kalb."), "empty"),
+        (back("The cow the cow the cow the cow the cow.", "Die Kuh sieht das Kalb."), "repeated"),
+        (back("Die kuh sieht das kalb nun auch.", "Die kuh sieht das kalb nun auch."), "copied"),
+        (back("Cow.", "Die Kuh sieht am Mittag das Kalb auf der Weide."), "off in length"),
+    ],
+)
+def test_each_fault_is_dropped_and_counted(corpus: PreparedCorpus, pair: SyntheticPair, reason: str) -> None:
+    selection = select(corpus, [pair])
+    assert selection.pairs == ([] if reason else [pair])
+    assert dict(selection.dropped) == ({reason: 1} if reason else {})
+
+
+def test_a_pair_that_is_less_likely_than_nearly_all_others_is_dropped(corpus: PreparedCorpus) -> None:
+    pair = back("The cow sees the calf at noon.", "Die Kuh sieht das Kalb am Mittag.")
+    assert dict(select(corpus, [pair], confidence=-1.5).dropped) == {"of low confidence": 1}
+    assert select(corpus, [pair], confidence=float("nan")).pairs == [pair]  # unknown is not low
+
+
+def test_equal_pairs_are_learned_once(corpus: PreparedCorpus) -> None:
+    pair = back("The cow sees the calf at noon.", "Die Kuh sieht das Kalb am Mittag.")
+    selection = select(corpus, [pair, pair])
+    assert (selection.pairs, dict(selection.dropped)) == ([pair], {"duplicate": 1})
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@given(st.data())
+def test_no_held_out_sentence_is_on_either_side_of_a_synthetic_pair(
+    corpus: PreparedCorpus, data: st.DataObject
+) -> None:
+    held_out = [pair for split in ("dev", "test") for pair in corpus.read_pairs(split)]
+    shapes = st.sampled_from([str, str.upper, str.lower, lambda text: f"{text} ", lambda text: text.replace(".", " .")])
+    new = st.sampled_from(toy_pairs(800)[400:])
+    leak = st.builds(lambda pair, shape: (shape(pair.source), shape(pair.target)), st.sampled_from(held_out), shapes)
+    rows = data.draw(st.lists(st.tuples(leak, new, st.integers(0, 2)), min_size=1, max_size=20))
+    pairs = [
+        (back(leaking[0], fresh[1]), back(fresh[0], leaking[1]), back(*fresh))[kind] for leaking, fresh, kind in rows
+    ]
+    kept = select(corpus, pairs).pairs
+    for side in (0, 1):
+        keys = {make_sentence_key(pair[side]) for pair in held_out}
+        assert keys.isdisjoint(make_sentence_key(pair[side]) for pair in kept)
