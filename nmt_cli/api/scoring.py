@@ -240,6 +240,7 @@ class Evaluation:
 def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
     """Returns the corpus in the direction in which the model translates it."""
     from nmt_cli.corpus.reversed import reverse_corpus
+    from nmt_cli.runtime.model_directory import read_card
 
     if corpus.has_pictures or not (model / CARD).is_file():
         return corpus

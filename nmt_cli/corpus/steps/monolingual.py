@@ -14,7 +14,6 @@ import numpy as np
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats import COMPRESSION_SUFFIXES, SUFFIXES
 from nmt_cli.corpus.formats.inputs import CorpusFile
 from nmt_cli.corpus.manifest import MonolingualText
 from nmt_cli.corpus.pairs import BoolArray, Pairs, Side, Texts
@@ -23,6 +22,7 @@ from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pai
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import DataError
+from nmt_cli.formats import find_by_name
 
 # The checks that say something about a single text; those of pairs compare the two sides.
 MONOLINGUAL_CHECKS = frozenset(
@@ -58,11 +58,8 @@ def open_monolingual(side: Side, names: Sequence[str], config: PrepareConfig) ->
 
 def choose_reader(path: Path) -> CorpusFile:
     """Returns a file of pairs as such, and a file of plain text as both sides of its pairs."""
-    name = path.name.lower()
-    for packed in COMPRESSION_SUFFIXES:
-        name = name.removesuffix(packed)
-    suffix = name.rpartition(".")[2]
-    return CorpusFile(path) if suffix in SUFFIXES and suffix != "txt" else CorpusFile(path, path)
+    format = find_by_name(path)
+    return CorpusFile(path) if format is not None and "pairs" in format.uses else CorpusFile(path, path)
 
 
 def read_monolingual(

@@ -35,8 +35,8 @@ from nmt_cli.training.synthetic.plan import HELPER_TIME, Direction, Interrupted,
 from nmt_cli.training.synthetic.selection import (
     LEAST_CONFIDENT,
     HeldOutSentences,
-    WordRatio,
     Selection,
+    WordRatio,
     select_pairs,
 )
 from nmt_cli.training.synthetic.stages import STAGES, Stages, append_translations, read_translations, require_room

@@ -32,7 +32,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     pairs = toy_pairs(700)
     text = directory / "text.de"
     text.write_text("".join(f"{target}\n" for _, target in pairs[400:]), encoding="utf-8")
-    config = PrepareConfig(monolingual_target=(str(text),), vocab_size=200, dev="20", test="20")
+    config = PrepareConfig(monolingual_target=(str(text),), dev="20", test="20")
     prepare(write_tsv(directory / "en-de.tsv", pairs[:400]), directory / "prepared", config)
     return PreparedCorpus.load(directory / "prepared")
 

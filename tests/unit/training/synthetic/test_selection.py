@@ -13,7 +13,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.mixture import SyntheticPair
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.text.normalise import make_sentence_key
-from nmt_cli.training.synthetic.selection import HeldOutSentences, WordRatio, Selection, select_pairs
+from nmt_cli.training.synthetic.selection import HeldOutSentences, Selection, WordRatio, select_pairs
 from support.corpora import toy_pairs, write_tsv
 
 
