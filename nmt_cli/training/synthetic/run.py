@@ -123,16 +123,14 @@ class SyntheticRun:
             config = replace(config, time=f"{max(1, round(parse_duration(config.time) * share))}s")
         with self.stages.run(direction) as directory:
             resume = locate_state(directory).is_file()
-            train(
-                replace(
-                    self.request,
-                    corpus=corpus,
-                    directory=directory,
-                    training=config,
-                    resume=resume,
-                    deadline=None,
-                )
+            request = replace(
+                self.request, corpus=corpus, directory=directory, training=config, resume=resume, deadline=None
             )
+            try:
+                train(request)
+            except KeyboardInterrupt:  # there was nothing to keep yet
+                if not self.request.watcher.should_stop():
+                    raise
             if self.request.watcher.should_stop():
                 raise Interrupted(name, self.number, self.plan.stages)
 
