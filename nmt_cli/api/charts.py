@@ -39,24 +39,26 @@ def check_pictures(outputs: Sequence[Path]) -> None:
             check_suffix(output)
 
 
-def draw_history(model: Path, outputs: Sequence[Path], drawing: Drawing) -> None:
+def draw_histories(models: Sequence[Path], outputs: Sequence[Path], drawing: Drawing) -> None:
+    """Draws the learning curves of one model, or of several in one picture."""
     from nmt_cli.visuals.curves import draw_curves, format_curves, read_history
 
     check_pictures(outputs)
-    history = read_history(model)
-    show_chart(outputs, lambda: format_curves(history), lambda path: draw_curves(history, path), drawing)
+    histories = {str(model): read_history(model) for model in models}
+    show_chart(outputs, lambda: format_curves(histories), lambda path: draw_curves(histories, path), drawing)
 
 
-def draw_corpus(data: Path, outputs: Sequence[Path], drawing: Drawing) -> None:
+def draw_corpora(directories: Sequence[Path], outputs: Sequence[Path], drawing: Drawing) -> None:
+    """Draws the lengths and frequencies of one prepared corpus, or of several in one picture."""
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.statistics import measure_corpus
-    from nmt_cli.visuals.statistics import draw_statistics, format_statistics
+    from nmt_cli.visuals.statistics import draw_statistics, format_several
 
     check_pictures(outputs)
-    corpus = PreparedCorpus.load(data)
+    corpora = {str(directory): PreparedCorpus.load(directory) for directory in directories}
     drawing.progress("counting", 0, 0)
-    counts = measure_corpus(corpus)
-    show_chart(outputs, lambda: format_statistics(counts), lambda path: draw_statistics(counts, path), drawing)
+    counts = {name: measure_corpus(corpus) for name, corpus in corpora.items()}
+    show_chart(outputs, lambda: format_several(counts), lambda path: draw_statistics(counts, path), drawing)
 
 
 def draw_search(

@@ -79,6 +79,18 @@ class EvaluationInputs:
             return {**source, "reference": references, "model": str(self.model)}
         return {"split": self.split, "data": str(self.data), "model": str(self.model)}
 
+    @property
+    def task_values(self) -> dict[str, Any]:
+        """The sentences by their options, without the systems, for `--json`."""
+        return {name: value for name, value in self.option_values.items() if name not in ("model", "hypothesis")}
+
+    @property
+    def sentence_noun(self) -> str:
+        """What the sentences are called in print."""
+        if not self.references:
+            return f"{self.split} sentences"
+        return f"sentences of {self.source or self.references[0]}"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -108,6 +120,7 @@ class Evaluation:
         else:
             self.progress("scoring", 0, 0)
             evaluation = report.score_material(self.names, self.read_material(text), self.config)
+            evaluation = dataclasses.replace(evaluation, system=str(self.inputs.hypothesis))
         if self.inputs.rival:
             evaluation = self.compare(evaluation, text, rival)
         return self.add_warnings(evaluation, corpus, translator)
@@ -132,7 +145,8 @@ class Evaluation:
 
     def translate(self, text: texts.ParallelText, translator: Translator) -> report.Report:
         progress = count_stage(self.progress, "translating", len(text.lines))
-        return report.score_translations(self.names, text, translator, self.search, progress, self.config)
+        made = report.score_translations(self.names, text, translator, self.search, progress, self.config)
+        return dataclasses.replace(made, system=str(self.inputs.model))
 
     def read_material(self, text: texts.ParallelText) -> Material:
         if self.inputs.source is None:

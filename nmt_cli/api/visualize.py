@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -23,8 +23,8 @@ class DrawingRequest:
     subject: Subject
     sentences: tuple[str, ...]
     outputs: tuple[Path, ...]  # none, or `drawing.TERMINAL`: as text
-    model: Path
-    data: Path
+    models: tuple[Path, ...]  # one; several for their curves
+    corpora: tuple[Path, ...]  # one; several for their charts
     search: SearchConfig
     targets: tuple[str, ...] = ()  # the translations whose attention is drawn; none: the model translates
     pairs: Path | None = None
@@ -32,6 +32,24 @@ class DrawingRequest:
     subwords: bool = False
     transpose: bool = False
     nearest: int = 5  # pairs per sentence
+
+    @property
+    def model(self) -> Path:
+        """The only model. Raises OptionError for several."""
+        return require_one("--model", self.models)
+
+    @property
+    def data(self) -> Path:
+        """The only corpus. Raises OptionError for several."""
+        return require_one("--data", self.corpora)
+
+
+def require_one(option: str, paths: Sequence[Path]) -> Path:
+    """Returns the only path. Raises OptionError for several, where only one can be shown."""
+    if len(paths) > 1:
+        hint = "give one of them; --curves draws several models, --corpus several corpora"
+        raise OptionError(f"{option} is given {len(paths)} times", hint=hint)
+    return paths[0]
 
 
 def visualize(
@@ -47,16 +65,16 @@ def visualize(
     curves: bool = False,
     corpus: bool = False,
     nearest: int = 0,
-    data: PathLike = "prepared",
-    model: PathLike = "model",
+    data: PathLike | Iterable[PathLike] = "prepared",
+    model: PathLike | Iterable[PathLike] = "model",
     progress: StageReporter | None = None,
     **options: Any,
 ) -> Drawing:
     """Draws the attention of translations: to files that end in .png, .svg or .html, or as `text` for a terminal.
 
     Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one) or `nearest` (so
-    many of the nearest training pairs). `options` are those of `nmt visualize`, such as `beam_size=1`. Raises
-    NotFoundError, DataError or OptionError.
+    many of the nearest training pairs). `curves` takes several models, `corpus` several of `data`. `options` are those
+    of `nmt visualize`, such as `beam_size=1`. Raises NotFoundError, DataError or OptionError.
     """
     from nmt_cli.runtime.installed_models import find_model
 
@@ -65,8 +83,8 @@ def visualize(
         choose_subject(beam=beam, curves=curves, corpus=corpus, nearest=nearest > 0),
         tuple(list_texts(sentences)),
         tuple(list_paths(output)),
-        find_model(Path(model)),
-        Path(data),
+        tuple(map(find_model, list_paths(model))),
+        tuple(list_paths(data)),
         SearchConfig.from_options(**select_options(options, SearchConfig)),
         tuple(list_texts(target)),
         find_path(pairs),
@@ -89,14 +107,14 @@ def choose_subject(**asked: bool) -> Subject:
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
     """Draws what the request names; returns what was drawn."""
     from nmt_cli.api.attention_view import AttentionRequest, draw_attention
-    from nmt_cli.api.charts import draw_corpus, draw_history, draw_search, list_nearest
+    from nmt_cli.api.charts import draw_corpora, draw_histories, draw_search, list_nearest
 
     drawing = Drawing(progress)
     outputs, sentences = request.outputs, request.sentences
     if request.subject == "curves":
-        draw_history(request.model, outputs, drawing)
+        draw_histories(request.models, outputs, drawing)
     elif request.subject == "corpus":
-        draw_corpus(request.data, outputs, drawing)
+        draw_corpora(request.corpora, outputs, drawing)
     elif request.subject == "beam":
         draw_search(sentences, outputs, request.model, request.search, drawing)
     elif request.subject == "nearest":

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from nmt_cli.api.compare_systems import score_systems
 from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.cli.completion import complete_metrics
-from nmt_cli.cli.options import DataOption, ExplicitOptions, Quiet, TrainedModelOption, option_fields, with_settings
-from nmt_cli.cli.render import Screen, print_lines, show_evaluation_context, show_stage_progress
+from nmt_cli.cli.options import (
+    DEFAULT_MODEL,
+    DataOption,
+    ExplicitOptions,
+    ModelsOption,
+    Quiet,
+    option_fields,
+    resolve_model,
+    with_settings,
+)
+from nmt_cli.cli.render import Screen, find_width, print_lines, show_evaluation_context, show_stage_progress
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation import report
+from nmt_cli.evaluation import comparison, report
+from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.registry import ALL, NAMES, resolve_available_names, resolve_names
+from nmt_cli.evaluation.metrics.registry import ALL, NAMES, Available, resolve_available_names, resolve_names
 from nmt_cli.files import stage_file
 from nmt_cli.search.config import SearchConfig
 
@@ -51,6 +65,7 @@ ExplainOption = Annotated[
     ),
 ]
 EXPLAINED = ["bleu4", "rougeL"]
+BOLD = "\033[1m", "\033[22m"
 
 
 def make_file_option(flag: str, help: str, panel: str = "Files") -> Any:
@@ -67,18 +82,18 @@ def evaluate(
     ] = None,
     reference: ReferenceOption = None,
     hypothesis: Annotated[
-        Path | None, make_file_option("--hypothesis", "Translations to score; needs no model.")
+        list[Path] | None, make_file_option("--hypothesis", "Translations to score; several are compared.")
     ] = None,
     against: Annotated[
-        Path | None,
-        make_file_option("--against", "Other translations, or another model, to compare with (paired tests)."),
+        list[Path] | None,
+        make_file_option("--against", "Translations or a model to compare with; may be repeated."),
     ] = None,
     split: Annotated[
         Literal["dev", "test"],
         typer.Option(help="Split of --data to score; use dev to choose search options.", rich_help_panel="Files"),
     ] = "test",
     data: DataOption = Path("prepared"),
-    model: TrainedModelOption = Path("model"),
+    model: ModelsOption = None,
     scores: ScoreConfig,
     search: SearchConfig,
     profile: Annotated[
@@ -109,27 +124,85 @@ def evaluate(
         if as_json:
             raise OptionError("--json cannot be combined with --explain", hint="leave it out")
         return print_derivation(metric, explain, scores)
-    if hypothesis is not None and not (against is not None and against.is_dir()):
+    rivals, mains = tuple(against or ()), tuple(hypothesis or model or [resolve_model(DEFAULT_MODEL)])
+    if hypothesis and not any(path.is_dir() for path in rivals):
         why, hint = "cannot be combined with --hypothesis, which is translated already", "leave it out"
         explicit.refuse(["model", *(field.name for field in option_fields(SearchConfig))], why, hint=hint)
-    check_report(write_to)
+    check_outputs(write_to, sentences)
+    inputs = EvaluationInputs(
+        data,
+        DEFAULT_MODEL if hypothesis else mains[0],
+        source,
+        tuple(reference or ()),
+        mains[0] if hypothesis else None,
+        rivals[0] if rivals else None,
+        split,
+        data_named="data" in explicit.typed,
+    )
+    output = EvaluationOutput(screen, write_to, sentences, as_json, profile)
+    is_single = len(mains) == 1 and len(rivals) <= 1
+    available = inputs.available if is_single else find_available(inputs, rivals)
+    names = resolve_available_names(metric or [ALL], scores, available)
+    with show_stage_progress(screen) as progress:
+        evaluation = Evaluation(names, inputs, search, scores, profile or write_to is not None, progress)
+        if is_single:
+            result: Outcome | SystemComparison = evaluation.run()
+        else:
+            result = score_systems(evaluation, (*mains, *rivals), () if hypothesis else mains)
+    if isinstance(result, Outcome):
+        write_outcome(result, inputs, output)
+    else:
+        write_systems(result, inputs, output)
+
+
+def find_available(inputs: EvaluationInputs, rivals: Sequence[Path]) -> Available:
+    """Returns what a metric can use of every system."""
+    are_models = inputs.hypothesis is None and all(path.is_dir() for path in rivals)
+    return Available(model=are_models, sources=inputs.available.sources)
+
+
+class EvaluationOutput(NamedTuple):
+    """What is written beside the scores, and how these are printed."""
+
+    screen: Screen
+    report: Path | None
+    sentences: Path | None
+    as_json: bool
+    profile: bool
+
+
+def write_outcome(outcome: Outcome, inputs: EvaluationInputs, output: EvaluationOutput) -> None:
+    """Prints and writes the scores of one system, perhaps beside those of another."""
+    print_scores(outcome, inputs, json_wanted=output.as_json, profile=output.profile)
+    show_evaluation_context(output.screen, outcome.report, what=outcome.what, unseen=outcome.unseen)
+    if output.sentences is not None:
+        write_rows(report.make_sentence_rows(outcome.report), output.sentences)
+        output.screen.say(f"{output.sentences}: all sentences with their scores")
+    if output.report is not None:
+        write_page(outcome, inputs, output.report)
+        output.screen.say(f"{output.report}: report")
+
+
+def write_systems(compared: SystemComparison, inputs: EvaluationInputs, output: EvaluationOutput) -> None:
+    """Prints and writes the scores of several systems side by side."""
+    print_comparison(compared, inputs, json_wanted=output.as_json, profile=output.profile)
+    first = dataclasses.replace(compared.reports[0], warnings=compared.warnings)
+    show_evaluation_context(output.screen, first, what=inputs.sentence_noun, unseen=False)
+    if output.sentences is not None:
+        write_rows(comparison.make_sentence_table(compared), output.sentences)
+        output.screen.say(f"{output.sentences}: all sentences with the scores of every system")
+    if output.report is not None:
+        from nmt_cli.visuals.comparison_page import write_comparison  # matplotlib takes half a second
+
+        write_comparison(compared, output.report, test_set=inputs.sentence_noun, inputs=inputs.task_values)
+        output.screen.say(f"{output.report}: report")
+
+
+def check_outputs(page: Path | None, sentences: Path | None) -> None:
+    """Raises OptionError for files that cannot be written, before the work instead of after it."""
+    check_report(page)
     if sentences is not None and sentences.is_dir():
         raise OptionError(f"{sentences} is a directory; --sentences needs a file name")
-    is_named = "data" in explicit.typed
-    inputs = EvaluationInputs(
-        data, model, source, tuple(reference or ()), hypothesis, against, split, data_named=is_named
-    )
-    names = resolve_available_names(metric or [ALL], scores, inputs.available)
-    with show_stage_progress(screen) as progress:
-        outcome = Evaluation(names, inputs, search, scores, profile or write_to is not None, progress).run()
-    print_scores(outcome, inputs, json_wanted=as_json, profile=profile)
-    show_evaluation_context(screen, outcome.report, what=outcome.what, unseen=outcome.unseen)
-    if sentences is not None:
-        write_sentences(outcome.report, sentences)
-        screen.say(f"{sentences}: all sentences with their scores")
-    if write_to is not None:
-        write_page(outcome, inputs, write_to)
-        screen.say(f"{write_to}: report")
 
 
 def check_report(path: Path | None) -> None:
@@ -170,8 +243,27 @@ def print_scores(outcome: Outcome, inputs: EvaluationInputs, *, json_wanted: boo
         print_lines(["", *format_profile(outcome.report.profile)])
 
 
-def write_sentences(evaluation: report.Report, path: Path) -> None:
-    """Writes one row per sentence, with its scores."""
+def print_comparison(compared: SystemComparison, inputs: EvaluationInputs, *, json_wanted: bool, profile: bool) -> None:
+    """Prints the table, the best scores in bold on a terminal, what its letters say, and perhaps the profiles."""
+    if json_wanted:
+        values = comparison.make_comparison_json(compared, inputs.task_values)
+        typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
+        return
+    for line in comparison.format_table(compared, find_width(sys.stdout)):
+        typer.echo(mark_bold(line))
+    print_lines(comparison.format_notes(compared))
+    if profile:
+        print_lines(comparison.format_profiles(compared))
+
+
+def mark_bold(line: str) -> str:
+    """Returns the line with bold for what stands between two marks; `typer.echo` drops that from files and pipes."""
+    parts = line.split(comparison.MARK)
+    return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))
+
+
+def write_rows(rows: Sequence[Sequence[str]], path: Path) -> None:
+    """Writes rows as the lines of a .tsv."""
     with stage_file(path) as temporary:
-        rows = ("\t".join(row) + "\n" for row in report.make_sentence_rows(evaluation))
-        temporary.write_text("".join(rows), encoding="utf-8", newline="\n")
+        lines = ("\t".join(row) + "\n" for row in rows)
+        temporary.write_text("".join(lines), encoding="utf-8", newline="\n")

@@ -64,6 +64,37 @@ TrainedModelOption = Annotated[
         callback=resolve_model,
     ),
 ]
+
+
+def resolve_models(paths: list[Path] | None) -> list[Path] | None:
+    """Returns the directories of the models with these paths or names. Raises NotFoundError for a file."""
+    return [resolve_model(path) for path in paths] if paths else paths
+
+
+ModelsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        envvar="NMT_MODEL",
+        help="Directory of the model, or the name of an installed one; several are compared.  [default: model]",
+        show_default=False,
+        autocompletion=complete_models,
+        rich_help_panel="Files",
+        callback=resolve_models,
+    ),
+]
+CorporaOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--data",
+        envvar="NMT_DATA",
+        help="Directory of the prepared corpus; --corpus compares several.  [default: prepared]",
+        show_default=False,
+        autocompletion=complete_corpora,
+        rich_help_panel="Files",
+    ),
+]
+DEFAULT_MODEL = Path("model")
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel="Output")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more detail.", rich_help_panel="Output")]

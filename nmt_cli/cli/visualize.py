@@ -9,7 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
-from nmt_cli.cli.options import DataOption, ExplicitOptions, Quiet, TrainedModelOption, option_fields, with_settings
+from nmt_cli.cli.options import (
+    DEFAULT_MODEL,
+    CorporaOption,
+    ExplicitOptions,
+    ModelsOption,
+    Quiet,
+    option_fields,
+    resolve_model,
+    with_settings,
+)
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
 
@@ -68,8 +77,8 @@ def visualize(
             help="List this many nearest training pairs instead.", min=0, show_default=False, rich_help_panel="Pictures"
         ),
     ] = 0,
-    data: DataOption = Path("prepared"),
-    model: TrainedModelOption = Path("model"),
+    data: CorporaOption = None,
+    model: ModelsOption = None,
     search: SearchConfig,
     quiet: Quiet = False,
 ) -> None:
@@ -84,8 +93,9 @@ def visualize(
         corpus = True
     subject = choose_subject(beam=beam, curves=curves, corpus=corpus, nearest=nearest > 0)
     check_meaning(explicit, {"--beam": beam, "--curves": curves, "--corpus": corpus, "--nearest": nearest > 0})
+    models, corpora = tuple(model or [resolve_model(DEFAULT_MODEL)]), tuple(data or [Path("prepared")])
     request = DrawingRequest(
-        *(subject, lines, outputs, model, data, search),
+        *(subject, lines, outputs, models, corpora, search),
         *(tuple(target or ()), pairs, gold, subwords, transpose, nearest),
     )
     with show_stage_progress(screen) as progress:

@@ -44,6 +44,7 @@ class Report:
     warnings: tuple[str, ...]  # why the scores may mislead
     material: Material
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # 95 %, by the metric's name
+    system: str = "this system"  # its name where it is compared
     other_system: str = ""  # the name of the system that this one is compared with
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by the metric's name
     profile: Profile | None = None
@@ -178,6 +179,7 @@ def make_score_json(report: Report, name: str) -> dict[str, Any]:
         "name": score.name,
         "value": score.value,
         **score.parts,
+        **score.details,
         "lower_is_better": score.lower_is_better,
         "interval95": [interval.low, interval.high] if interval else None,
         "signature": score.signature,
@@ -186,24 +188,51 @@ def make_score_json(report: Report, name: str) -> dict[str, Any]:
 
 
 def format_report(report: Report) -> list[str]:
-    """Returns an aligned line per score: name, value ± half the 95 % interval, signature; then the other system's."""
+    """Returns an aligned line per score: name, value ± half the 95 % interval, signature; then the other system's.
+
+    The precisions of BLEU follow it, of the greatest order alone.
+    """
     width = max((len(score.name) for score in report.scores.values()), default=0)
-    lines = []
+    indent = " " * (width + 2)
+    lines: list[str] = []
+    details = list_details(report.scores)
     for name, score in report.scores.items():
         interval = report.intervals.get(name)
         spread = f" ± {interval.half_width:4.2f}" if interval else ""
         parts = "".join(f"{part[0].upper()} {value:.2f}  " for part, value in score.parts.items())
         lower = "lower is better  " if score.lower_is_better else ""
         lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{lower}{score.signature}")
+        if name in details:
+            lines.append(indent + details[name])
         if name in report.comparisons:
-            lines.append(" " * (width + 2) + format_comparison(report.comparisons[name], report.other_system))
+            lines += [indent + line for line in format_comparison(report, name)]
     return lines
 
 
-def format_comparison(comparison: Comparison, other_system: str) -> str:
-    spread = f" ± {comparison.interval.half_width:.2f}" if comparison.interval else ""
-    difference = f"difference {comparison.difference:+.2f}, {comparison.p_values}"
-    return f"{comparison.other:6.2f}{spread}  {other_system}: {difference}"
+def list_details(scores: Mapping[str, Score]) -> dict[str, str]:
+    """Returns the details of the scores that have any; those of BLEU-2 say nothing beside those of BLEU-4."""
+    details: dict[str, str] = {}
+    for name, score in scores.items():
+        precisions = score.detail_text.split(" ")[0]
+        if score.detail_text and not any(other.startswith(precisions) for other in details.values()):
+            details[name] = score.detail_text
+    return details
+
+
+def format_comparison(report: Report, name: str) -> list[str]:
+    """Returns the other system's score, and in words which of the two is better by how much."""
+    score, comparison = report.scores[name], report.comparisons[name]
+    spread = f" ± {comparison.interval.half_width:4.2f}" if comparison.interval else ""
+    verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
+    return [f"{comparison.other:6.2f}{spread}  {report.other_system}", f"{verdict}, {comparison.p_values}"]
+
+
+def describe_difference(score: Score, difference: float, system: str, other: str) -> str:
+    """Returns in words which of two systems is better; `difference` is the score of `system` minus that of `other`."""
+    if f"{abs(difference):.2f}" == "0.00":
+        return f"{system} and {other} have the same {score.name}"
+    better, worse = (system, other) if (difference > 0) != score.lower_is_better else (other, system)
+    return f"{better} is {abs(difference):.2f} {score.name} better than {worse}"
 
 
 def make_sentence_rows(report: Report) -> list[list[str]]:

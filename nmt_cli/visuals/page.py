@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
+from nmt_cli.evaluation.report import describe_difference
 from nmt_cli.files import stage_file
+from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile, Section
@@ -42,7 +44,7 @@ def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[s
     if path.suffix.lower() == ".md":
         text = render_markdown(report, test_set, inputs, history)
     else:
-        text = render_html(report, test_set, inputs, render_curves_svg(history) if history else "")
+        text = render_html(report, test_set, inputs, render_curves_svg({str(model): history}) if history else "")
     with stage_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -68,19 +70,38 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         *(f'<p class="warning">{escape(warning)}</p>' for warning in report.warnings),
         render_scores(report),
         *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
-        *([f"<h2>Learning curves</h2><figure>{curves}</figure>"] if curves else []),
+        *([f"<h2>Learning curves</h2>{embed_figure(curves)}"] if curves else []),
         *([render_worst(profile)] if profile else []),
     ]
+    return render_document(f"Translation scores: {test_set}", body)
+
+
+def render_document(title: str, body: Sequence[str]) -> str:
+    """Returns a page, light or dark as the reader's system or as chosen on it, without any script."""
     style = resources.files("nmt_cli.visuals").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Translation scores: {escape(test_set)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{THEMES}\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )
 
 
+THEMES = (
+    '<label class=theme>colours <select><option value="">as the system</option>'
+    '<option value="light">light</option><option value="dark">dark</option></select></label>'
+)
+
+
+def embed_figure(svg: str) -> str:
+    """Returns an SVG element as a figure whose lines and texts take their colours from the page's style."""
+    for colour, variable in FIGURE_COLOURS.items():
+        svg = svg.replace(colour, f"var(--{variable}, {colour})")
+    return f"<figure>{svg}</figure>"
+
+
+FIGURE_COLOURS = {"#ffffff": "paper", INK: "ink", FAINT: "faint", GRID: "line", BLUE: "blue", ORANGE: "orange"}
 KEY = '<p class="key">Bars show chrF, 0 to 100, next to the number of sentences, BLEU and chrF of each group.</p>'
 
 
@@ -97,10 +118,8 @@ def render_scores(report: Report) -> str:
             f"<td>{escape(parts or better)}</td><td class=signature>{escape(score.signature)}</td></tr>"
         )
         if comparison is not None:
-            difference = (
-                f"{report.other_system}: {comparison.other:.2f}, difference {comparison.difference:+.2f}, "
-                f"{comparison.p_values}"
-            )
+            verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
+            difference = f"{report.other_system}: {comparison.other:.2f}; {verdict}, {comparison.p_values}"
             rows.append(f"<tr class=against><th></th><td colspan=4>{escape(difference)}</td></tr>")
     head = "<tr><th>metric</th><th>score</th><th>95 %</th><th></th><th>signature</th></tr>"
     return f"<table class=scores><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
@@ -152,7 +171,8 @@ def render_markdown(
         lower = " (lower is better)" if score.lower_is_better else ""
         lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {format_code(score.signature)} |")
         if comparison is not None:
-            difference = f"difference {comparison.difference:+.2f}, {comparison.p_values}"
+            verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
+            difference = escape_cell(f"{verdict}, {comparison.p_values}")
             lines.append(f"| against {escape_cell(report.other_system)} | {comparison.other:.2f} | | {difference} |")
     if report.profile is not None:
         lines += ["", "## Where it fails", ""]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.sacrebleu_adapter import score_with_sacrebleu
@@ -37,8 +39,9 @@ def compute_bleu(
     }
     if smoothing.method == "epsilon" and smoothing.value is not None:
         epsilon = smoothing.value
-        return score_with_sacrebleu(
-            BLEU(**shared, smooth_method="none"),  # type: ignore[arg-type]
+        unsmoothed = BLEU(**shared, smooth_method="none")  # type: ignore[arg-type]
+        score = score_with_sacrebleu(
+            unsmoothed,
             name,
             hypotheses,
             references,
@@ -46,9 +49,10 @@ def compute_bleu(
             sentence_value=lambda row: 100 * combine_with_epsilon(row, epsilon, effective=True),
             signature=lambda signature: signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
         )
+        return add_details(score, unsmoothed)
     options = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
     corpus, sentence = BLEU(**options), BLEU(**options, effective_order=True)  # type: ignore[arg-type]
-    return score_with_sacrebleu(
+    score = score_with_sacrebleu(
         corpus,
         name,
         hypotheses,
@@ -56,6 +60,26 @@ def compute_bleu(
         corpus_value=lambda row: cap_percent(corpus._compute_score_from_stats(row).score),  # type: ignore[arg-type]
         sentence_value=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),  # type: ignore[arg-type]
     )
+    return add_details(score, corpus)
+
+
+def add_details(score: Score, metric: Any) -> Score:
+    """Returns the score with its n-gram precisions, brevity penalty and lengths in words, as sacreBLEU prints them."""
+    if score.statistics is None:
+        return score
+    parts = metric._compute_score_from_stats(score.statistics.counts.sum(axis=0).tolist())
+    lengths = int(parts.sys_len), int(parts.ref_len)
+    ratio = lengths[0] / lengths[1] if lengths[1] else 0.0
+    details = {
+        "precisions": list(parts.precisions),
+        "brevity_penalty": parts.bp,
+        "length_ratio": ratio,
+        "hypothesis_length": lengths[0],
+        "reference_length": lengths[1],
+    }
+    precisions = "/".join(f"{precision:.1f}" for precision in parts.precisions)
+    text = f"{precisions} (BP = {parts.bp:.3f} ratio = {ratio:.3f} hyp_len = {lengths[0]} ref_len = {lengths[1]})"
+    return dataclasses.replace(score, details=details, detail_text=text)
 
 
 def combine_with_epsilon(row: Sequence[float], epsilon: float, *, effective: bool = False) -> float:

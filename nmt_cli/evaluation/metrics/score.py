@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
@@ -46,6 +46,8 @@ class Score:
     parts: Mapping[str, float] = field(default_factory=dict)  # such as precision and recall, 0-100
     statistics: Statistics | None = None
     lower_is_better: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)  # such as the precisions of BLEU, for programs
+    detail_text: str = ""  # the same as it is printed
 
 
 class MetricFunction(Protocol):

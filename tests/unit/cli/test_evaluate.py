@@ -95,7 +95,8 @@ def test_a_model_of_other_data_is_warned_of_and_its_training_data_not_vouched_fo
 
 
 def test_all_metrics_are_the_default(shouting: Shouting) -> None:
-    names = [line.split()[0] for line in runner.invoke(app, ["evaluate"]).stdout.splitlines()]
+    lines = runner.invoke(app, ["evaluate"]).stdout.splitlines()
+    names = [line.split()[0] for line in lines if not line.startswith(" ")]  # the precisions of BLEU are indented
     assert names[:7] == ["BLEU", "BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "chrF2", "chrF2++"]
     assert names[7:12] == ["TER", "ROUGE-1", "ROUGE-2", "ROUGE-L", "ROUGE-Lsum"]
     assert names[12:] == ["METEOR", "exact", "CER", "perplexity", "accuracy"]
@@ -169,7 +170,8 @@ def test_the_profile_compares_with_a_sample_of_the_training_sentences(shouting: 
 def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) -> None:
     rival = write(tmp_path / "rival", "qq\n" * 100)
     result = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival])
-    assert "difference +83.81, p = 0.0010 (paired bootstrap), p = 0.0001 (approximate randomisation)" in result.stdout
+    verdict = f"model is 83.81 chrF2 better than {rival}, p = 0.0010 (paired bootstrap), p = 0.0001 (approximate"
+    assert verdict in result.stdout
     short = write(tmp_path / "short", "ABC DEF\n")
     assert ": 1 line, the references: 100" in runner.invoke(app, ["evaluate", "--against", short]).stderr
 
@@ -177,7 +179,7 @@ def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) 
 def test_without_resamples_there_is_no_bootstrap(shouting: Shouting, tmp_path: Path) -> None:
     rival = write(tmp_path / "rival", "qq\n" * 100)
     out = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival, "--resamples", "0"]).stdout
-    assert "difference +83.81, p = 0.0001 (approximate randomisation)" in out and "bootstrap" not in out
+    assert f"chrF2 better than {rival}, p = 0.0001 (approximate randomisation)" in out and "bootstrap" not in out
 
 
 def test_scores_of_tokens_compare_only_where_the_tokens_are_the_same(
@@ -187,7 +189,7 @@ def test_scores_of_tokens_compare_only_where_the_tokens_are_the_same(
     monkeypatch.setattr(Translator, "load", lambda *arguments, **options: next(others))
     (tmp_path / "model.json").write_text("{}")
     result = runner.invoke(app, ["evaluate", "-m", "perplexity", "-m", "chrf", "--against", str(tmp_path)])
-    assert "tokens:toy-1+end" in result.stdout and result.stdout.count("difference") == 1
+    assert "tokens:toy-1+end" in result.stdout and result.stdout.count("have the same") == 1
     assert f"perplexity cannot be compared with {tmp_path}" in result.stderr
 
 
@@ -249,3 +251,59 @@ def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
     assert result.exit_code == 66 and "nowhere" in result.stderr
     result = runner.invoke(app, ["evaluate", "--explain", "a b", "a b", "--json"])
     assert result.exit_code == 2 and "--json cannot be combined with --explain" in result.stderr
+
+
+def test_several_systems_stand_in_one_table(shouting: Shouting, tmp_path: Path) -> None:
+    shout, whisper = write(tmp_path / "shout", "ABC DEF\n" * 100), write(tmp_path / "whisper", "abc def\n" * 100)
+    result = runner.invoke(app, ["evaluate", "-m", "chrf", "-m", "ter", "--against", shout, "--against", whisper])
+    lines = result.stdout.splitlines()
+    assert lines[0].split("  ")[-1] == "TER (lower is better)" and "chrF2" in lines[0]
+    assert [line.split()[0] for line in lines[1:4]] == ["model", shout, whisper]
+    assert [line.split()[4] for line in lines[1:4]] == ["a", "a", "b"]  # the model shouts too
+    assert "Holm's correction for 3 pairs" in result.stdout and "**" not in result.stdout
+    assert "100 test sentences" in result.stderr
+
+
+def test_several_hypotheses_need_no_model_and_are_told_in_json_and_words(tmp_path: Path) -> None:
+    good, bad = write(tmp_path / "good", "a b c d\n" * 60), write(tmp_path / "bad", "a b x y\n" * 60)
+    reference = write(tmp_path / "r", "a b c d\n" * 60)
+    arguments = ["evaluate", "--hypothesis", good, "--hypothesis", bad, "--reference", reference, "-m", "bleu"]
+    told = json.loads(runner.invoke(app, [*arguments, "--json"]).stdout)
+    assert [system["name"] for system in told["systems"]] == [good, bad]
+    assert [system["scores"]["bleu"]["letters"] for system in told["systems"]] == ["a", "b"]
+    assert told["systems"][0]["scores"]["bleu"]["precisions"] == [100.0] * 4
+    assert told["tests"]["bleu"][0]["systems"] == [good, bad] and told["tests"]["bleu"][0]["corrected_p"] < 0.05
+    assert told["scored"] == {"reference": [reference]}
+    assert f"{good} is " in runner.invoke(app, arguments).stdout
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md"])
+def test_a_report_of_several_has_them_side_by_side(tmp_path: Path, suffix: str) -> None:
+    good, bad = write(tmp_path / "good", "a b c d\n" * 60), write(tmp_path / "<bad>", "a b <i> y\n" * 60)
+    reference = write(tmp_path / "r", "a b c d\n" * 60)
+    page, table = tmp_path / f"report{suffix}", tmp_path / "s.tsv"
+    arguments = ["evaluate", "--hypothesis", good, "--hypothesis", bad, "--reference", reference, "-m", "chrf"]
+    result = runner.invoke(app, [*arguments, "--report", str(page), "--sentences", str(table), "--profile"])
+    assert result.exit_code == 0, result.stderr
+    text = page.read_text(encoding="utf-8")
+    assert "differ most" in text and "&lt;bad&gt;" in text and "<i> y" not in text and "<bad>" not in text
+    assert table.read_text().splitlines()[0].count("hypothesis:") == 2
+    assert "chrF (sentences)" in result.stdout
+
+
+def test_the_same_system_twice_is_refused(tmp_path: Path) -> None:
+    one, reference = write(tmp_path / "h", "a\n"), write(tmp_path / "r", "a\n")
+    result = runner.invoke(app, ["evaluate", "--hypothesis", one, "--hypothesis", one, "--reference", reference])
+    assert "is given twice" in result.stderr and result.exit_code == ExitCode.USAGE
+
+
+def test_bleu_is_told_as_sacrebleu_tells_it(tmp_path: Path) -> None:
+    from sacrebleu import corpus_bleu
+
+    texts = ["The cat sat on the mat today", "It rains", "Nobody came to the party"], ["The cat sat on a mat"] * 3
+    hypothesis, reference = (
+        write(tmp_path / name, "\n".join(text) + "\n") for name, text in zip("hr", texts, strict=True)
+    )
+    out = runner.invoke(app, ["evaluate", "--hypothesis", hypothesis, "--reference", reference, "-m", "bleu"]).stdout
+    expected = str(corpus_bleu(texts[0], [texts[1]]))  # "BLEU = 12.34 50.0/... (BP = ...)"
+    assert " ".join(expected.split()[3:]) in " ".join(out.split())

@@ -94,4 +94,5 @@ def test_lines_are_aligned_with_two_digits_and_half_the_interval() -> None:
     report = report_of(["bleu", "rougeL"], of("a b c d", "e f g h"))
     lines = format_report(report)
     assert lines[0].startswith("BLEU     100.00 ± 0.00  nrefs:1|")
-    assert lines[1].startswith("ROUGE-L  100.00 ± 0.00  P 100.00  R 100.00  nrefs:1|")
+    assert lines[1] == "         100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 8 ref_len = 8)"
+    assert lines[2].startswith("ROUGE-L  100.00 ± 0.00  P 100.00  R 100.00  nrefs:1|")

@@ -24,7 +24,7 @@ def write_history(directory: Path, epochs: int) -> None:
 @pytest.mark.parametrize("epochs", [1, 5, 200])
 def test_any_number_of_epochs_is_drawn(tmp_path: Path, epochs: int) -> None:
     write_history(tmp_path, epochs)
-    history = read_history(tmp_path)
+    history = {"model": read_history(tmp_path)}
     assert draw_curves(history, tmp_path / "c.png") == ""
     assert (tmp_path / "c.png").stat().st_size > 5000
     assert render_curves_svg(history).startswith("<svg") and "learning rate" in render_curves_svg(history)
@@ -32,8 +32,8 @@ def test_any_number_of_epochs_is_drawn(tmp_path: Path, epochs: int) -> None:
 
 def test_the_lines_tell_first_and_last_value(tmp_path: Path) -> None:
     write_history(tmp_path, 3)
-    lines = format_curves(read_history(tmp_path))
-    assert lines[0] == "3 epochs"
+    lines = format_curves({"model": read_history(tmp_path)})
+    assert lines[0] == "3 epochs, the best is epoch 3"
     assert lines[3].startswith("dev BLEU") and "▁▅█" in lines[3] and lines[3].endswith("3 -> 9")
 
 
@@ -52,3 +52,19 @@ def test_what_is_no_history_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "history.jsonl").write_text("")
     with pytest.raises(NotFoundError, match="empty"):
         read_history(tmp_path)
+
+
+def test_several_models_have_a_line_each_and_their_best_epochs_are_marked(tmp_path: Path) -> None:
+    write_history(tmp_path, 3)
+    history = read_history(tmp_path)
+    worse = [{**record, "best": record["epoch"] == 2} for record in history]
+    svg = render_curves_svg({"a & b": history, "models/" + "long" * 20: worse})
+    assert "a &amp; b" in svg and "best epoch" in svg and "development loss" in svg
+    lines = format_curves({"one": history, "two": worse})
+    assert "two: 3 epochs, the best is epoch 2" in lines and lines.count("") == 1
+
+
+def test_the_best_epoch_is_labelled_with_its_value(tmp_path: Path) -> None:
+    write_history(tmp_path, 3)
+    svg = render_curves_svg({"m": read_history(tmp_path)})
+    assert "best: epoch 3, 9.0" in svg and "best: epoch 3, 1.33" in svg

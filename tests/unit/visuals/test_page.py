@@ -77,3 +77,9 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="--report cannot be"):
             check_suffix(tmp_path / name)
     check_suffix(tmp_path / "r.MD")
+
+
+def test_the_page_is_light_or_dark_and_its_figures_with_it(report: Report) -> None:
+    page = render_html(report, "test", {}, '<svg><path style="stroke: #1f5a94; fill: #ffffff"/></svg>')
+    assert "prefers-color-scheme: dark" in page and 'option value="dark"' in page
+    assert "var(--blue, #1f5a94)" in page and "var(--paper, #ffffff)" in page

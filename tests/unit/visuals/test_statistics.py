@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.corpus.statistics import measure_corpus, measure_language
 from nmt_cli.text.words import split_words
-from nmt_cli.visuals.statistics import draw_statistics, format_statistics
+from nmt_cli.visuals.statistics import draw_statistics, format_several, format_statistics
 from support.models import prepare_toy
 
 
@@ -28,8 +29,18 @@ def test_a_side_is_counted_by_hand() -> None:
 
 def test_a_prepared_corpus_is_drawn_and_told(tmp_path: Path) -> None:
     statistics = measure_corpus(prepare_toy(tmp_path, 200))
-    assert draw_statistics(statistics, tmp_path / "c.svg") == ""
+    assert draw_statistics({"toy": statistics}, tmp_path / "c.svg") == ""
     assert "subwords of a training sentence" in (tmp_path / "c.svg").read_text(encoding="utf-8")
     lines = format_statistics(statistics)
     assert f"train {statistics.splits['train']:,}" in lines[0]
     assert any(line.startswith("test words unseen") for line in lines)
+
+
+def test_several_corpora_have_a_line_each_and_every_tick_is_a_whole_number(tmp_path: Path) -> None:
+    statistics = measure_corpus(prepare_toy(tmp_path, 200))
+    draw_statistics({"one": statistics, "two": statistics}, tmp_path / "c.svg")
+    text = (tmp_path / "c.svg").read_text(encoding="utf-8")
+    assert text.count("one, median") == 2 and text.count("two, median") == 2  # of either side
+    ticks = re.findall(r">([\d,]+\.\d+|[\d,]+)</text>", text)
+    assert ticks and not [tick for tick in ticks if "." in tick]
+    assert "two:" in format_several({"one": statistics, "two": statistics})

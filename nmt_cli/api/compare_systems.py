@@ -1,0 +1,101 @@
+"""Scores several models and files of translations on the same sentences, for `nmt evaluate`.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.api.progress import count_stage
+from nmt_cli.api.scoring import Evaluation, load_translator, read_rival
+from nmt_cli.errors import OptionError
+from nmt_cli.evaluation import report, texts
+from nmt_cli.evaluation.analysis.warnings import find_seen, warn_of_leak
+from nmt_cli.evaluation.comparison import SystemComparison, compare_systems
+from nmt_cli.evaluation.metrics.material import Material
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
+
+
+@dataclass(frozen=True)
+class SystemTask:
+    """The sentences that all systems are scored on."""
+
+    references: tuple[tuple[str, ...], ...]
+    sources: tuple[str, ...] | None
+    corpus: PreparedCorpus | None
+
+
+def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collection[Path]) -> SystemComparison:
+    """Scores every system and compares them, with all warnings.
+
+    The paths are directories of models, or files of translations; those in `models` are surely models.
+    """
+    names = name_systems(paths)
+    task = load_task(evaluation)
+    text = texts.ParallelText((), task.references)
+    outputs = [None if path in models else read_rival(path, text) for path in paths]  # before anything is translated
+    reports = [score_system(evaluation, task, path, lines) for path, lines in zip(paths, outputs, strict=True)]
+    evaluation.progress("comparing", 0, 0)
+    comparison = compare_systems(names, reports, evaluation.config)
+    pairs = task.corpus.read_pairs("train") if task.corpus is not None and task.sources else []
+    seen = find_seen(task.sources or (), {pair.source for pair in pairs})
+    leak = warn_of_leak(seen, f"{evaluation.inputs.data}/")
+    warnings = (*leak, *comparison.warnings, *merge_warnings(names, reports))
+    return dataclasses.replace(comparison, warnings=warnings)
+
+
+def name_systems(paths: Sequence[Path]) -> list[str]:
+    """Returns the paths as they were typed. Raises OptionError for one that is given twice."""
+    name, times = Counter(map(str, paths)).most_common(1)[0]
+    if times > 1:
+        raise OptionError(f"{name} is given twice", hint="give each system once")
+    return list(map(str, paths))
+
+
+def load_task(evaluation: Evaluation) -> SystemTask:
+    corpus = evaluation.load_corpus()
+    text = evaluation.load_text(corpus)
+    sources = text.lines if evaluation.inputs.hypothesis is None else evaluation.read_material(text).sources
+    return SystemTask(text.references, tuple(sources) if sources is not None else None, corpus)
+
+
+def score_system(evaluation: Evaluation, task: SystemTask, path: Path, lines: Sequence[str] | None) -> report.Report:
+    """Returns the report of one system, with what makes its scores doubtful; a model (no `lines`) translates first."""
+    if lines is not None:
+        evaluation.progress(f"scoring {path}", 0, 0)
+        material = Material(lines, task.references, task.sources)
+        made = report.score_material(evaluation.names, material, evaluation.config)
+    else:
+        text = texts.ParallelText(task.sources or (), task.references)
+        translator = load_translator(path, task.corpus)
+        progress = count_stage(evaluation.progress, f"translating with {path}", len(text.lines))
+        made = report.score_translations(
+            evaluation.names, text, translator, evaluation.search, progress, evaluation.config
+        )
+        made = made.add_warnings(*evaluation.list_training_warnings(path, translator.card, task.corpus))
+    made = dataclasses.replace(made, system=str(path))
+    if evaluation.profiled:
+        pairs = task.corpus.read_pairs("train") if task.corpus is not None else []
+        made = evaluation.add_profile(made, [pair.source for pair in pairs], task.corpus, None)
+    return made
+
+
+def merge_warnings(names: Sequence[str], reports: Sequence[report.Report]) -> list[str]:
+    """Returns the warnings of all systems: once where all have the same, else with the name of the system."""
+    counts = Counter(warning for made in reports for warning in dict.fromkeys(made.warnings))
+    shared = [warning for warning, count in counts.items() if count == len(reports)]
+    specific = [
+        warning if name in warning else f"{name}: {warning}"
+        for name, made in zip(names, reports, strict=True)
+        for warning in made.warnings
+        if warning not in shared
+    ]
+    return [*shared, *specific]

@@ -1,0 +1,110 @@
+"""Tests every pair of several systems on the same sentences, and names the groups that do not differ.
+
+1. `compare_pairs` resamples the sentences once for all systems and tests every pair (paired bootstrap, Koehn 2004).
+2. `correct_by_holm` corrects the p-values for their number (Holm 1979).
+3. `assign_letters` gives a letter to each group of systems without a significant difference (Piepho 2004).
+
+Works on the counts of any metric; must not know which. Letters: M systems, R resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from string import ascii_lowercase
+
+import numpy as np
+
+from nmt_cli.arrays.types import FloatArray
+from nmt_cli.evaluation.analysis.significance import SEED, compute_p_value, resample_sums
+from nmt_cli.evaluation.metrics.score import Score
+
+SIGNIFICANT = 0.05
+RESAMPLES_PER_PAIR = 100  # so that even the smallest p-value, times the number of pairs, can be significant
+SystemPair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """The test of two systems, given by their places."""
+
+    first: int
+    second: int
+    difference: float  # score of the first minus that of the second
+    p: float
+    corrected_p: float  # for the number of pairs
+
+    @property
+    def is_significant(self) -> bool:
+        return self.corrected_p < SIGNIFICANT
+
+
+def compare_pairs(scores: Sequence[Score], resamples: int, seed: int = SEED) -> tuple[PairTest, ...]:
+    """Tests every pair of M systems, each given by the same metric for the same sentences.
+
+    Returns nothing for less than two resamples or sentences, and for a metric without counts.
+    """
+    pairs = list(combinations(range(len(scores)), 2))
+    statistics = [score.statistics for score in scores if score.statistics is not None]
+    if resamples < 2 or len(statistics) < max(2, len(scores)) or len(statistics[0].counts) < 2:
+        return ()
+    draws = max(resamples, RESAMPLES_PER_PAIR * len(pairs))
+    values = [counts.combine(resample_sums(counts.counts, draws, seed)) for counts in statistics]  # M of (R,)
+    p_values = [find_p_value(scores, values, pair) for pair in pairs]
+    return tuple(
+        PairTest(first, second, scores[first].value - scores[second].value, p, corrected)
+        for (first, second), p, corrected in zip(pairs, p_values, correct_by_holm(p_values), strict=True)
+    )
+
+
+def find_p_value(scores: Sequence[Score], values: Sequence[FloatArray], pair: SystemPair) -> float:
+    """Returns the p-value of the difference of a pair, as `significance.bootstrap_difference` does."""
+    first, second = pair
+    differences = np.abs(values[first] - values[second])
+    return compute_p_value(differences - differences.mean(), abs(scores[first].value - scores[second].value))
+
+
+def correct_by_holm(p_values: Sequence[float]) -> list[float]:
+    """Returns the p-values, in order, corrected so that a false alarm among all is as rare as in a single test.
+
+    The smallest is multiplied by their number, the next by one less, and so on; none is less than one before it.
+    """
+    corrected = [0.0] * len(p_values)
+    greatest = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        greatest = max(greatest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = greatest
+    return corrected
+
+
+def assign_letters(order: Sequence[int], different: Collection[SystemPair]) -> tuple[str, ...]:
+    """Returns the letters of each system, by its position: two share a letter if and only if they do not differ.
+
+    `order` has the places from the best system to the worst, `different` the pairs that differ significantly.
+    """
+    groups: list[frozenset[int]] = [frozenset(order)]
+    # 1. Split every group that holds a pair which differs: one goes without the first, one without the second.
+    for pair in different:
+        split = [group - {position} for group in groups if group.issuperset(pair) for position in pair]
+        groups = [group for group in groups if not group.issuperset(pair)] + split
+        # 2. A group within another says nothing new.
+        groups = [
+            group
+            for index, group in enumerate(groups)
+            if not any(group < other for other in groups) and group not in groups[:index]
+        ]
+    # 3. The group of the best system is a, and so on.
+    ranks = {position: rank for rank, position in enumerate(order)}
+    groups.sort(key=lambda group: sorted(ranks[position] for position in group))
+    names = [name_group(index) for index in range(len(groups))]
+    return tuple(
+        "".join(name for name, group in zip(names, groups, strict=True) if position in group)
+        for position in range(len(order))
+    )
+
+
+def name_group(index: int) -> str:
+    """Returns a, b, ... z, then a2, b2 and so on."""
+    turn, letter = divmod(index, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(turn + 1) if turn else "")

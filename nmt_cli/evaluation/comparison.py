@@ -1,0 +1,306 @@
+"""Compares several systems on the same sentences: their scores side by side, and which differences are not chance.
+
+1. `compare_systems` tests every pair of systems by every metric, and gives letters to those that do not differ.
+2. `list_disputed` finds the sentences on which the systems differ most.
+3. `format_table`, `make_comparison_json` and `make_sentence_table` render the comparison.
+
+Must not know where the systems come from. Letters: M systems, N sentences.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.report import Report, describe_difference, list_details, make_score_json
+from nmt_cli.text.wrapping import count_columns, format_count
+
+if TYPE_CHECKING:
+    from nmt_cli.evaluation.analysis.profile import Group, Profile, Section
+    from nmt_cli.evaluation.analysis.system_tests import PairTest
+    from nmt_cli.evaluation.metrics.score import Score
+
+DISPUTED = 20  # sentences in a report
+RANKED = "chrf"  # the metric that says on which sentences systems differ; sentence BLEU is 0 too often
+LETTERS = "same letter: no significant difference (paired bootstrap, p < 0.05, Holm's correction for {})"
+MARK = "**"  # around the best score, where the output can be bold
+
+
+@dataclass(frozen=True)
+class SystemComparison:
+    """The reports of M systems on the same sentences with the same metrics, and the tests of all pairs of them."""
+
+    names: tuple[str, ...]  # M
+    reports: tuple[Report, ...]  # M
+    tests: Mapping[str, tuple[PairTest, ...]]  # by metric; none where systems cannot be compared
+    letters: Mapping[str, tuple[str, ...]]  # by metric: M
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that every system has."""
+        return [name for name in self.reports[0].scores if all(name in report.scores for report in self.reports)]
+
+    def find_best(self, metric: str) -> int:
+        """Returns the position of the best system; of equal ones, the first."""
+        return rank_systems(self.select_scores(metric))[0]
+
+    def select_scores(self, metric: str) -> list[Score]:
+        return [report.scores[metric] for report in self.reports]
+
+
+@dataclass(frozen=True)
+class DisputedSentence:
+    """A sentence on which systems differ."""
+
+    number: int  # from 1
+    source: str | None
+    references: tuple[str, ...]
+    hypotheses: tuple[str, ...]  # M
+    values: tuple[float, ...]  # M, chrF, 0-100
+
+
+def rank_systems(scores: Sequence[Score]) -> list[int]:
+    """Returns the places of systems, the best first."""
+    sign = 1 if scores[0].lower_is_better else -1
+    return sorted(range(len(scores)), key=lambda position: sign * scores[position].value)
+
+
+def compare_systems(names: Sequence[str], reports: Sequence[Report], config: ScoreConfig = DEFAULT) -> SystemComparison:
+    """Tests every pair of systems by every metric. Metrics of unlike signatures, such as other subwords, are not."""
+    from nmt_cli.evaluation.analysis.system_tests import assign_letters, compare_pairs  # numpy
+
+    comparison = SystemComparison(tuple(names), tuple(reports), {}, {})
+    tests: dict[str, tuple[PairTest, ...]] = {}
+    letters: dict[str, tuple[str, ...]] = {}
+    unlike = []
+    for metric in comparison.metrics:
+        scores = comparison.select_scores(metric)
+        if len({score.signature for score in scores}) > 1:
+            unlike.append(scores[0].name)
+            continue
+        tests[metric] = compare_pairs(scores, config.resamples)
+        if tests[metric]:
+            different = [(test.first, test.second) for test in tests[metric] if test.is_significant]
+            letters[metric] = assign_letters(rank_systems(scores), different)
+    warning = f"{' and '.join(unlike)} cannot be compared: the systems have different subwords"
+    return dataclasses.replace(comparison, tests=tests, letters=letters, warnings=(warning,) if unlike else ())
+
+
+def list_disputed(comparison: SystemComparison, count: int = DISPUTED) -> list[DisputedSentence]:
+    """Returns the sentences on which the systems' chrF differs most, the greatest difference first."""
+    from nmt_cli.evaluation.metrics.registry import METRICS
+
+    materials = [report.material for report in comparison.reports]
+    first = materials[0]
+    values = [METRICS[RANKED](material.hypotheses, first.references).sentence_values for material in materials]
+    rows = list(zip(*values, strict=True))  # N of M
+    order = sorted(range(len(rows)), key=lambda row: min(rows[row]) - max(rows[row]))[:count]
+    return [
+        DisputedSentence(
+            row + 1,
+            first.sources[row] if first.sources else None,
+            tuple(first.references[row]),
+            tuple(material.hypotheses[row] for material in materials),
+            rows[row],
+        )
+        for row in order
+        if max(rows[row]) > min(rows[row])
+    ]
+
+
+def format_table(comparison: SystemComparison, width: int | None = None) -> list[str]:
+    """Returns the table, systems down and scores across, in as many parts as `width` columns need; None: in one.
+
+    The best score of each metric stands between two MARKs, which take no room.
+    """
+    longest = max(map(count_columns, comparison.names))
+    cells = {metric: format_column(comparison, metric) for metric in comparison.metrics}
+    lines: list[str] = []
+    widths = {metric: measure_column(column) for metric, column in cells.items()}
+    for block in split_into_blocks(widths, longest, width):
+        lines += [""] if lines else []
+        for row, name in enumerate(("", *comparison.names)):
+            padded = name + " " * (longest - count_columns(name))
+            lines.append((padded + "".join(f"  {cells[metric][row]}" for metric in block)).rstrip())
+    return lines
+
+
+def measure_column(column: Sequence[str]) -> int:
+    return max(count_columns(cell.replace(MARK, "")) for cell in column)
+
+
+def split_into_blocks(widths: Mapping[str, int], margin: int, width: int | None) -> list[list[str]]:
+    """Returns the metrics that stand side by side in each part of the table."""
+    blocks: list[list[str]] = [[]]
+    used = margin
+    for metric, needed in widths.items():
+        if width is not None and blocks[-1] and used + 2 + needed > width:
+            blocks.append([])
+            used = margin
+        blocks[-1].append(metric)
+        used += 2 + needed
+    return blocks
+
+
+def format_column(comparison: SystemComparison, metric: str) -> list[str]:
+    """Returns a heading and a cell for each system, all of one width: score, half its interval, letters."""
+    scores, letters = comparison.select_scores(metric), comparison.letters.get(metric)
+    numbers = [f"{score.value:.1f}" for score in scores]
+    digits = max(map(len, numbers))
+    spreads = [report.intervals.get(metric) for report in comparison.reports]
+    halves = [f" ± {spread.half_width:.1f}" if spread else "" for spread in spreads]
+    spread = max(map(len, halves))
+    marks = [f"  {text}" for text in letters] if letters else [""] * len(scores)
+    best = comparison.find_best(metric)
+    cells = []
+    for position, number in enumerate(numbers):
+        shown = f"{MARK}{number}{MARK}" if position == best else number
+        half = halves[position]
+        half = half[:3] + half[3:].rjust(spread - 3) if half else " " * spread
+        cells.append(" " * (digits - len(number)) + shown + half + marks[position])
+    column = [scores[0].name + (" (lower is better)" if scores[0].lower_is_better else ""), *cells]
+    size = measure_column(column)
+    return [cell + " " * (size - count_columns(cell.replace(MARK, ""))) for cell in column]
+
+
+def format_notes(comparison: SystemComparison) -> list[str]:
+    """Returns the lines below the table: what the letters say, who is better in words, details and signatures."""
+    lines = [""]
+    count = next((len(tests) for tests in comparison.tests.values() if tests), 0)
+    if count:
+        pairs = format_count(count, "pair")
+        lines.append(LETTERS.format(pairs))
+    if len(comparison.names) == 2:
+        lines += [verdict for metric in comparison.tests for verdict in describe_pairs(comparison, metric)]
+    for name, report in zip(comparison.names, comparison.reports, strict=True):
+        for metric, text in list_details(report.scores).items():
+            lines.append(f"{report.scores[metric].name} of {name}: {text}")
+    signatures: dict[str, list[str]] = {}
+    for metric in comparison.tests:
+        score = comparison.reports[0].scores[metric]
+        signatures.setdefault(score.signature, []).append(score.name)
+    return lines + [f"{', '.join(names)}: {signature}" for signature, names in signatures.items()]
+
+
+def describe_pairs(comparison: SystemComparison, metric: str) -> list[str]:
+    """Returns for each pair which system is better, in words: "b is 0.90 BLEU better than a, p = 0.03"."""
+    score, names = comparison.reports[0].scores[metric], comparison.names
+    return [
+        f"{describe_difference(score, test.difference, names[test.first], names[test.second])}"
+        f", p = {test.corrected_p:.2g}"
+        for test in comparison.tests[metric]
+    ]
+
+
+def make_comparison_json(comparison: SystemComparison, scored: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the comparison as one JSON object; `scored` says what the sentences are."""
+    return {
+        "scored": dict(scored),
+        "sentences": comparison.reports[0].sentences,
+        "references_per_sentence": comparison.reports[0].references_per_sentence,
+        "systems": [
+            {
+                "name": name,
+                "scores": {
+                    metric: make_score_json(report, metric) | list_letters(comparison, metric, position)
+                    for metric in report.scores
+                },
+                "warnings": list(report.warnings),
+            }
+            for position, (name, report) in enumerate(zip(comparison.names, comparison.reports, strict=True))
+        ],
+        "tests": {
+            metric: [
+                {
+                    "systems": [comparison.names[test.first], comparison.names[test.second]],
+                    "difference": test.difference,
+                    "p": test.p,
+                    "corrected_p": test.corrected_p,
+                }
+                for test in tests
+            ]
+            for metric, tests in comparison.tests.items()
+        },
+        "warnings": list(comparison.warnings),
+    }
+
+
+def list_letters(comparison: SystemComparison, metric: str, position: int) -> dict[str, str]:
+    """Returns the letters of a system as an entry of its JSON object, if there are any."""
+    letters = comparison.letters.get(metric)
+    return {"letters": letters[position]} if letters else {}
+
+
+def make_sentence_table(comparison: SystemComparison) -> list[list[str]]:
+    """Returns a header and a row per sentence: its texts, and the hypothesis and scores of every system."""
+    first = comparison.reports[0].material
+    references = len(first.references[0])
+    header = ["number", *(["source"] if first.sources else [])]
+    header += [f"reference{index + 1}" if references > 1 else "reference" for index in range(references)]
+    header += [f"{kind}:{name}" for name in comparison.names for kind in ("hypothesis", *comparison.metrics)]
+    rows = [header]
+    for row in range(len(first.hypotheses)):
+        texts = [*([first.sources[row]] if first.sources else []), *first.references[row]]
+        for report in comparison.reports:
+            texts.append(report.material.hypotheses[row])
+            texts += [f"{report.scores[metric].sentence_values[row]:.4f}" for metric in comparison.metrics]
+        rows.append([str(row + 1), *(" ".join(text.split()) for text in texts)])
+    return rows
+
+
+@dataclass(frozen=True)
+class ComparedSection:
+    """The groups of sentences of one section of the profile, with the chrF of every system."""
+
+    title: str
+    meaning: str
+    groups: Mapping[str, tuple[Group | None, ...]]  # M per name; None for a system without such a sentence
+
+
+def merge_profiles(comparison: SystemComparison) -> list[ComparedSection]:
+    """Returns the sections that every system has a profile of, in order; none without profiles."""
+    profiles = [report.profile for report in comparison.reports if report.profile is not None]
+    if len(profiles) < len(comparison.reports):
+        return []
+    merged = []
+    for section in profiles[0].sections:
+        sections = [
+            next((part for part in profile.sections if part.title == section.title), None) for profile in profiles
+        ]
+        names = dict.fromkeys(group.name for part in sections if part is not None for group in part.groups)
+        groups = {name: tuple(find_group(part, name) for part in sections) for name in names}
+        merged.append(ComparedSection(section.title, section.meaning, groups))
+    return merged
+
+
+def find_section(profile: Profile, title: str) -> Section | None:
+    return next((section for section in profile.sections if section.title == title), None)
+
+
+def find_group(section: Section | None, name: str) -> Group | None:
+    return next((group for group in section.groups if group.name == name), None) if section is not None else None
+
+
+def format_group(group: Group | None) -> str:
+    """Returns chrF and the number of sentences of a group: "46.2 (120)"."""
+    return f"{list(group.values.values())[-1]:.1f} ({group.sentences:,})" if group is not None else "-"
+
+
+def format_profiles(comparison: SystemComparison) -> list[str]:
+    """Returns the sections as the lines of aligned tables: chrF and number of sentences, a column for each system."""
+    lines: list[str] = []
+    for section in merge_profiles(comparison):
+        rows = [[name, *map(format_group, groups)] for name, groups in section.groups.items()]
+        table = [["", *comparison.names], *rows]
+        widths = [max(count_columns(row[column]) for row in table) for column in range(len(table[0]))]
+        lines += ["", f"{section.title}: {section.meaning}; chrF (sentences)"]
+        lines += [
+            f"  {row[0]:<{widths[0]}}"
+            + "".join(f"  {cell.rjust(size)}" for cell, size in zip(row[1:], widths[1:], strict=True))
+            for row in table
+        ]
+    return lines
