@@ -18,7 +18,6 @@ from nmt_cli.text.wrapping import format_count
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-LINE_BREAKS = re.compile(r"[\r\n]+")
 SURROGATES = re.compile("[\ud800-\udfff]")
 SHORT_ROW = "every row needs that column, even if it is empty; blank lines are fine"
 
@@ -122,8 +121,8 @@ def split_line_end(line: str) -> tuple[str, str]:
 
 
 def format_cell(text: str) -> str:
-    """Returns the text on one line. Other blanks are kept, since protected spans may contain them.
+    """Returns the text of a cell, which may have several lines.
 
     Drops surrogates, which JSON can escape but UTF-8 cannot encode.
     """
-    return SURROGATES.sub("", LINE_BREAKS.sub(" ", text))
+    return SURROGATES.sub("", text)

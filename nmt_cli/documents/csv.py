@@ -1,7 +1,7 @@
 """CSV: the translation becomes the last field of each record, and everything before it stays byte for byte.
 
 The delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields. A field may have several
-lines; it is translated as one text.
+lines, which are translated one by one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Record:
 
 def quote_field(text: str, delimiter: str) -> str:
     """Returns a field as it is written, in quotation marks where it needs them."""
-    needs_quotes = any(mark in text for mark in f'{delimiter}"')
+    needs_quotes = any(mark in text for mark in f'{delimiter}"\r\n')
     return '"{}"'.format(text.replace('"', '""')) if needs_quotes else text
 
 

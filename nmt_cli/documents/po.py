@@ -15,7 +15,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
-from nmt_cli.documents.sentences import find_sentence_starts, has_letters
+from nmt_cli.documents.sentences import find_sentence_starts
+from nmt_cli.text.accelerators import move_to_word
+from nmt_cli.text.placeholder_patterns import CHOICE, compile_placeholder_pattern, has_same_placeholders
+from nmt_cli.text.words import has_letters
 from nmt_cli.translation.segments import wants_blank
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
 FAILED_CHECK = "marked fuzzy, because a check failed, which a comment names"
 REMARK = "# nmt: "  # begins a comment that says why a person must review a message
-PLACEHOLDER = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|j)?[diouxXeEfgGcrsa%]|\{[^{}]*\}")
 PLURAL_FORMS = re.compile(r"nplurals\s*=\s*(\d+)")
 
 
@@ -44,7 +46,7 @@ class Message:
             starts = find_sentence_starts(line, by_sentence=by_sentence)
             for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
                 sentence = line[start:end]
-                bare = sentence.strip() if has_letters(PLACEHOLDER.sub("", sentence)) else ""
+                bare = sentence.strip() if has_words(sentence) else ""
                 before, _, after = sentence.partition(bare) if bare else (sentence, "", "")
                 parts[-1] += before
                 if bare:
@@ -53,13 +55,13 @@ class Message:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return self.parts[1::2]
+        return tuple(map(move_to_word, self.parts[1::2]))
 
     def fill_sentences(self, translations: Iterator[Translation]) -> str:
         """Returns the message with the next translations in place of its sentences, joined as their script requires."""
         texts = [translation.text for translation in islice(translations, len(self.sentences))]
         whole = self.parts[0]
-        for text, following, between in zip(texts, [*texts[1:], ""], self.parts[2::2], strict=True):
+        for text, following, between in zip(texts, [*texts, ""][1:], self.parts[2::2], strict=True):
             if text and following and not between.strip(" "):
                 between = (between or " ") if wants_blank(text, following, bool(between)) else ""
             whole += text + between
@@ -142,7 +144,7 @@ class CatalogueDocument(Document):
         """Whether a person must review the translations; notes why."""
         formats = [flag for flag in entry.flags if flag.endswith("-format")]
         is_plain = bool(formats) and all(flag.startswith("no-") for flag in formats)  # nothing in it is a placeholder
-        has_lost = not is_plain and any(map(is_changed, sources, forms))
+        has_lost = not is_plain and not all(map(has_same_placeholders, sources, forms))
         has_guessed = len(forms) > 2
         has_failed = bool(messages) and not (has_lost or has_guessed)
         self.notes += Counter({LOST_PLACEHOLDER: int(has_lost), GUESSED_FORMS: int(has_guessed and not has_lost)})
@@ -207,9 +209,10 @@ def set_remarks(lines: list[str], messages: Sequence[str]) -> list[str]:
     return [*kept[:index], *remarks, *kept[index:]]
 
 
-def is_changed(source: str, translation: str) -> bool:
-    """Whether the placeholders of the translation differ from those of the source."""
-    return Counter(PLACEHOLDER.findall(source)) != Counter(PLACEHOLDER.findall(translation))
+def has_words(text: str) -> bool:
+    """Whether there is anything to translate: a letter outside placeholders, or a text to choose."""
+    pattern = compile_placeholder_pattern()
+    return has_letters(pattern.sub(lambda match: match[0] if re.match(CHOICE, match[0]) else "", text))
 
 
 def count_plural_forms(metadata: dict[str, str]) -> int | None:

@@ -15,11 +15,6 @@ def find_sentence_starts(text: str, *, by_sentence: bool) -> list[int]:
     return segments.find_sentence_starts(text, find_spans(text)) if by_sentence else [0]
 
 
-def has_letters(text: str) -> bool:
-    """Whether the text has a letter, and so anything to translate."""
-    return any(map(str.isalpha, text))
-
-
 def split_marked(whole: MarkedText, *, by_sentence: bool) -> list[MarkedText]:
     """Returns the sentences of a text with their marks; the whole text unless `by_sentence`. No mark is split."""
     text = whole.text.rstrip()

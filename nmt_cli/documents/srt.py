@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.documents.markup import Mark, MarkedText, project_marks
-from nmt_cli.documents.sentences import has_letters, join_sentences, split_marked
+from nmt_cli.documents.sentences import join_sentences, split_marked
+from nmt_cli.text.words import has_letters
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -85,6 +85,7 @@ class SearchConfig(Settings):
     n_best: int = 1  # hypotheses returned for each sentence, at most the beam size
     prefix: str = ""  # text with which every translation begins
     scored: bool = True  # whether scores are needed; without them greedy search is faster, and its scores are NaN
+    limit_placeholders: bool = False  # whether each placeholder may be written only as often as the source has it
     sampling: SamplingConfig = dataclasses.field(default_factory=SamplingConfig)
 
     @property

@@ -1,4 +1,4 @@
-"""Restricts the tokens that may follow a hypothesis: a forced prefix, a ban on repeated n-grams.
+"""Restricts the tokens that may follow a hypothesis: a forced prefix, a ban on repeated n-grams, a limit on copies.
 
 Knows no network and no text. A constraint bars candidates; search asks for more of them, so that enough are left. A
 sampler (`sampling.py`) is the constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
@@ -71,3 +71,19 @@ class NgramBan(NamedTuple):
             is_repeated &= history[:, offset : offset + starts] == history[:, starts + offset, None]
         barred = np.where(is_repeated, history[:, before:], -1)  # (N, starts)
         return np.asarray(~(tokens[:, :, None] == barred[:, None, :]).any(axis=2))
+
+
+class CopyLimit(NamedTuple):
+    """Allows each of some tokens only as often as the sentence has it in its source. Letters: B sentences, P tokens."""
+
+    tokens: IntArray  # (P,)
+    counts: IntArray  # (B, P) how often each may be written
+
+    def count_candidates(self, needed: int, length: int) -> int:
+        return needed + len(self.tokens)
+
+    def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
+        written = (rows.history[:, :, None] == self.tokens).sum(axis=1)  # (N, P)
+        is_used_up = written >= self.counts[rows.sentences]  # (N, P)
+        is_barred = (tokens[:, :, None] == self.tokens) & is_used_up[:, None, :]  # (N, C, P)
+        return np.asarray(~is_barred.any(axis=2))

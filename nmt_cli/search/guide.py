@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.constraints import NEVER, Constraint, NgramBan, Prefix, Rows
+from nmt_cli.search.constraints import NEVER, Constraint, CopyLimit, NgramBan, Prefix, Rows
 from nmt_cli.search.sampling import Sampler, TextId
 from nmt_cli.search.step_model import ALL, StateT, Step
 
@@ -30,8 +30,9 @@ class Guide(NamedTuple):
         text_ids: Sequence[TextId] = (),
         steps: int = 0,
         vocabulary: int = ALL,
+        copy_limit: CopyLimit | None = None,
     ) -> Self:
-        """Returns the constraints that `config` asks for; `prefix` is in ids.
+        """Returns the constraints that `config` asks for, and the `copy_limit` if there is one; `prefix` is in ids.
 
         Sampling needs the ids of the texts, from which the random numbers of each follow, and `steps`, the maximum
         number of steps. Raises ValueError for sampling without text ids.
@@ -41,6 +42,8 @@ class Guide(NamedTuple):
             constraints.append(Prefix(tuple(prefix)))
         if config.no_repeat_ngram:
             constraints.append(NgramBan(config.no_repeat_ngram, after=len(prefix)))
+        if copy_limit is not None:
+            constraints.append(copy_limit)
         if config.sampling.sample:
             if not text_ids:
                 raise ValueError("sampling needs the ids of the texts")

@@ -1,4 +1,4 @@
-"""Patterns of protected spans: markup, emoji, addresses, placeholders, amounts.
+"""Patterns of protected spans: markup, emoji, addresses, placeholders, numbers.
 
 Only what a span looks like; `spans` finds them, `masking` masks them.
 """
@@ -8,27 +8,20 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from nmt_cli.text.normalise import UNSPACED
+from nmt_cli.text.number_patterns import AMOUNTS, CODES, LETTER, NUMBERS, UNSPACED_LETTERS
+from nmt_cli.text.placeholder_patterns import BREAKS, CHOICE, PLACEHOLDER_SYNTAXES
 
-BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends
-LETTER = r"A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"  # in scripts with spaces: characters that continue a word
-UNSPACED_LETTERS = UNSPACED[1:-1]
 ADDRESS = (
     rf"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%{{}}-]|(?![{UNSPACED_LETTERS}])[^\W_]|(?<=[/=?&#_-])[{UNSPACED_LETTERS}]+)"
 )
 DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
-# Bounded, so that a line of nothing but digits and points takes no longer to search than any other.
-NUMBER = r"(?:\d{1,3}(?:[ \u00a0\u202f'’]\d{3}){1,6}(?!\d)(?:[.,]\d{1,20})?|\d{1,20}+(?:[.,]\d{1,20}+){0,6})"
-AMOUNT = rf"[+±~≈−-]?{NUMBER}(?: ?[-–] ?{NUMBER})?"
-SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"
-CURRENCIES = "EUR|USD|GBP|JPY|CHF|CNY|INR|RUB|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|MXN|SGD|HKD|BTC"
-# A single letter after a space may be a word of its own ("5 A students"), so only letters that are common units count.
-UNITS = (
-    "km/h|m/s|mph|kWh|MWh|kW|MW|GW|kV|mV|mA|mAh|kHz|MHz|GHz|Hz|kPa|hPa|bar|kcal|kJ|dB|[kMGT]i?[Bb](?:/s|it/s)?|[kMG]bps"
-    "|[kcmµμn]m[²³23]?|m[²³]|ha|[kmµμ]g|[mcd]l|mL|lbs?|oz|ft|yd|min|[mµμn]s|px|pt|rpm|dpi|fps|ppm"
-)
+# Elements whose content is not translated: what is typed, printed or run.
+VERBATIM = "kbd|code|samp|var|pre"
+ELEMENT = rf"<(?:{VERBATIM})(?:\s[^<>{BREAKS}]{{0,200}})?>[^<>{BREAKS}]{{0,500}}</(?:{VERBATIM})>"
 # By how a span is treated; an address is masked too, but its last characters may be punctuation of the sentence.
 PATTERNS = {
+    "choice": CHOICE,
+    "element": rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}",
     "extracted": "|".join(
         (
             # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
@@ -54,24 +47,25 @@ PATTERNS = {
     "masked": "|".join(
         (
             r"⟦\d⟧",  # text that looks like one of our own placeholders
-            rf"\{{\{{[^{{}}{BREAKS}]{{0,80}}\}}\}}|[$#%]?\{{[^{{}}{BREAKS}]{{0,60}}\}}",
-            rf"%(?:\d+\$)?\(\w{{1,40}}\)[#0+-]*\d*(?:\.\d+)?[a-zA-Z]|%(?:\d+\$)?[#0+-]*\d*(?:\.\d+)?"
-            rf"(?:[sd]|(?:hh|h|ll|l|z)?[iuoxXeEfFgGc@](?![{LETTER}]))|%%",
+            *PLACEHOLDER_SYNTAXES,
             r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#x[0-9A-Fa-f]{1,6});",
-            rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?",
-            rf"(?<![{LETTER}])(?:{CURRENCIES})[ \u00a0\u202f]?{AMOUNT}",
-            rf"(?<![{LETTER}]){AMOUNT}(?:[ \u00a0\u202f]?(?:[{SIGNS}]|[%‰](?![{LETTER}])|°(?:[CFK](?![{LETTER}]))?"
-            rf"|(?:{CURRENCIES}|{UNITS}|[mglhVW])(?![{LETTER}]))|[AKJNT](?![{LETTER}]))",
         )
     ),
 }
-# Every span contains one of these; most sentences contain none, and a search for these alone is fast.
+# Every one of these contains one of those characters; most sentences contain none, and a search for them alone is fast.
 TRIGGER = re.compile(
-    r"[0-9@%{<&⟦$€£¥\u20a0-\u20bf฿¢©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]|\d"
+    r"[@%{<&~$⟦©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
 )
+DIGIT = re.compile(r"\d")  # which every number contains
 
 
 @cache
 def compile_span_pattern() -> re.Pattern[str]:
     """Returns all of PATTERNS as one, compiled on first use: compiling takes longer than translating a sentence."""
     return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in PATTERNS.items()))
+
+
+@cache
+def compile_number_pattern() -> re.Pattern[str]:
+    """Returns the pattern of amounts, codes and numbers."""
+    return re.compile("|".join((*AMOUNTS, *CODES, *NUMBERS)))

@@ -1,6 +1,6 @@
 """Protected spans: parts of a text that a translation must contain unchanged, byte for byte.
 
-There are two ways through a network. A *masked* span stands for a word (an address, an amount, `{name}`): a placeholder
+There are two ways through a network. A *masked* span stands for a word (an address, a number, `{name}`): a placeholder
 takes its place, which the network has learned to carry over. An *extracted* span (markup, emoji) stands for no word and
 would only disturb the network: it is taken out of the text and put back by attention. Knows no networks and no files.
 """
@@ -8,16 +8,21 @@ would only disturb the network: it is taken out of the text and put back by atte
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from nmt_cli.text.span_patterns import TRIGGER, compile_span_pattern
+from nmt_cli.text.entities import REFERENCE, stands_for_word
+from nmt_cli.text.span_patterns import DIGIT, TRIGGER, compile_number_pattern, compile_span_pattern
 
 INLINE_TAGS = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
     " strong sub sup tt u var x".split()
 )
 EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
+BLANK_ENTITIES = frozenset("&nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thinsp; &#8239;".split())
+COVERS = "\ufffb\ufffc"  # stand in turn for the characters of a span while a line is searched or cut
+EMOJI_COVER = "\ufffa"  # stands for those of an emoji
 TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$"
 
 
@@ -29,6 +34,8 @@ class Span(NamedTuple):
     text: str
     is_extracted: bool
     is_markup: bool = False  # markup or an emoji, which stands for no word
+    is_number: bool = False  # digits: a number, a date, a code, an amount
+    is_choice: bool = False  # a message of ICU, with texts to choose from
 
     @property
     def tag(self) -> Tag | None:
@@ -40,6 +47,21 @@ class Span(NamedTuple):
         """Whether the texts before and after the span are separate words even without a space."""
         match = re.match(TAG_PATTERN, self.text)
         return match is None or match[2].lower() not in INLINE_TAGS
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the span stands for a blank: `&nbsp;`."""
+        return self.text in BLANK_ENTITIES
+
+    @property
+    def is_emoji(self) -> bool:
+        """Whether the span is a pictograph, not a tag or a reference."""
+        return self.is_markup and self.text[0] not in "<&_"
+
+    @property
+    def is_block_tag(self) -> bool:
+        """Whether the span is a tag that parts sentences: a break, a paragraph, an item of a list."""
+        return self.is_markup and self.text[0] == "<" and self.divides and re.match(TAG_PATTERN, self.text) is not None
 
 
 class Tag(NamedTuple):
@@ -63,16 +85,44 @@ def parse_tag(markup: str) -> Tag | None:
 
 def find_spans(text: str) -> list[Span]:
     """Returns the protected spans of a line, in order. They do not overlap, and no two masked ones touch."""
-    if not TRIGGER.search(text):
-        return []
     spans: list[Span] = []
-    for match in compile_span_pattern().finditer(text):
-        start, end = match.span()
-        if match.lastgroup == "address":
-            end = start + len(trim_address(match[0]))
-        is_markup = match.lastgroup == "extracted"
-        append_span(spans, Span(start, end, text[start:end], is_extracted=is_markup, is_markup=is_markup))
-    return spans
+    if TRIGGER.search(text):
+        spans = [make_span(match) for match in compile_span_pattern().finditer(text)]
+    if DIGIT.search(text):
+        spans = sorted([*spans, *find_numbers(text, spans)])
+    if len(spans) < 2:
+        return spans
+    merged: list[Span] = []
+    for span in spans:
+        append_span(merged, span)
+    return merged
+
+
+def find_numbers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yields the numbers that are carried over unchanged, outside the `spans`."""
+    for match in compile_number_pattern().finditer(cover_spans(text, spans)):
+        yield Span(*match.span(), match[0], is_extracted=False, is_number=True)
+
+
+def cover_spans(text: str, spans: Sequence[Span]) -> str:
+    """Returns `text` with covers for the characters of its spans."""
+    if not spans:
+        return text
+    characters = list(text)
+    for number, span in enumerate(spans):
+        cover = EMOJI_COVER if span.is_emoji else COVERS[number % 2]
+        characters[span.start : span.end] = cover * (span.end - span.start)
+    return "".join(characters)
+
+
+def make_span(match: re.Match[str]) -> Span:
+    """Returns the span that a match of the pattern is."""
+    kind, start, end = match.lastgroup, *match.span()
+    if kind == "address":
+        end = start + len(trim_address(match[0]))
+    is_markup = kind == "extracted" or (REFERENCE.fullmatch(match[0]) is not None and not stands_for_word(match[0]))
+    content = match[0][: end - start]
+    return Span(start, end, content, is_markup, is_markup, is_choice=kind == "choice")
 
 
 def append_span(spans: list[Span], span: Span) -> None:

@@ -11,6 +11,11 @@ from nmt_cli.text.normalise import is_unspaced, split_unspaced
 FIRST_COMBINING_MARK = "\u0300"
 
 
+def has_letters(text: str) -> bool:
+    """Whether the text has a letter, and so anything to translate."""
+    return any(map(str.isalpha, text))
+
+
 def split_words(text: str) -> list[str]:
     """Returns the words in lower case, without punctuation; each character of a script without spaces is a word."""
     lower = text.lower()

@@ -9,16 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.arrays.types import SourceArray
 from nmt_cli.errors import OptionError
 from nmt_cli.search.beam import SearchResult, limit_lengths, search
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.constraints import CopyLimit
 from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
-from nmt_cli.sources.source import Source, SourceRow
+from nmt_cli.sources.source import Source, SourceRow, TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
 
@@ -140,7 +143,24 @@ class BatchSearch(NamedTuple):
         """Returns the constraints for the search of one batch."""
         steps = int(limit_lengths(sources, config, len(prefix)).max())
         vocabulary = self.target.vocabulary_size
-        return Guide.from_config(config, prefix=prefix, text_ids=text_ids, steps=steps, vocabulary=vocabulary)
+        return Guide.from_config(
+            config,
+            prefix=prefix,
+            text_ids=text_ids,
+            steps=steps,
+            vocabulary=vocabulary,
+            copy_limit=self.limit_placeholders(sources)
+            if config.limit_placeholders or config.sampling.sample
+            else None,
+        )
+
+    def limit_placeholders(self, sources: SourceArray) -> CopyLimit | None:
+        """Returns the limit by which each placeholder is written only as often as its source has it."""
+        subwords = self.source.tokenizer if isinstance(self.source, TextSource) else None
+        if subwords is None or not (subwords.has_placeholders and self.target.has_placeholders):
+            return None
+        counts = (sources[:, :, None] == np.array(subwords.placeholder_ids)).sum(axis=1)
+        return CopyLimit(np.array(self.target.placeholder_ids), counts)
 
     def encode_prefix(self, config: SearchConfig) -> list[int]:
         """Returns the prefix in ids. Raises OptionError if the model cannot write it, or if it leaves no room."""

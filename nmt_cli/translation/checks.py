@@ -110,6 +110,8 @@ FAULT_MESSAGES: dict[Fault, str] = {
     "loop": "the translation repeats itself",
     "runaway": "the translation does not end",
     "copied": "the translation is the source",
+    "placeholder": "a word of the source is lost",
+    "numbers": "a number of the source is lost",
 }
 
 

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
+from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
 
-Fault = Literal["empty", "loop", "runaway", "copied"]
+Fault = Literal["empty", "loop", "runaway", "copied", "placeholder", "numbers"]
 
+PLACEHOLDER_OPENING = "⟦"
 WORD_REPEATS = 4  # of one word in a row: "very, very, very" is language
 PHRASE_REPEATS = 3  # of two or more words in a row
 SHORT_RUN = re.compile(r"(.{1,8}?)\1{5,}")  # six times in a row, inside words
@@ -37,7 +39,16 @@ def find_fault(source: str, target: str, *, finished: bool, same_language: bool 
         return "loop"
     if not finished:
         return "runaway"
+    if PLACEHOLDER_OPENING in target and has_invented_placeholder(source, target):
+        return "placeholder"
     return "copied" if not same_language and is_copy(source, target) else None
+
+
+def has_invented_placeholder(source: str, target: str) -> bool:
+    """Whether `target` has a placeholder more often than `source`: it stands for a word that would be lost."""
+    counts = Counter(PLACEHOLDER_PATTERN.findall(target))
+    counts.subtract(PLACEHOLDER_PATTERN.findall(source))
+    return any(count > 0 for count in counts.values())
 
 
 def has_stutter(source: str, target: str) -> bool:

@@ -154,7 +154,7 @@ def replace_placeholders(pieces: Sequence[str], piece: Piece) -> list[str]:
 def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
     """Returns a piece with nothing to translate as a certain hypothesis: itself, after the `prefix`."""
     unchanged = piece.unchanged
-    text = f"{prefix} {unchanged}".strip()
+    text = f"{prefix} {unchanged}".strip() if prefix else unchanged
     before, count, source = len(prefix.split()), len(unchanged.split()), len(piece.source_text.split())
     links = tuple((min(index, max(0, source - 1)), before + index) for index in range(count))
     return Hypothesis(
@@ -166,7 +166,7 @@ def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
         token_log_probabilities=(0.0, 0.0),
         attentions=(np.eye(2, dtype=np.float32),),
         finished=True,
-        placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.masked.spans),
+        placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.spans),
         words=(Words.from_texts(piece.source_text, text, links),),
     )
 

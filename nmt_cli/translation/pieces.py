@@ -5,17 +5,22 @@ Knows text, spans and segments, but no networks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.text.accelerators import find_accelerator
+from nmt_cli.text.choices import split_choice
 from nmt_cli.text.masking import MaskedText, mask
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.spans import Span, find_spans
+from nmt_cli.text.spans import Span, cover_spans, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
+from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.frames import cut_segment, frame_segment
 from nmt_cli.translation.input_folding import FoldedMask, InputFolding
 from nmt_cli.translation.segments import Segment, cut
 
@@ -42,6 +47,7 @@ class Piece:
     segment: Segment
     masked: MaskedText
     folded: FoldedMask | None = None  # how `masked` differs from the segment, if it was folded
+    is_name: bool = False  # whether it names a picture, which is translated whatever its name
 
     @property
     def text(self) -> str:
@@ -49,15 +55,27 @@ class Piece:
 
     @property
     def is_translated(self) -> bool:
-        """Whether there is anything to translate; a piece of spans and marks alone stays as it is."""
-        return bool(self.masked.text) and (self.masked.has_words or not self.masked.spans)
+        """Whether there is anything to translate; a piece of spans, digits and marks alone stays as it is."""
+        return self.is_name or self.masked.has_words
 
     @property
     def source_text(self) -> str:
-        """The segment as it stands in the source, normalised."""
+        """The segment as it stands in the source, normalised; a frame with the blanks at its ends."""
+        if self.segment.is_frame:
+            return normalise_between(self.segment.text)
         if self.segment.spans:
             return self.layout.text
         return self.folded.unfolded if self.folded else self.masked.text
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans, the masked ones first."""
+        return self.segment.spans if self.segment.is_frame else self.masked.spans
+
+    @property
+    def changes_spans(self) -> bool:
+        """Whether a span is written differently in the translation, such as a term of a glossary."""
+        return any(self.segment.text[span.start : span.end] != span.text for span in self.segment.spans)
 
     @cached_property
     def layout(self) -> SegmentLayout:
@@ -82,7 +100,12 @@ class Piece:
 
     @property
     def unchanged(self) -> str:
-        """The segment itself, normalised between its spans; the spans are as they are to stand in the translation."""
+        """The segment itself, normalised between its spans; the spans are as they are to stand in the translation.
+
+        A frame stays exactly as it is.
+        """
+        if self.segment.is_frame:
+            return self.segment.text
         text, position = "", 0
         for span in self.segment.spans:
             text += normalise_between(self.segment.text[position : span.start]) + span.text
@@ -105,7 +128,8 @@ def normalise_between(text: str) -> str:
 class LineReader:
     """Splits lines into pieces and masks their protected spans.
 
-    `carries` says whether the network has learned to carry placeholders over; else all spans are extracted.
+    `carries` says whether the network has learned to carry placeholders over; else spans are extracted, but plain
+    numbers stay in the text.
     """
 
     def __init__(
@@ -122,20 +146,138 @@ class LineReader:
         self.folding = folding if config.fold else None
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
-        """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits."""
-        segments = cut(
-            line, self.find_spans(line), self.config.max_words, by_sentence=self.config.split_sentences and not whole
-        )
-        pieces = [Piece(segment, mask(segment.text, segment.spans)) for segment in segments]
-        pieces = [piece for piece in pieces if piece.text or piece.masked.spans]
+        """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits.
+
+        A line without a letter outside its spans is one piece, which stays byte for byte.
+        """
+        if not has_letters(line) and self.glossary is None:
+            return [self.make_frame(line)] if line.strip() else []
+        segments = self.split_segments(line, whole=whole)
+        pieces = [
+            make_frame_piece(segment) if segment.is_frame else Piece(segment, mask(segment.text, segment.spans))
+            for segment in segments
+        ]
+        pieces = [piece for piece in pieces if piece.text or piece.masked.spans or piece.segment.is_frame]
+        if pieces and not any(piece.is_translated or piece.changes_spans for piece in pieces):
+            return [self.make_frame(line)]
         return pieces if self.folding is None else list(fold_pieces(pieces, line, self.folding))
 
-    def find_spans(self, line: str) -> list[Span]:
-        """Returns the protected spans and the glossary terms of a line, in order."""
+    def protect(self, piece: Piece, spans: Sequence[Span]) -> Piece:
+        """Returns a piece with further protected spans, folded as it was."""
+        segment = piece.segment._replace(spans=tuple(sorted([*piece.segment.spans, *spans])))
+        protected = Piece(segment, mask(segment.text, segment.spans))
+        return protected if self.folding is None else next(fold_pieces([protected], segment.text, self.folding))
+
+    def make_frame(self, line: str) -> Piece:
+        """Returns a line as one piece that stays byte for byte."""
+        return make_frame_piece(
+            Segment(line, tuple(self.find_spans(line)), blank_before=False, ends_sentence=True, is_frame=True)
+        )
+
+    def split_segments(self, text: str, *, whole: bool = False, in_choice: bool = False) -> list[Segment]:
+        """Returns the segments of a text: its sentences, what frames them, and the tags that divide them."""
+        spans = self.find_spans(text, in_choice=in_choice)
+        choice = next((span for span in spans if span.is_choice), None) if not whole else None
+        if choice is not None and (in_texts := self.split_around_choice(text, choice)):
+            return in_texts
+        by_sentence = self.config.split_sentences and not whole
+        if whole or not self.config.protect:
+            return cut(text, spans, self.config.max_words, by_sentence=by_sentence)
+        parts = split_at_dividers(text, spans) if by_sentence else [Segment(text, tuple(spans), False, False)]
+        segments: list[Segment] = []
+        for part in parts:
+            if part.is_frame:
+                segments.append(part)
+                continue
+            framed = [
+                piece
+                for segment in cut(part.text, part.spans, self.config.max_words, by_sentence=by_sentence)
+                for piece in frame_segment(segment)
+            ]
+            if framed and part.is_glued:
+                framed[0] = framed[0]._replace(is_glued=True)
+            segments += framed
+        return segments
+
+    def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
+        """Returns the segments of a message of ICU; the words around a choice go into each of its texts."""
+        parts = split_choice(text[choice.start : choice.end])
+        if parts is None:
+            return []
+        before, after = text[: choice.start], text[choice.end :]
+        moves = has_letters(before) or has_letters(after)
+        segments: list[Segment] = []
+        for part in parts:
+            inner: list[Segment] = []
+            if part.is_text:
+                inner = self.split_segments(before + part.text + after if moves else part.text, in_choice=True)
+            if inner:
+                segments += [inner[0]._replace(is_glued=True), *inner[1:]]
+            else:
+                segments.append(Segment(part.text, (), False, False, is_frame=True, is_glued=bool(segments)))
+        if moves:
+            return segments
+        first, *rest = segments
+        last = [Segment(after, (), False, False, is_frame=True, is_glued=True)] if after else []
+        return [first._replace(text=before + first.text), *rest, *last]
+
+    def find_spans(self, line: str, *, in_choice: bool = False) -> list[Span]:
+        """Returns the protected spans and the glossary terms of a line, in order; `#` is a number in a choice."""
         spans = find_spans(line) if self.config.protect else []
+        if in_choice:
+            spans = add_number_signs(line, spans)
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
-        return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
+        if self.config.protect and ("&" in line or "_" in line) and (sign := find_accelerator(line, spans)):
+            spans = sorted([*spans, sign])
+        if self.carries:
+            return spans
+        return [span._replace(is_extracted=True) for span in spans if not (span.is_number and is_plain_number(span))]
+
+
+def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
+    """Yields the parts of a text between line breaks and tags of blocks, such as `<br>`, and these as frames."""
+    dividers = [(span.start, span.end) for span in spans if span.is_block_tag]
+    if "\n" in text or "\r" in text:
+        dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\r\n]+", text))])
+    if not dividers:
+        yield Segment(text, tuple(spans), False, False)
+        return
+    # 1. Join the dividers that only blanks separate, and take the blanks around them along.
+    ranges: list[tuple[int, int]] = []
+    for start, end in dividers:
+        start = len(text[:start].rstrip())
+        end += len(text[end:]) - len(text[end:].lstrip())
+        if ranges and ranges[-1][1] >= start:
+            ranges[-1] = (ranges[-1][0], end)
+        else:
+            ranges.append((start, end))
+    # 2. Yield what is between them, and each of them.
+    whole, position = Segment(text, tuple(spans), False, False), 0
+    for start, end in [*ranges, (len(text), len(text))]:
+        if start > position:
+            yield cut_segment(whole, position, start)._replace(is_glued=position > 0)
+        if end > start:
+            yield cut_segment(whole, start, end)._replace(is_frame=True, is_glued=start > 0)
+        position = end
+
+
+def add_number_signs(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Returns `spans` and the number signs in a text of a choice, which stand for its number."""
+    signs = (
+        Span(match.start(), match.end(), "#", is_extracted=False, is_number=True)
+        for match in re.finditer("#", cover_spans(text, spans))
+    )
+    return sorted([*spans, *signs])
+
+
+def is_plain_number(span: Span) -> bool:
+    """Whether a span is a number that a network without placeholders had better read: digits and marks alone."""
+    return re.fullmatch(r"[\d\s.,:/'’()+±~≈−–-]+", span.text) is not None
+
+
+def make_frame_piece(segment: Segment) -> Piece:
+    return Piece(segment, MaskedText("", (), ()))
 
 
 def fold_pieces(pieces: Sequence[Piece], line: str, folding: InputFolding) -> Iterator[Piece]:
@@ -144,7 +286,7 @@ def fold_pieces(pieces: Sequence[Piece], line: str, folding: InputFolding) -> It
     for piece in pieces:
         folded = folding.fold(piece.masked, begins_sentence=begins_sentence, has_capitals=has_capitals)
         yield piece if folded is None else replace(piece, masked=folded.masked, folded=folded)
-        begins_sentence = piece.segment.ends_sentence
+        begins_sentence = piece.segment.ends_sentence or piece.segment.is_frame
 
 
 def make_plain_piece(text: str) -> Piece:
@@ -154,4 +296,4 @@ def make_plain_piece(text: str) -> Piece:
 
 def keep_verbatim(line: str) -> list[Piece]:
     """Returns a line that names a picture as one piece, unchanged; none for a blank line."""
-    return [make_plain_piece(line)] if line.strip() else []
+    return [replace(make_plain_piece(line), is_name=True)] if line.strip() else []

@@ -31,7 +31,13 @@ class Remedy(NamedTuple):
     in_halves: bool = False  # whether the source is translated in two halves
 
 
-ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault))
+# Of a lost number, `number_repair` takes care.
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers"}
+
+
+def bar_placeholders(config: SearchConfig, size: int) -> SearchConfig:
+    """Bars the placeholders that the source does not have, as all remedies do."""
+    return config
 
 
 def ban_repeats(config: SearchConfig, size: int) -> SearchConfig:
@@ -52,6 +58,7 @@ def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
 
 
 LADDER = (
+    Remedy("barred placeholder", frozenset({"placeholder"}), bar_placeholders),
     Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
     Remedy("coverage", frozenset({"loop", "runaway", "empty"}), require_coverage),
     Remedy("wider beam", ALL_FAULTS, widen_beam),
@@ -114,7 +121,7 @@ class Repairer(NamedTuple):
         """Returns the result of the remedy for each translation; None if that is faulty too."""
         if not translations:
             return []
-        changed = remedy.change(config, self.ngram_size)
+        changed = replace(remedy.change(config, self.ngram_size), limit_placeholders=True)
         results: list[Translation | None]
         if remedy.in_halves:
             results = self.translate_halves(translations, changed)

@@ -16,6 +16,7 @@ CheckKind = Literal[
     "loop",
     "runaway",
     "copied",
+    "placeholder",
     "numbers",
     "spans",
     "terms",

@@ -11,38 +11,32 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nmt_cli.text.normalise import find_unspaced
-from nmt_cli.text.spans import Span
+from nmt_cli.text.spans import COVERS, EMOJI_COVER, Span, cover_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
+from nmt_cli.translation.sentence_ends import ends_with_mark, find_sentence_ends
 
 MAX_WORD_LETTERS = 15  # a longer word counts as several, so that a line without blanks is bounded too
-COVERS = "\ufffb\ufffc"  # stand in turn for the characters of a span while a line is cut
 
 # Patterns as text: Python compiles and caches them at their first use, and a line that fits needs only one of them.
-SENTENCE = r"(?<![.!?…؟۔։।])[.!?…؟۔։।]++[\"'”’»)\]\ufffb\ufffc]*+\s+|[。！？｡។။།]+[”’』」）]*\s*"
 CLAUSE = r"[,;:)\]—–]\s+|[，、；：،؛]\s*"
 WORD = r"\s+"
-CHARACTER = rf"{COVERS[0]}+|{COVERS[1]}+|[^{COVERS}]"
-COVERED = rf"{COVERS[0]}+|{COVERS[1]}+"
-LEVELS = (SENTENCE, CLAUSE, WORD, CHARACTER)
+COVERED = rf"{COVERS[0]}+|{COVERS[1]}+|{EMOJI_COVER}+"
+CHARACTER = rf"{COVERED}|[^{COVERS}{EMOJI_COVER}]"
+LEVELS = ("", CLAUSE, WORD, CHARACTER)  # the first level is that of sentences
 
-# A full stop after these ends no sentence; nor after an initial (except "I") or a small number ("3. Oktober").
-ABBREVIATION = (
-    r"(?:^|[\s(.])(?:[A-HJ-Za-zÀ-ɏ]|\d{1,2}|Mrs?|Ms|Dr|Prof|St|Sr|Jr|vs|etc|approx|bzw|ca|usw|vgl|evtl|inkl"
-    r"|e\.g|i\.e|z\.\s?B|d\.\s?h|u\.\s?a)\.\s+$"
-)
-OF_NUMBERS = r"(?:^|[\s(.])(?:No|Nr|Abs|Art|Bd)\.\s+$"  # only before a number; but: "No. I stayed."
-CLOSING = "\"'”’»“"
-FULL_STOP = ".。"
+FULL_STOP, EXCLAMATION = ".。", "!！"
 PAUSES = ",;:，、；："
 
 
 class Segment(NamedTuple):
-    """A part of a line that is translated on its own."""
+    """A part of a line that is translated on its own, or kept exactly as it is."""
 
     text: str
     spans: tuple[Span, ...]  # with their positions in `text`
     blank_before: bool  # whether a blank separates it from the segment before
     ends_sentence: bool
+    is_frame: bool = False  # whether it is kept, such as a list mark or a tag that divides
+    is_glued: bool = False  # whether it follows the segment before exactly: that has all blanks between them
 
 
 class SegmentedLine(NamedTuple):
@@ -99,16 +93,6 @@ def find_sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:
     return [0, *(end for _, end in split_at(cover_spans(text, spans), 0, len(text), 0) if end < len(text))]
 
 
-def cover_spans(text: str, spans: Sequence[Span]) -> str:
-    """Returns `text` with covers for the characters of its spans."""
-    if not spans:
-        return text
-    characters = list(text)
-    for number, span in enumerate(spans):
-        characters[span.start : span.end] = COVERS[number % 2] * (span.end - span.start)
-    return "".join(characters)
-
-
 def split_to_fit(
     line: SegmentedLine, start: int, end: int, max_words: int, level: int, *, must_split: bool = False
 ) -> Iterator[tuple[int, int]]:
@@ -128,32 +112,15 @@ def split_to_fit(
 
 def split_at(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
     """Yields the parts from `start` to `end` that end with a separator of this level."""
-    cased = level == 0 and any(map(str.isupper, covered))
-    for match in re.compile(LEVELS[level]).finditer(covered, start, end):
-        if level == 0 and not ends_sentence(covered, match, cased):
-            continue
-        yield start, match.end()
-        start = match.end()
+    if level == 0:
+        ends = find_sentence_ends(covered, start, end)
+    else:
+        ends = (match.end() for match in re.compile(LEVELS[level]).finditer(covered, start, end))
+    for part_end in ends:
+        yield start, part_end
+        start = part_end
     if start < end:
         yield start, end
-
-
-def ends_sentence(covered: str, mark: re.Match[str], cased: bool) -> bool:
-    """Whether a new sentence begins after `mark`; in a text without capitals, a small letter there says nothing."""
-    following = covered[mark.end() : mark.end() + 1]
-    if mark[0][0] in "!?" and mark[0].rstrip()[-1] in CLOSING:
-        return False  # "Go!" Tom said.
-    patterns = (ABBREVIATION, OF_NUMBERS) if is_number(following) else (ABBREVIATION,)
-    before, case = max(0, mark.start() - 10), re.NOFLAG if cased else re.IGNORECASE
-    is_abbreviation = mark[0].startswith(".") and any(
-        re.compile(pattern, case).search(covered, before, mark.end()) for pattern in patterns
-    )
-    return not (is_abbreviation or (cased and following.islower()))
-
-
-def is_number(character: str) -> bool:
-    """Whether a number begins with this character, or a span, which may be a number."""
-    return character.isdigit() or (character != "" and character in COVERS)
 
 
 def merge_parts(line: SegmentedLine, parts: Sequence[tuple[int, int]], max_words: int) -> Iterator[tuple[int, int]]:
@@ -176,17 +143,18 @@ def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -
         return None
     spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in line.list_spans(start, end))
     blank = previous_end > 0 and (text[0].isspace() or line.text[start - 1].isspace())
-    matches = list(re.finditer(SENTENCE, line.covered[start:end] + " "))
-    return Segment(text, spans, blank, bool(matches) and matches[-1].end() >= len(text))
+    return Segment(text, spans, blank, ends_with_mark(line.covered[start:end]))
 
 
 def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:
     """Yields what each translation adds to the line: its text, after a blank if the source or the script needs one."""
     left = ""  # the last text that is not empty
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
-        inside = number < len(segments) - 1 and not segment.ends_sentence
-        text = drop_full_stop(segment.text, translation) if inside else translation
-        yield (" " if left and text and wants_blank(left, text, segment.blank_before) else "") + text
+        inside = number < len(segments) - 1 and not segment.ends_sentence and not segment.is_frame
+        marks = FULL_STOP + EXCLAMATION if has_frame_after(segments, number) else FULL_STOP
+        text = drop_full_stop(segment.text, translation, marks) if inside else translation
+        needs_blank = left and text and not segment.is_glued and wants_blank(left, text, segment.blank_before)
+        yield (" " if needs_blank else "") + text
         left = text or left
 
 
@@ -196,9 +164,17 @@ def wants_blank(left: str, right: str, blank: bool) -> bool:
     return not all(solid) and (blank or left[-1] in ".!?…" or solid[0] != solid[1])
 
 
-def drop_full_stop(source: str, translation: str) -> str:
-    """Returns the translation of a part of a sentence without a full stop; it may end in the pause of its source."""
+def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
+    """Whether a colon, an ellipsis or the like was taken from the end of a segment."""
+    return number + 1 < len(segments) and segments[number + 1].is_frame and segments[number + 1].is_glued
+
+
+def drop_full_stop(source: str, translation: str, marks: str = FULL_STOP) -> str:
+    """Returns the translation of a part of a sentence without a full stop; it may end in the pause of its source.
+
+    `marks` are all that count as a full stop.
+    """
     last = source.rstrip()[-1:]
-    if translation[-1:] not in FULL_STOP or last in FULL_STOP or not translation:
+    if translation[-1:] not in marks or last in marks or not translation:
         return translation
-    return translation[:-1].rstrip(FULL_STOP) + (last if last in PAUSES else "")
+    return translation[:-1].rstrip(marks) + (last if last in PAUSES else "")

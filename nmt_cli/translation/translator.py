@@ -17,7 +17,9 @@ from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
+from nmt_cli.text.entities import decode_entities, encode_entities
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.span_patterns import DIGIT
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
@@ -177,20 +179,26 @@ class Translator:
         number of the first of `lines`, from which the random numbers of samples follow.
         """
         # 1. Split each line into sentences.  2. Mask the spans that must not change.
-        split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in lines]
-        texts = number_texts(split_lines, first_line)
+        decoded, references = self.decode_lines(lines)
+        split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in decoded]
+        pieces = number_pieces(split_lines, first_line)
+        texts = {text_id: piece.text for text_id, piece in pieces.items() if piece.is_translated}
         # 3. Encode,  4. search,  5. decode  and  6. repair the sentences of all lines together.
         report = scale_progress(progress, len(texts), len(lines))
         translations = self.translate_pieces(texts, config, report, repair)
+        if repair is not None and repair.heal and self.reads_text and not config.sampling.sample:
+            self.repair_numbers(pieces, translations, config, repair)
         # 7. Unmask: put the spans back.  8. Join the sentences of each line.
         tokenizers, prefix, sampled = self.tokenizers, normalise(config.prefix), config.sampling.sample
         language = self._card.target_language if self._card is not None else ""
         result = []
-        for number, (line, pieces) in enumerate(zip(lines, split_lines, strict=True), start=first_line):
-            parts = [translations.get(TextId(number, index)) for index in range(len(pieces))]
-            result.append(
-                join_pieces(line, pieces, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
-            )
+        for number, (line, segments) in enumerate(zip(lines, split_lines, strict=True), start=first_line):
+            text_ids = [TextId(number, index) for index in range(len(segments))]
+            parts = [translations.get(text_id) for text_id in text_ids]
+            whole = [pieces[text_id] for text_id in text_ids]
+            joined = join_pieces(line, whole, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
+            written = references.get(number - first_line)
+            result.append(encode_translation(joined, written) if written else joined)
         # 9. Check each translation against its line.
         return self.check_translations(result) if checks is not None and checks.check else result
 
@@ -209,6 +217,20 @@ class Translator:
         card = self._card
         languages = (card.source_language, card.target_language) if card is not None else ("", "")
         return CheckContext.from_profile(languages, self.profile, reads_text=self.reads_text)
+
+    def decode_lines(self, lines: Sequence[str]) -> tuple[Sequence[str], dict[int, Mapping[str, str]]]:
+        """Returns the lines with the letters and quotes that their references of HTML stand for.
+
+        Also returns the reference of each such character, by the index of its line.
+        """
+        references: dict[int, Mapping[str, str]] = {}
+        if not (self.reads_text and self.reader.config.protect):
+            return lines, references
+        decoded = list(lines)
+        for index, line in enumerate(lines):
+            if "&" in line and ";" in line:
+                decoded[index], references[index] = decode_entities(line)
+        return decoded, references
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line that are translated on their own; none for a blank line.
@@ -236,6 +258,32 @@ class Translator:
                 text_ids, self.translate_texts(lines, own_config, report, repair, text_ids), strict=True
             )
         return translations
+
+    def repair_numbers(
+        self,
+        pieces: dict[TextId, Piece],
+        translations: dict[TextId, Translation],
+        config: SearchConfig,
+        repair: RepairConfig,
+    ) -> None:
+        """Carries the numbers that the network lost; changes the pieces and translations of these."""
+        doubtful = {text_id: pieces[text_id] for text_id in translations if has_digits(pieces[text_id])}
+        if not doubtful:
+            return
+        from nmt_cli.translation.number_repair import ROUNDS, LostNumbers, mark_repaired  # which few lines need
+
+        context = self.check_context
+        lost = LostNumbers(context.source_language, context.target_language, self.reader)
+        for _ in range(ROUNDS):
+            # 1. Correct wrong numbers, if the network cannot carry the right ones.
+            corrected = {} if self.carries else lost.correct_all(doubtful, translations)
+            translations |= {text_id: mark_repaired(new, "corrected number") for text_id, new in corrected.items()}
+            # 2. Protect lost ones.  3. Search again: in another search, a further number may get lost.
+            doubtful = lost.protect_all(doubtful, translations)
+            texts = {text_id: piece.text for text_id, piece in doubtful.items() if piece.is_translated}
+            for text_id, translation in self.translate_pieces(texts, config, None, repair).items():
+                pieces[text_id] = doubtful[text_id]
+                translations[text_id] = mark_repaired(translation, "protected number")
 
     def translate_texts(
         self,
@@ -270,14 +318,30 @@ class Translator:
         return Repairer(self.translate_texts, ngram_size, same_language=same_language, can_split=self.reads_text)
 
 
-def number_texts(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, str]:
-    """Returns the texts of the pieces with anything to translate; `first_line` is the number of the first line."""
+def encode_translation(translation: Translation, references: Mapping[str, str]) -> Translation:
+    """Returns the translation with references of HTML for the characters for which its source has them."""
+    return translation._replace(
+        hypotheses=tuple(
+            hypothesis._replace(
+                text=encode_entities(hypothesis.text, references, [placed.text for placed in hypothesis.placed_spans])
+            )
+            for hypothesis in translation.hypotheses
+        )
+    )
+
+
+def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, Piece]:
+    """Returns the pieces by line and place in it; `first_line` is the number of the first line."""
     return {
-        TextId(number, index): piece.text
+        TextId(number, index): piece
         for number, pieces in enumerate(split_lines, start=first_line)
         for index, piece in enumerate(pieces)
-        if piece.is_translated
     }
+
+
+def has_digits(piece: Piece) -> bool:
+    """Whether a piece has digits, perhaps only in its spans. Fast: a translation asks for each of its pieces."""
+    return DIGIT.search(piece.segment.text) is not None
 
 
 def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:

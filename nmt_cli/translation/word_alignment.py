@@ -24,10 +24,11 @@ Groups = list[list[int]]  # the indices of the subwords of each word
 
 def split_ranges(parts: Iterable[str]) -> Iterator[range]:
     """Yields the word range of each part in the whole text; without a blank between them, two parts share a word."""
-    end = 0
+    end, is_apart = 0, True
     for part in parts:
-        start = end - (end > 0 and bool(part) and not part[0].isspace())
+        start = end - (not is_apart and bool(part) and not part[0].isspace())
         end = start + len(part.split())
+        is_apart = part[-1].isspace() if part else is_apart
         yield range(start, end)
 
 

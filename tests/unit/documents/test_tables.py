@@ -28,6 +28,16 @@ def test_a_column_by_number_means_that_there_is_no_header() -> None:
     assert converted("csv", "2,a\n1,b\n", column="2")[0] == "2,a,A\n1,b,B\n"
 
 
+def test_a_translation_of_several_lines_is_one_field() -> None:
+    def by_line(text: str) -> Translation:
+        whole = louder(text)
+        best = whole.hypotheses[0]._replace(text="\n".join(text.upper().splitlines()))
+        return whole._replace(hypotheses=(best,))
+
+    assert converted("csv", 'a\n"x\ny"\n', by_line, column="a")[0] == 'a,a_de\n"x\ny","X\nY"\n'
+    assert '"a_de": "X\\nY"' in converted("jsonl", '{"a": "x\\ny"}\n', by_line, column="a")[0]
+
+
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
 def test_each_line_of_tsv_begins_with_what_it_was(rows: list[tuple[str, str]]) -> None:
     lines = [f"{first}\t{second}" for first, second in rows]
@@ -63,9 +73,9 @@ def test_half_a_character_in_json_is_left_out_of_the_text() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("csv", 'a\n"pay 10\u00a0€ <a  href=x>\r\nnow"\n'), ("jsonl", '{"a": "pay 10\\u00a0€ <a  href=x>\\nnow"}\n')],
+    [("csv", 'a\n"pay 10\u00a0€ <a  href=x>\r\nnow"\n'), ("jsonl", '{"a": "pay 10\\u00a0€ <a  href=x>\\r\\nnow"}\n')],
 )
-def test_blanks_reach_the_translator_as_they_are_but_for_line_breaks(name: str, text: str) -> None:
+def test_blanks_and_line_breaks_reach_the_translator_as_they_are(name: str, text: str) -> None:
     seen: list[str] = []
 
     def noted(text: str) -> Translation:
@@ -73,7 +83,7 @@ def test_blanks_reach_the_translator_as_they_are_but_for_line_breaks(name: str, 
         return louder(text)
 
     converted(name, text, noted, column="a")
-    assert seen == ["pay 10\u00a0€ <a  href=x> now"]
+    assert seen == ["pay 10\u00a0€ <a  href=x>\r\nnow"]
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))

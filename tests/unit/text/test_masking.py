@@ -50,6 +50,15 @@ def test_a_pair_is_masked_where_both_sides_agree() -> None:
     assert mask_pair("5 kg and 6 kg", "7 kg") == ("5 kg and 6 kg", "7 kg")
 
 
+def test_numbers_are_shared_whatever_marks_a_side_writes() -> None:
+    assert mask_pair("In 1972, 12,500 came.", "1972 kamen 12.500.") == ("In ⟦0⟧, ⟦1⟧ came.", "⟦0⟧ kamen ⟦1⟧.")
+    assert mask_pair("It is 2.5 kg at 11:45.", "Um 11.45 Uhr sind es 2,5 kg.") == (
+        "It is ⟦0⟧ at ⟦1⟧.",
+        "Um ⟦1⟧ Uhr sind es ⟦0⟧.",
+    )
+    assert mask_pair("at 2:30", "um halb drei") == ("at 2:30", "um halb drei")
+
+
 def test_a_placeholder_in_the_text_of_one_side_is_not_taken_for_one_of_ours() -> None:
     assert mask_pair("what is ⟦3⟧?", "nichts") == ("what is [3]?", "nichts")
     assert mask_pair("⟦5⟧ is 10 km", "es sind 10 km") == ("[5] is ⟦0⟧", "es sind ⟦0⟧")

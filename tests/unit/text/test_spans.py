@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 
+from nmt_cli.text.placeholder_patterns import find_placeholders
 from nmt_cli.text.spans import find_spans, trim_address
 from support.spans import SPANS, lines_with_spans
 
@@ -31,7 +32,7 @@ def test_every_kind_of_span_is_found_alone_and_in_a_sentence(span: str) -> None:
         "Wait... e.g. this, i.e. that. End.In a word.",
         "a <- b -> c",
         "Where is it? At home: now!",
-        "100 Jahre, 2 in the morning",
+        "12 Jahre, 2 in the morning, the 1990s, on the 21st, at 5PM",
         "Käse & Brot; @ home, #1",
     ],
 )
@@ -48,12 +49,66 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ('<a title="x > y">z</a>', ['<a title="x > y">', "</a>"]),
         ("It costs $1.5M or 1.234,56 EUR, 50 % off", ["$1.5M", "1.234,56 EUR", "50 %"]),
         ("{a}{b} and %s%d", ["{a}{b}", "%s%d"]),
-        ("50% discount, 100 %ige Lösung", ["50%"]),
+        ("50% discount, 100 %ige Lösung", ["50%", "100"]),
         ("⟦3⟧ and ⟦12⟧", ["⟦3⟧"]),
     ],
 )
 def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
     assert span_texts(text) == spans
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("She moved in 1972. It took 250 days.", ["1972", "250"]),
+        ("Be there at 11:45, not at 9.15 Uhr, on 2031-12-24 or 3/4/99.", ["11:45", "9.15", "2031-12-24", "3/4/99"]),
+        ("It is 2.71, 12,500 or 1.250.000,75 and 40 000.", ["2.71", "12,500", "1.250.000,75", "40 000"]),
+        ("Call +43 1 5877, 0664 9876543 or (212) 555-0199.", ["+43 1 5877", "0664 9876543", "(212) 555-0199"]),
+        (
+            "Ping 10.20.0.254, fill in B7-12, see ISBN 978-0-14-044913-6.",
+            ["10.20.0.254", "B7-12", "ISBN 978-0-14-044913-6"],
+        ),
+        ("Play MP4 in 3D with v2.10.1 on an F-16, not 7A.", ["MP4", "3D", "v2.10.1", "F-16", "7A"]),
+        ("-4 is less than 3, and 8 -5 is 3.", ["-4", "-5"]),
+        ("£20 -3 °F, £20 - £30, 4-6 km, 4 – 6 km", ["£20", "-3 °F", "£20", "£30", "4-6 km", "4 – 6 km"]),
+        ("昭和1964年に来た。", ["1964"]),
+        ("Pages 3-7, chapter 007, the 1-2 defeat, 24/7", ["3-7", "007", "1-2", "24/7"]),
+        ("On 2024 300 came; in 1999, 45 of 150", ["2024", "300", "1999", "150"]),
+        ("a 300-page book for 5-year-olds", ["300"]),
+    ],
+)
+def test_numbers_that_no_language_writes_as_words_are_spans(text: str, numbers: list[str]) -> None:
+    assert span_texts(text) == numbers
+    assert all(span.is_number for span in find_spans(text))
+
+
+@pytest.mark.parametrize(
+    ("syntax", "placeholders"),
+    [
+        ("c", ["%s", "%5.2f", "%*d", "%lu", "%-10s", "%%"]),
+        ("python", ["%(size)d", "{0!r:>8}", "{}"]),
+        ("qt", ["%1", "%n", "%L2", "%Ln", "%12"]),
+        ("ruby", ["%<size>.1f", "%{user}"]),
+        ("boost", ["%|1$8|", "%2%"]),
+        ("pascal", ["%0:s"]),
+        ("lisp", ["~a", "~3D"]),
+        ("shell", ["$USER", "${USER}"]),
+        ("mustache", ["{{user}}", "{{{user}}}", "{{#items}}"]),
+        ("i18next", ["$t(common.file)", "{{count, number}}"]),
+        ("icu", ["{n, plural, one {# day} other {{n} days}}", "{0, number, percent}"]),
+        ("time", ["%Y", "%H"]),
+    ],
+)
+def test_the_placeholders_of_every_catalogue_syntax_are_spans(syntax: str, placeholders: list[str]) -> None:
+    text = " and ".join(placeholders) + "."
+    assert span_texts(text) == find_placeholders(text) == placeholders
+    assert not any(span.is_extracted for span in find_spans(text))
+
+
+@pytest.mark.parametrize("tag", ["kbd", "code", "samp", "var", "pre"])
+def test_what_is_typed_or_printed_is_one_span_with_its_tags(tag: str) -> None:
+    assert span_texts(f"Run <{tag}>make it</{tag}> now.") == [f"<{tag}>make it</{tag}>"]
+    assert span_texts("Press <kbd>Alt</kbd> + <kbd>F4</kbd>!") == ["<kbd>Alt</kbd> + <kbd>F4</kbd>"]
 
 
 def test_an_address_ends_before_the_marks_of_its_sentence() -> None:

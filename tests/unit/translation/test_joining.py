@@ -69,5 +69,5 @@ def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
     translation = sentence(
         ("A", -9), ("B", -1), repairs=(Repair("loop", "coverage"),), source_cut_from=17, source_read=2
     )
-    pieces = LineReader(LineConfig(), carries=False).split_line(" Go  on. ")
-    assert join_pieces(" Go  on. ", pieces, [translation], None) == translation._replace(source=" Go  on. ")
+    pieces = LineReader(LineConfig(), carries=False).split_line("Go  on. ")
+    assert join_pieces("Go  on. ", pieces, [translation], None) == translation._replace(source="Go  on. ")

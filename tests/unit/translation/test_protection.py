@@ -18,6 +18,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.pieces import is_plain_number
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 from support.models import WORDS, toy_pairs
@@ -77,7 +78,8 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind
 def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
     config = SearchConfig(beam_size=beam, n_best=beam)
     translation = translator(seed=seed, carries=carries).translate([line], config)[0]
-    spans = [span.text for span in find_spans(line)]
+    # A network without placeholders reads plain numbers; those that it loses are found and put right by repair.
+    spans = [span.text for span in find_spans(line) if carries or not is_plain_number(span)]
     for hypothesis in translation.hypotheses:
         assert lost(spans, hypothesis.text) == []
         assert Counter(placed.text for placed in hypothesis.placed_spans) == Counter(spans)
@@ -91,7 +93,7 @@ def test_what_the_network_lost_is_told() -> None:
     assert any(one.dropped and one.how == "attention" for one in placed)
     assert any(one.how == "network" and not one.doubtful for one in placed)
     flat = [placed for one in translator(flat=True).translate(lines, GREEDY) for placed in one.placed]
-    assert {one.how for one in flat} == {"network", "position"}
+    assert {one.how for one in flat} == {"network", "position", "unchanged"}  # at the ends of a line
     assert all(one.doubtful for one in flat if one.how == "position")
 
 

@@ -1,0 +1,50 @@
+"""Messages of ICU with texts to choose from: `{count, plural, one {# file} other {# files}}`.
+
+The keywords and braces stay; only the texts are translated. Knows text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+SELECTOR = re.compile(r"\s*(?:offset:\d+\s+)?(?:=\d+|[\w-]+)\s*\{")
+
+
+class ChoicePart(NamedTuple):
+    """A part of a choice: syntax that stays as it is, or one of its texts."""
+
+    text: str
+    is_text: bool
+
+
+def split_choice(choice: str) -> list[ChoicePart] | None:
+    """Splits a choice into its syntax and its texts, which alternate; None if it is not well formed.
+
+    >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")]
+    ['{n, plural, one {', '# file', '} other {', '# files', '}}']
+    """
+    head = re.match(r"\{[^{},]*,[^{},]*,", choice)
+    if head is None:
+        return None
+    parts: list[ChoicePart] = []
+    syntax, position = head[0], head.end()
+    while match := SELECTOR.match(choice, position):
+        end = find_end(choice, match.end())
+        if end is None:
+            return None
+        parts += [ChoicePart(syntax + match[0], False), ChoicePart(choice[match.end() : end], True)]
+        syntax, position = "}", end + 1
+    if not parts or choice[position:].strip() != "}":
+        return None
+    return [*parts, ChoicePart(syntax + choice[position:], False)]
+
+
+def find_end(text: str, start: int) -> int | None:
+    """Returns the position of the brace that closes the one before `start`; None if it is never closed."""
+    depth = 1
+    for match in re.compile("[{}]").finditer(text, start):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.start()
+    return None

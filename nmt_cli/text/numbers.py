@@ -1,0 +1,84 @@
+"""How numbers are written: the key under which two ways to write a number are the same, and the notation of the target.
+
+Knows text alone; which marks a side writes is learned from a corpus (`profile`) and handed in.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, Protocol
+
+BETWEEN_DIGITS = re.compile(r"(?<=\d)[.,:'’\s]+(?=\d)")
+WRITTEN = re.compile(
+    r"(?<![^\W_])(?<![\d.,:/'’])(?<![^\W\d_]-)(?<![^\W\d_]\d-)"
+    r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
+)
+DASHES = str.maketrans("−–", "--")
+GROUPS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f\u2009 ])\d{3})(?:\1\d{3})*")
+
+
+class MarkTable(Protocol):
+    """How the target of a corpus writes the marks in the numbers of its source; None where the corpus does not show."""
+
+    def find_target_decimal(self, mark: str) -> str | None: ...
+
+    def find_target_thousands(self, mark: str) -> str | None: ...
+
+
+class NumberNotation(NamedTuple):
+    """The marks in the numbers of a source, as far as they are known, and how its target writes them."""
+
+    decimal: str | None  # of the source
+    thousands: str | None  # of the source
+    marks: MarkTable
+
+    def convert(self, text: str) -> str:
+        """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it."""
+        return WRITTEN.sub(lambda match: self.convert_number(match[0]), text)
+
+    def convert_number(self, number: str) -> str:
+        """Converts digits with marks; both marks of a number change, or none does."""
+        whole, decimal, fraction = split_number(number, self.decimal, self.thousands)
+        thousands = next((character for character in whole if not character.isdigit()), "")
+        new_decimal = self.marks.find_target_decimal(decimal) if decimal else ""
+        new_thousands = self.marks.find_target_thousands(thousands) if thousands else ""
+        if new_decimal is None or new_thousands is None or (new_decimal and new_decimal == new_thousands):
+            return number
+        return (whole.replace(thousands, new_thousands) if thousands else whole) + new_decimal + fraction
+
+
+def split_number(number: str, decimal: str | None, thousands: str | None) -> tuple[str, str, str]:
+    """Splits a number into its whole part, its decimal mark and its fraction, both empty where it has none.
+
+    `decimal` and `thousands` are the usual marks of its side. What is no plain number (a date, a version) is all whole,
+    without a mark that could change.
+    """
+    marks = re.sub(r"\d", "", number)
+    if not marks:
+        return number, "", ""
+    # 1. The last mark is that of the decimals if it is another one than those before it.
+    whole, last, fraction = re.split(r"([^\d])(?=\d+$)", number)
+    grouped = GROUPS.fullmatch(number)
+    if len(marks) > 1:
+        is_decimal = last in ".," and (groups := GROUPS.fullmatch(whole)) is not None and groups[1] != last
+        return (whole, last, fraction) if is_decimal else ((number, "", "") if grouped else hide_marks(number))
+    # 2. A single mark before three digits may be either: what is usual decides.
+    if last == decimal and last != thousands:
+        return whole, last, fraction
+    if grouped and whole != "0" and (last == thousands or last not in ".,"):
+        return number, "", ""
+    return hide_marks(number)
+
+
+def hide_marks(number: str) -> tuple[str, str, str]:
+    """Returns the parts of something that must not change: all of it counts as the fraction."""
+    return "", "", number
+
+
+def make_number_key(text: str) -> str:
+    """Returns the key of a number or amount: without the marks and blanks that each language writes differently.
+
+    >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
+    True
+    """
+    return "".join(BETWEEN_DIGITS.sub("", text).translate(DASHES).split())

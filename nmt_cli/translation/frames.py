@@ -1,0 +1,202 @@
+"""Frames the words of a segment: list marks, indentation, brackets, tags around it and a final colon stay outside.
+
+The network never sees what is outside; it is put back exactly as it was. Knows text and spans, but no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nmt_cli.text.spans import Span
+from nmt_cli.translation.segments import Segment
+
+QUOTES = "\"'“”„‟«»‚‘’‹›「」『』"
+CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}", "（": "）", "［": "］", "【": "】", "〔": "〕"}
+OPENING_BRACKETS = {closing: opening for opening, closing in CLOSING_BRACKETS.items()}
+# What may stand before the words, each kind once or more. Patterns as text: compiled at their first use.
+BEFORE = (
+    r"\s+"
+    # Items of lists: 1. 2) 1.2.3 (a) [4] [x] ( ) iv) ① and what marks them.
+    r"|(?:\d{1,3}(?:\.\d{1,3}){0,4}[.):、．]|\((?:\d{1,3}|[A-Za-z]|[ivx]{1,5}| ?[xX*]?)\)"
+    r"|(?:[A-Za-z]|[ivxIVX]{1,5})\)|[a-h]\.(?=\s+[^\W\d_a-z])|\[(?:\d{1,3}|[A-Za-z]|[ xX*-]?)\]|（\d{1,3}）)(?=\s)"
+    r"|\d{1,2}(?:\.\d{1,2}){2,4}(?=\s)|[\u2460-\u24ff\u2776-\u2793](?=\s)"
+    # Bullets, arrows, quote marks of mail, headings: signs before a blank; some even without.
+    rf"|[^\w\s{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[…—–•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
+)
+# What may stand after the words.
+AFTER = (
+    r"\s+"
+    r"|\s*(?:[:：…⋯]|(?<!\.)\.{2,}|(?<=\w)[*†‡§|]+)"
+    r"|\s?\[\d{1,3}\]|\s?\(\*\)"
+    rf"|\s[^\w\s{QUOTES}.!?。！？]{{1,10}}"
+)
+WRAPPING = re.compile(r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)")
+PLAIN_ENDS = frozenset(".!?。！？।")
+
+
+def frame_segment(segment: Segment) -> list[Segment]:
+    """Returns the segment in up to three parts: what is before its words, the words, and what is after them."""
+    if is_plain(segment):
+        return [segment]
+    start, end = find_words(segment)
+    if (start, end) == (0, len(segment.text)) or not any(map(str.isalpha, segment.text[start:end])):
+        return [segment]
+    return list(split_frame(segment, start, end))
+
+
+def is_plain(segment: Segment) -> bool:
+    """Whether a segment surely has no frame: fast, since nearly all sentences have none."""
+    text = segment.text.rstrip()
+    first_letters = text[:1].isalpha() and text[1:2] not in (")", ".")
+    last = text[-1:]
+    return not segment.spans and first_letters and (last.isalnum() or (last in PLAIN_ENDS and not text.endswith("..")))
+
+
+def find_words(segment: Segment) -> tuple[int, int]:
+    """Returns where the words of a segment begin and end."""
+    text, spans = segment.text, segment.spans
+    partners = pair_tags(spans)
+    start, end = 0, len(text)
+    while True:
+        # 1. Widen the frame on both sides.  2. Give back what belongs to the words after all.
+        new_start, new_end = skip_brackets(text, spans, start, end)
+        new_start = skip_before(text, spans, new_start, new_end)
+        new_end = skip_after(text, spans, new_start, new_end)
+        new_start, new_end = keep_pairs(spans, partners, start, end, new_start, new_end)
+        if (new_start, new_end) == (start, end):
+            return start, end
+        start, end = new_start, new_end
+
+
+def skip_before(text: str, spans: Sequence[Span], start: int, end: int) -> int:
+    """Returns the end of all that may stand before the words."""
+    pattern = re.compile(BEFORE)
+    covered = {span.start: span for span in spans}
+    while start < end:
+        span = covered.get(start)
+        if span is not None and span.is_extracted and span.end <= end:
+            start = span.end
+            continue
+        match = pattern.match(text, start, end)
+        if match is None or crosses_span(match, spans):
+            break
+        start = match.end()
+    return start
+
+
+def skip_after(text: str, spans: Sequence[Span], start: int, end: int) -> int:
+    """Returns the start of all that may stand after the words; `start` is where they begin."""
+    ends = {span.end: span for span in spans}
+    pattern = re.compile(f"(?:{AFTER})$")
+    while end > start:
+        span = ends.get(end)
+        if span is not None and span.is_extracted and span.start >= start:
+            end = span.start
+            continue
+        match = pattern.search(text, max(start, end - 14), end)
+        if match is None or crosses_span(match, spans):
+            break
+        end = match.start()
+    return end
+
+
+def crosses_span(match: re.Match[str], spans: Sequence[Span]) -> bool:
+    """Whether a match shares characters with a span; the numbers of lists may be spans themselves (1.2.3)."""
+    start, end = match.span()
+    return any(
+        span.start < end
+        and start < span.end
+        and not (span.text[0].isdigit() and start <= span.start and span.end <= end)
+        for span in spans
+    )
+
+
+def skip_brackets(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[int, int]:
+    """Leaves out brackets or marks of emphasis around the words, and a bracket at an end that has no partner."""
+    first, last = text[start : start + 1], text[end - 1 : end]
+    taken = {span.start for span in spans} | {span.end - 1 for span in spans}
+    if end - start < 2 or start in taken or end - 1 in taken:
+        return start, end
+    opens, closes = first in CLOSING_BRACKETS, last in OPENING_BRACKETS
+    if opens and closes and find_partner(text, start, end) == end - 1:
+        return start + 1, end - 1
+    if opens and find_partner(text, start, end) is None:
+        return start + 1, end
+    inner = text[start:end]
+    if closes and inner.count(last) > inner.count(OPENING_BRACKETS[last]):
+        return start, end - 1
+    mark = WRAPPING.match(text, start, end)
+    if mark and inner.endswith(mark[0]) and inner.count(mark[0]) == 2 and len(inner) > 2 * len(mark[0]):
+        return start + len(mark[0]), end - len(mark[0])
+    return start, end
+
+
+def find_partner(text: str, start: int, end: int) -> int | None:
+    """Returns the position of the bracket that closes the one at `start`; None if it is never closed."""
+    opening, depth = text[start], 0
+    closing = CLOSING_BRACKETS[opening]
+    for index in range(start, end):
+        depth += (text[index] == opening) - (text[index] == closing)
+        if depth == 0:
+            return index
+    return None
+
+
+def pair_tags(spans: Sequence[Span]) -> dict[int, int]:
+    """Returns for the index of each tag that has a partner the index of its partner."""
+    partners: dict[int, int] = {}
+    open_tags: list[int] = []
+    for index, span in enumerate(spans):
+        tag = span.tag
+        if tag is None:
+            continue
+        if not tag.closes:
+            open_tags.append(index)
+            continue
+        for opening in reversed(open_tags):
+            opened = spans[opening].tag
+            if opened is not None and opened.name == tag.name:
+                partners[opening], partners[index] = index, opening
+                del open_tags[open_tags.index(opening) :]
+                break
+    return partners
+
+
+def keep_pairs(
+    spans: Sequence[Span], partners: dict[int, int], start: int, end: int, new_start: int, new_end: int
+) -> tuple[int, int]:
+    """Narrows a frame so that no tag outside has its partner inside."""
+    changed = True
+    while changed:
+        changed = False
+        for index, partner in partners.items():
+            span, other = spans[index], spans[partner]
+            if not new_start <= other.start < other.end <= new_end:
+                continue
+            if start <= span.start < new_start:
+                new_start, changed = span.start, True
+            elif new_end < span.end <= end:
+                new_end, changed = span.end, True
+    return new_start, new_end
+
+
+def split_frame(segment: Segment, start: int, end: int) -> Iterator[Segment]:
+    """Yields the parts of a segment whose words stand from `start` to `end`."""
+    before, words, after = (cut_segment(segment, *ends) for ends in ((0, start), (start, end), (end, None)))
+    if before.text:
+        yield before._replace(blank_before=segment.blank_before, ends_sentence=False, is_frame=True)
+    ends_sentence = segment.ends_sentence and not after.text
+    yield words._replace(
+        blank_before=segment.blank_before and not start, ends_sentence=ends_sentence, is_glued=start > 0
+    )
+    if after.text:
+        yield after._replace(is_frame=True, is_glued=True)
+
+
+def cut_segment(segment: Segment, start: int, end: int | None) -> Segment:
+    """Returns the text of a segment from `start` to `end`, with its spans; None is the end without blanks."""
+    end = max(start, len(segment.text.rstrip())) if end is None else end
+    inside = (span for span in segment.spans if start <= span.start and span.end <= end)
+    spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
+    return Segment(segment.text[start:end], spans, blank_before=False, ends_sentence=segment.ends_sentence)

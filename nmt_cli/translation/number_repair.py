@@ -1,0 +1,83 @@
+"""Finds the numbers that a network was to translate and lost, and makes pieces in which they are carried instead.
+
+Small numbers are left to the network, since languages write them as words; what it loses is masked, and the piece is
+searched again. Knows no network.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from nmt_cli.search.sampling import TextId
+from nmt_cli.text.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.span_patterns import DIGIT
+from nmt_cli.text.spans import Span, cover_spans
+from nmt_cli.text.symbols import PLACEHOLDERS
+from nmt_cli.translation.number_check import NUMBER, compare_numbers
+from nmt_cli.translation.pieces import LineReader, Piece
+from nmt_cli.translation.result import Repair, Translation
+
+ROUNDS = 3  # of searching again
+
+
+class LostNumbers(NamedTuple):
+    """Finds lost numbers; the languages are codes by which number words are known."""
+
+    source_language: str
+    target_language: str
+    reader: LineReader
+
+    def protect_all(
+        self, pieces: Mapping[TextId, Piece], translations: Mapping[TextId, Translation]
+    ) -> dict[TextId, Piece]:
+        """Returns the pieces whose translation lacks a number, with that number as a protected span."""
+        lost = {text_id: self.find_lost(piece, translations[text_id].text) for text_id, piece in pieces.items()}
+        return {text_id: self.reader.protect(pieces[text_id], numbers) for text_id, numbers in lost.items() if numbers}
+
+    def correct_all(
+        self, pieces: Mapping[TextId, Piece], translations: Mapping[TextId, Translation]
+    ) -> dict[TextId, Translation]:
+        """Returns the translations in which lost numbers take the place of wrong ones, as `correct` does."""
+        corrected = ((text_id, self.correct(piece, translations[text_id])) for text_id, piece in pieces.items())
+        return {text_id: translation for text_id, translation in corrected if translation is not None}
+
+    def find_lost(self, piece: Piece, target: str) -> list[Span]:
+        """Returns the numbers of a piece, outside its spans, that `target` has neither in digits nor in words."""
+        covered = cover_spans(piece.segment.text, piece.segment.spans)
+        if not DIGIT.search(covered):
+            return []
+        target = PLACEHOLDER_PATTERN.sub(" ", target)
+        difference = compare_numbers(covered, target, self.source_language, self.target_language)
+        lost = Counter(difference.missing)
+        room = len(PLACEHOLDERS) - len(piece.masked.masked)
+        spans: list[Span] = []
+        for match in NUMBER.finditer(covered):
+            if lost[match[0]] > 0 and len(spans) < room:
+                lost[match[0]] -= 1
+                spans.append(Span(*match.span(), match[0], is_extracted=not self.reader.carries, is_number=True))
+        return spans
+
+    def correct(self, piece: Piece, translation: Translation) -> Translation | None:
+        """Returns the translation with the lost numbers in place of the wrong ones that the network wrote for them.
+
+        For a network that cannot carry them over. None unless there are as many wrong numbers as lost ones.
+        """
+        if piece.segment.spans:
+            return None
+        difference = compare_numbers(piece.text, translation.text, self.source_language, self.target_language)
+        if not difference.missing or len(difference.missing) != len(difference.invented):
+            return None
+        text, position = translation.text, 0
+        for wrong, right in zip(difference.invented, difference.missing, strict=True):
+            position = text.index(wrong, position)
+            text = text[:position] + right + text[position + len(wrong) :]
+            position += len(right)
+        best, *others = translation.hypotheses
+        return translation._replace(hypotheses=(best._replace(text=text), *others))
+
+
+def mark_repaired(translation: Translation, remedy: str) -> Translation:
+    """Returns a translation with the remedy that brought a lost number back."""
+    return translation._replace(repairs=(*translation.repairs, Repair("numbers", remedy)))

@@ -1,0 +1,130 @@
+"""Where the sentences of a line end: marks of many scripts, what closes after them, and dots that end nothing.
+
+No language is asked for: abbreviations of many languages stand in one list. Knows text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.spans import COVERS, EMOJI_COVER
+
+WORDS_BEFORE_EMOJI = 2  # in "I ❤ New York" it stands for a word
+BLANK_AFTER = ".!?…؟۔։"  # marks that a blank follows, or the end
+SOLID = "。！？｡။។៕।॥።፧፨༎"  # marks that need none
+CLOSERS = "\"'”’“»›)\\]}）］】"
+QUOTE_ENDS = "\"'”’»“›"
+QUOTE_STARTS = "\"'“„«‘‹»"
+# Patterns as text: Python compiles and caches them at their first use.
+END = (
+    rf"(?<![{BLANK_AFTER}])[{BLANK_AFTER}]++(?:[{CLOSERS}{COVERS}]|[ \u00a0\u202f][»›])*+\s+"
+    rf"|[{SOLID}]++[”’」』）】》〉\"»]*\s*|(?<=[^\W\d_])[.!?](?=[^\W\d_])"
+    rf"|{EMOJI_COVER}+(?:\s*{EMOJI_COVER})*\s*"
+)
+# After a quotation with its own mark, these go on with the sentence: particles of Japanese, verbs of saying in Chinese.
+GOES_ON = re.compile(r"[とってのはがをにもへでやかねよ]|[^，。！？、\s\u3040-\u30ff]{1,3}[说說道问問喊叫答曰]")
+
+# Abbreviations whose dot ends no sentence, before whatever word; nor does that of a single letter, except "I".
+ABBREVIATIONS = frozenset(
+    "mr mrs ms messrs dr prof st sr jr vs approx mt gen col capt lt sgt rev hon pres gov sen rep dept est"
+    " bzw ca vgl evtl inkl exkl ggf sog bes allg geb gest hr frl fa dipl ing mio mrd tel str bhf zzgl mind cf al"
+    " mme mmes mlle mm mgr av env sra srta sres dña ud uds ee depto avda admón"
+    " гг см ср им ул кв стр рис тыс млн млрд руб проф акад ред"
+    " डॉ श्री प्रो पं पृ क्र".split()
+)
+# These only before a number: "No. 5", but "No. I stayed."
+OF_NUMBERS = frozenset(
+    "no nos nr nrn abs art bd abb kap fig figs vol pp ch sec par pág págs núm cap op ziff num tab ex eq"
+    " jan feb mar apr jun jul aug sep sept oct okt nov dec dez".split()
+)
+OFTEN_LAST = frozenset("etc usw ff".split())  # a capital after these begins a sentence
+WORD_BEFORE = re.compile(r"(?:^|(?<=[\s(\[\"'“„«‘./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$")
+# A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
+SMALL_NUMBER = re.compile(r"(?:^|(?<=[(\s])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{1,2}\.$")
+UNIT = re.compile(rf"[\d{COVERS}]\s?[mglhtsмлт]\.$")
+PRONOUNS = "IЯя"
+
+
+def find_sentence_ends(covered: str, start: int, end: int) -> Iterator[int]:
+    """Yields the positions after the marks, and the blanks after these, that end a sentence from `start` to `end`.
+
+    `covered` is a text whose spans are covered.
+    """
+    is_cased = any(map(str.isupper, covered))
+    for match in re.compile(END).finditer(covered, start, end):
+        if ends_sentence(covered, match, start, is_cased=is_cased):
+            start = match.end()
+            yield start
+
+
+def ends_with_mark(covered: str) -> bool:
+    """Whether a text ends with a mark that may end a sentence."""
+    return (
+        re.search(
+            rf"[{BLANK_AFTER}{SOLID}](?:[{CLOSERS}」』》〉{COVERS}{EMOJI_COVER}]|[ \u00a0\u202f][»›])*\s*$",
+            covered[-40:],
+        )
+        is not None
+    )
+
+
+def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: bool) -> bool:
+    """Whether a new sentence begins after `match`; in a text without capitals, a small letter there says nothing.
+
+    `start` is where the sentence begins.
+    """
+    following = covered[match.end() : match.end() + 1]
+    marks = match[0].rstrip()
+    # 1. Marks of scripts without blanks: the sentence goes on after a quotation.
+    if marks[0] in SOLID:
+        return marks[-1] in SOLID or not GOES_ON.match(covered, match.end())
+    if marks[0] == EMOJI_COVER:
+        return following.isupper() and len(covered[start : match.start()].split()) >= WORDS_BEFORE_EMOJI
+    # 2. A mark without a blank after it.
+    if match[0] == marks:
+        return begins_without_blank(covered, match)
+    # 3. A small letter goes on; an ellipsis ends nothing.
+    if is_cased and following.islower():
+        return False
+    run = marks.rstrip(f"{QUOTE_ENDS}{COVERS})]}}）］】 \u00a0\u202f")
+    if run.strip(".…") == "" and (len(run) > 1 or run == "…"):
+        return False
+    # 4. "Go!" Tom said.
+    if run[-1] in "!?" and marks[-1] in QUOTE_ENDS and covered[start:].lstrip()[:1] in QUOTE_STARTS:
+        return False
+    return run != "." or not is_abbreviation(covered, match.start() + 1, following, is_cased=is_cased)
+
+
+def begins_without_blank(covered: str, match: re.Match[str]) -> bool:
+    """Whether a sentence begins right after the mark, as in "I like tea.I like coffee."; not in a name."""
+    position = match.start()
+    if not (covered[position - 1].islower() and covered[position - 2 : position - 1].isalpha()):
+        return False
+    if not covered[position + 1].isupper() or covered[position + 2 : position + 3].isupper():
+        return False
+    before, after = covered[:position].split()[-1], covered[position + 1 :].split()[0]
+    if "." in before or re.search(r"[/\\_=@:.]\w", f"{before} {after}"):
+        return False
+    return before.strip("\"'(„“«").lower() not in ABBREVIATIONS
+
+
+def is_abbreviation(covered: str, end: int, following: str, *, is_cased: bool) -> bool:
+    """Whether the full stop before `end` belongs to an abbreviation, an initial or an ordinal."""
+    text = covered[max(0, end - 16) : end]
+    if SMALL_NUMBER.search(text):
+        return True
+    match = WORD_BEFORE.search(text)
+    if match is None or (UNIT.search(text) and following.isupper()):
+        return False
+    word = match[1] or match[2]
+    if len(word) == 1 and word.isalpha():
+        return word not in PRONOUNS and not find_unspaced(word)
+    word = word.lower()
+    begins_number = following.isdigit() or (following != "" and following in COVERS)
+    return (
+        word in ABBREVIATIONS
+        or (begins_number and word in OF_NUMBERS)
+        or (word in OFTEN_LAST and (begins_number or not is_cased))
+    )

@@ -1,0 +1,62 @@
+"""How numbers are written, and how the target writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.text.numbers import NumberNotation, make_number_key
+
+
+class EnglishToGerman:
+    """The marks of a corpus that writes 1,000.5 as 1.000,5."""
+
+    def find_target_decimal(self, mark: str) -> str | None:
+        return {".": ","}.get(mark)
+
+    def find_target_thousands(self, mark: str) -> str | None:
+        return {",": "."}.get(mark)
+
+
+GERMAN = NumberNotation(decimal=".", thousands=",", marks=EnglishToGerman())
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("2.71", "2,71"),
+        ("12,500", "12.500"),
+        ("1,234,567.89", "1.234.567,89"),
+        ("$12,500.50", "$12.500,50"),
+        ("-1.5 °C", "-1,5 °C"),
+        ("1.5-2.5 kg", "1,5-2,5 kg"),
+        ("1.250", "1,250"),  # a point is that of the decimals here
+    ],
+)
+def test_marks_change_as_the_corpus_shows(source: str, target: str) -> None:
+    assert GERMAN.convert(source) == target
+
+
+@pytest.mark.parametrize(
+    "text", ["1984", "10.0.0.1", "2024-01-05", "11:45", "v1.2", "B7-1.5", "1.2.3", "24.12.1990", "3/4", "1,5", "12 500"]
+)
+def test_what_is_no_number_of_the_source_stays(text: str) -> None:
+    assert GERMAN.convert(text) == text
+
+
+def test_nothing_changes_where_the_corpus_does_not_show_how() -> None:
+    class Silent:
+        def find_target_decimal(self, mark: str) -> str | None:
+            return "," if mark == "." else None
+
+        def find_target_thousands(self, mark: str) -> str | None:
+            return None
+
+    silent = NumberNotation(decimal=".", thousands=",", marks=Silent())
+    assert [silent.convert(text) for text in ("2.5", "1,000", "1,000.5")] == ["2,5", "1,000", "1,000.5"]
+    assert NumberNotation(None, None, EnglishToGerman()).convert("2.5 or 1,000") == "2.5 or 1,000"
+
+
+def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
+    assert make_number_key("1,000.5 kg") == make_number_key("1 000,5kg") == make_number_key("1’000.5 kg")
+    assert make_number_key("10–15") == make_number_key("10-15") != make_number_key("1015")
+    assert make_number_key("5 kg") != make_number_key("5 km")

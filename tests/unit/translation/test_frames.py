@@ -1,0 +1,169 @@
+"""What stands around the words of a line comes back exactly, and the network never sees it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.pieces import LineReader, Piece
+from nmt_cli.translation.segments import join_segments
+from support.spans import lines_with_spans
+
+READER = LineReader(LineConfig(), carries=True)
+
+
+def read(line: str) -> list[str]:
+    """The pieces of a line; those that are translated in capitals."""
+    return [piece.text.upper() if piece.is_translated else piece.unchanged for piece in READER.split_line(line)]
+
+
+def copy(pieces: list[Piece]) -> str:
+    """The line that a network which returns its input would make."""
+    return "".join(join_segments([piece.segment for piece in pieces], [piece.unchanged for piece in pieces]))
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("2. it rains", ["2. ", "IT RAINS"]),
+        ("12) it rains.", ["12) ", "IT RAINS."]),
+        ("b) it rains", ["b) ", "IT RAINS"]),
+        ("(iv) it rains", ["(iv) ", "IT RAINS"]),
+        ("3.1.2 it rains", ["3.1.2 ", "IT RAINS"]),
+        ("- it rains", ["- ", "IT RAINS"]),
+        ("◦ it rains", ["◦ ", "IT RAINS"]),
+        ("•it rains", ["•", "IT RAINS"]),
+        ("> > it rains", ["> > ", "IT RAINS"]),
+        ("## it rains", ["## ", "IT RAINS"]),
+        ("* [x] it rains", ["* [x] ", "IT RAINS"]),
+        ("( ) it rains", ["( ) ", "IT RAINS"]),
+        ("\t  it rains", ["\t  ", "IT RAINS"]),
+        ("it rains:", ["IT RAINS", ":"]),
+        ("it rains...", ["IT RAINS", "..."]),
+        ("it rains…", ["IT RAINS", "…"]),
+        ("… it rains", ["… ", "IT RAINS"]),
+        ("— it rains", ["— ", "IT RAINS"]),
+        ("it rains [3]", ["IT RAINS", " [3]"]),
+        ("it rains*", ["IT RAINS", "*"]),
+        ("it rains :-)", ["IT RAINS", " :-)"]),
+        ("[it rains]", ["[", "IT RAINS", "]"]),
+        ("(It rains. It snows.)", ["(", "IT RAINS.", "IT SNOWS.", ")"]),
+        ("**it rains**", ["**", "IT RAINS", "**"]),
+        ("it rains ☔", ["IT RAINS", " ☔"]),
+        ("<b>it rains</b>", ["<b>", "IT RAINS", "</b>"]),
+        ("<b>It rains. It snows.</b>", ["<b>", "IT RAINS.", "IT SNOWS.", "</b>"]),
+        ('<li><a href="x">it rains</a></li>', ["<li>", '<a href="x">', "IT RAINS", "</a>", "</li>"]),
+        ("_Open", ["_", "OPEN"]),
+        ("&Open:", ["&", "OPEN", ":"]),
+    ],
+)
+def test_what_frames_the_words_is_not_translated(line: str, pieces: list[str]) -> None:
+    assert read(line) == pieces
+    assert copy(READER.split_line(line)) == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "It rains.",
+        '"It rains!"',
+        "It rains (a lot).",
+        "It rains (a lot)",
+        "A. Smith sings.",
+        "It is 3. Not 4",
+        "f(x) grows",
+        "U.S.",
+        "¿Llueve?",
+        "$5 is enough.",
+        "'Tis raining.",
+        "R&D grows",
+        "file_name grows",
+    ],
+)
+def test_sentences_have_no_frame(line: str) -> None:
+    assert not any(piece.segment.is_frame for piece in READER.split_line(line))
+
+
+def test_a_tag_stays_with_its_partner_among_the_words() -> None:
+    assert read("<b>Tom</b> sings.") == ["TOM SINGS."]
+    assert read("<p>Look at <i>this</i></p>") == ["<p>", "LOOK AT THIS", "</p>"]
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("It rains.<br>It snows.", ["IT RAINS.", "<br>", "IT SNOWS."]),
+        ("It rains <br/> it snows", ["IT RAINS", " <br/> ", "IT SNOWS"]),
+        ("<p>It rains</p><p>It snows</p>", ["<p>", "IT RAINS", "</p><p>", "IT SNOWS", "</p>"]),
+        ("<ul><li>rain</li> <li>snow</li></ul>", ["<ul><li>", "RAIN", "</li> <li>", "SNOW", "</li></ul>"]),
+        ("It rains\n- and snows", ["IT RAINS", "\n", "- ", "AND SNOWS"]),
+    ],
+)
+def test_breaks_and_tags_of_blocks_part_sentences(line: str, pieces: list[str]) -> None:
+    assert read(line) == pieces
+    assert copy(READER.split_line(line)) == line
+
+
+@pytest.mark.parametrize(
+    "line", ["...", "  42\t", "10.0.0.7", "***", ":-) 12", "<br>", "+43 1 5877", "ISBN 3-16-148410-0", "😀"]
+)
+def test_a_line_without_letters_is_one_piece_that_stays_byte_for_byte(line: str) -> None:
+    (piece,) = READER.split_line(line)
+    assert not piece.is_translated
+    assert piece.unchanged == line
+
+
+def test_a_blank_line_has_no_pieces() -> None:
+    assert READER.split_line("") == READER.split_line(" \t ") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        (
+            "{n, plural, one {# day} other {# days}}",
+            ["{n, plural, one {", "⟦0⟧ DAY", "} other {", "⟦0⟧ DAYS", "}}"],
+        ),
+        (
+            "Wait {n, plural, =1 {a day} other {# days}}!",
+            ["{n, plural, =1 {", "WAIT A DAY!", "} other {", "WAIT ⟦0⟧ DAYS!", "}}"],
+        ),
+        (
+            "{who, select, female {she rains} other {{name} rains}}",
+            ["{who, select, female {", "SHE RAINS", "} other {", "⟦0⟧ RAINS", "}}"],
+        ),
+    ],
+)
+def test_only_the_texts_of_a_choice_are_translated(line: str, pieces: list[str]) -> None:
+    assert read(line) == pieces
+
+
+def test_nothing_is_framed_where_nothing_is_protected_or_the_beginning_is_forced() -> None:
+    plain = LineReader(LineConfig(protect=False), carries=True)
+    assert [piece.text for piece in plain.split_line("2. it rains:")] == ["2. it rains:"]
+    assert [piece.text for piece in READER.split_line("- it rains", whole=True)] == ["- it rains"]
+
+
+@given(lines_with_spans())
+def test_the_pieces_of_any_line_hold_all_of_it(line: str) -> None:
+    if "select" in line or "plural" in line:
+        return
+    pieces = READER.split_line(line)
+    assert "".join("".join(piece.segment.text for piece in pieces).split()) == "".join(line.split())
+
+
+@given(
+    before=st.sampled_from(["", "- ", "3. ", "(", "<b>", "  ", "> "]),
+    after=st.sampled_from(["", ":", "...", " 😀", "</b>", ")"]),
+)
+def test_word_ranges_follow_the_words_of_the_line(before: str, after: str) -> None:
+    from nmt_cli.translation.word_alignment import split_ranges
+
+    line = f"{before}it rains{after}"
+    pieces = READER.split_line(line)
+    ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
+    assert ranges[-1].stop == len(line.split())
+    words = next(ranges[index] for index, piece in enumerate(pieces) if piece.is_translated)
+    assert line.split()[words[-1]].startswith("rains")

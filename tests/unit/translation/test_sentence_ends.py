@@ -1,0 +1,60 @@
+"""Where sentences end, in a table of twelve languages that was labelled by hand; `|` parts the sentences."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.text.spans import find_spans
+from nmt_cli.translation.segments import find_sentence_starts
+from nmt_cli.translation.sentence_ends import ends_with_mark
+
+TABLE = Path(__file__).parents[2] / "support" / "sentences.tsv"
+LABELLED = [line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines()]
+
+
+def split(text: str) -> str:
+    starts = find_sentence_starts(text, find_spans(text))
+    return "|".join(text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
+
+
+@pytest.mark.parametrize(("language", "sentences"), LABELLED)
+def test_labelled_sentences_are_found(language: str, sentences: str) -> None:
+    assert split(sentences.replace("|", "")) == sentences.replace("| ", "|")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Import java.util.List here",
+        "The file a.B is gone",
+        "Mr.Baker sings",
+        "We use Node.JS daily",
+        "I ❤ New York",
+        "Ask the F.B.I. about it",
+        "Es ist 3. Klasse",
+        "He said “Go!” and left.",
+        "彼は「行くな！」とだけ言った。",
+    ],
+)
+def test_what_is_one_sentence_stays_one(text: str) -> None:
+    assert split(text) == text
+
+
+def test_a_text_without_capitals_is_split_at_its_marks() -> None:
+    assert split("one two. three four! five") == "one two.|three four!|five"
+
+
+@pytest.mark.parametrize("text", ["Go.", "Go!)", "Go?”", "行け。」", "መጣ።", "यह।", "« Va ! »", "Go.\ufffa\ufffa"])
+def test_a_mark_at_the_end_is_seen_before_what_closes(text: str) -> None:
+    assert ends_with_mark(text)
+    assert not ends_with_mark(text[:1] if text[0] != "«" else "« Va »")
+
+
+@pytest.mark.parametrize("part", ["a. ", "A.B", "。」", "😀 ", "1. ", "« ! » ", "... ", "x.Yz"])
+def test_a_long_line_takes_no_longer_than_its_length(part: str) -> None:
+    started = time.monotonic()
+    split(part * (20_000 // len(part)))
+    assert time.monotonic() - started < 20
