@@ -31,6 +31,7 @@ CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
     "loop": "repeating itself",
     "runaway": "without an end",
     "copied": "left untranslated",
+    "placeholder": "with a word lost",
     "numbers": "with other numbers than the source",
     "spans": "with a protected span missing or perhaps misplaced",
     "terms": "with a glossary term missing or perhaps misplaced",

@@ -14,11 +14,13 @@ from typing import Any
 
 from nmt_cli.documents.markup import Mark, MarkedText
 from nmt_cli.documents.sentences import split_marked
+from nmt_cli.text.span_patterns import VERBATIM
 
 RECORDED_RULES = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"
 SHARED = re.compile(r"[\w/,.:;+=-]*")
 ALERT = re.compile(r"\[![A-Za-z]+\]")  # makes an alert of a quote on GitHub, on a line of its own
+BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 TASK = re.compile(r"\[[ xX]\](?=\s)")
 VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # have no end tag
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
@@ -26,7 +28,7 @@ TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 
 @dataclass(frozen=True)
 class InlineSegment:
-    """The sentences between two hard line breaks, and the break after them as it is written."""
+    """The sentences between two line breaks, and the break after them as it is written: with a line end, or `<br>`."""
 
     sentences: Sequence[MarkedText]
     hard_break: str
@@ -66,17 +68,38 @@ def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bo
 def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
     """Returns the segments of an inline token, each split into sentences if `by_sentence`."""
     segments: list[InlineSegment] = []
-    builder = SegmentBuilder()
-    for child in token.children:
-        if child.type == "hardbreak" and not builder.open_marks:
-            segments.append(InlineSegment(split_marked(builder.finish(), by_sentence=by_sentence), format_break(child)))
-            builder = SegmentBuilder()
-        elif child.type == "softbreak" and not segments and ALERT.fullmatch(builder.text) and not builder.marks:
-            segments.append(InlineSegment([MarkedText("", (Mark(0, 0, fixed=builder.text),))], ""))
-            builder = SegmentBuilder()
+    builder = SegmentBuilder(token.content)
+    for child, following in zip(token.children, [*token.children[1:], None], strict=True):
+        if builder.open_marks:
+            builder.add(child)
+            continue
+        after = find_break(child, following)
+        sentences = split_marked(builder.finish(), by_sentence=by_sentence) if after else []
+        if not after and child.type == "softbreak" and not segments and is_alert(builder):
+            after, sentences = "\n", [MarkedText("", (Mark(0, 0, fixed=builder.text),))]
+        if after:
+            segments.append(InlineSegment(sentences, after))
+            builder = SegmentBuilder(token.content, position=builder.position)
         else:
             builder.add(child)
     return [*segments, InlineSegment(split_marked(builder.finish(), by_sentence=by_sentence), "")]
+
+
+def find_break(token: Any, following: Any) -> str:
+    """Returns a token that ends a segment as it is written: a hard line break or `<br>`; empty for any other.
+
+    A blank at the start of the `following` token belongs to the break.
+    """
+    if token.type == "hardbreak":
+        return format_break(token) + "\n"
+    if token.type != "html_inline" or not BREAK.fullmatch(token.content):
+        return ""
+    has_blank = following is not None and following.type == "text" and following.content.startswith(" ")
+    return f"{token.content} " if has_blank else str(token.content)
+
+
+def is_alert(builder: SegmentBuilder) -> bool:
+    return ALERT.fullmatch(builder.text) is not None and not builder.marks
 
 
 @dataclass(frozen=True)
@@ -92,7 +115,9 @@ class OpenMark:
 class SegmentBuilder:
     """Collects the text and the marks of a segment, token by token."""
 
+    source: str  # the running text as it is written
     text: str = ""
+    position: int = 0  # in the source, after the last element whose content is kept
     marks: list[Mark | None] = field(default_factory=list)  # None until the end of the mark is read
     open_marks: list[OpenMark] = field(default_factory=list)
 
@@ -147,12 +172,26 @@ class SegmentBuilder:
         tag = TAG.match(token.content)
         if tag and tag[1] and self.open_marks and self.open_marks[-1].token.content.startswith(f"<{tag[2]}"):
             opening = self.open_marks.pop()
-            self.fill(opening, Mark(opening.start, len(self.text), opening.token.content, token.content))
+            if tag[2].lower() in VERBATIM.split("|"):
+                self.keep_element(opening, token)
+            else:
+                self.fill(opening, Mark(opening.start, len(self.text), opening.token.content, token.content))
         elif tag and not tag[1] and tag[2].lower() not in VOID and not token.content.endswith("/>"):
             self.open(token)
         else:
             self.add_fixed("", token.content)
             self.text += " " if tag and tag[2].lower() == "br" else ""
+
+    def keep_element(self, opening: OpenMark, token: Any) -> None:
+        """Makes code of an element whose content is what is typed or printed (`<kbd>`), as it is written."""
+        first, last = re.escape(opening.token.content), re.escape(token.content)
+        match = re.compile(f"{first}.*?{last}", re.DOTALL).search(self.source, self.position)
+        text = self.text[opening.start :]
+        raw = match[0] if match else f"{opening.token.content}{text}{token.content}"
+        self.position = match.end() if match else self.position
+        self.text = self.text[: opening.start]
+        del self.marks[opening.slot :]
+        self.add_code(text, raw)
 
     def open(self, token: Any) -> None:
         self.open_marks.append(OpenMark(len(self.marks), len(self.text), token))

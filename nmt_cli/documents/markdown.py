@@ -69,7 +69,7 @@ class MarkdownDocument(Document):
             remaining = iter(translations)
             lines = [self.write_segment(segment, remaining, passage) for segment in passage.segments]
             breaks = [segment.hard_break for segment in passage.segments[:-1]]
-            before = [f"{line}{mark}\n" for line, mark in zip(lines, breaks, strict=False)]
+            before = [f"{line}{mark}" for line, mark in zip(lines, breaks, strict=False)]
             return ("".join(before) + lines[-1]).replace("\n", line_end + passage.prefix)
 
         return TranslationUnit(tuple(sentence.text for sentence in sentences), write_unit)

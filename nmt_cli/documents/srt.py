@@ -1,7 +1,8 @@
 r"""Subtitles (SubRip), parsed by pysubs2: numbers and times stay byte for byte.
 
-A cue is one text, however many lines it has, and its translation is wrapped to the same number of lines. If each line
-of a cue is another speaker's (`- Yes.`), each is a text. Tags such as `<i>` and `{\an8}` stay with their words.
+What one speaker says in a cue is one text, however many lines it has, and its translation is wrapped to the same
+number of lines. A sentence that goes on in the next cue is translated as one and divided again (`cues`). Tags such as
+`<i>` and `{\an8}` stay with their words.
 """
 
 from __future__ import annotations
@@ -11,19 +12,18 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from nmt_cli.documents.cues import LONGEST_SENTENCE, TAG, JoinedText, Turn, goes_on, split_turns
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, import_library, keep_verbatim
-from nmt_cli.documents.markup import Mark, MarkedText, project_marks
-from nmt_cli.documents.sentences import join_sentences, split_marked
+from nmt_cli.documents.markup import MarkedText, project_marks
+from nmt_cli.documents.sentences import join_sentences
 from nmt_cli.text.words import has_letters
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")
-OPENING = re.compile(r"<([A-Za-z][\w-]*)")
-SPEAKER = re.compile(r"\s*(?:[-–—]\s*)(?=\S)")
 LINE = re.compile(r"[^\n]*\n?")
 NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow
 GUESSED = "tags whose positions are guesses"
@@ -31,49 +31,126 @@ NOT_FOUND = "cues that were not translated: they could not be located in the fil
 
 
 @dataclass(frozen=True)
-class CueLine:
-    """The sentences of a text in a cue, and the string before them: a speaker's dash, or nothing."""
+class Cue:
+    """The text of a cue: the characters [start, end) of a file."""
 
-    before: str
-    sentences: Sequence[MarkedText]
+    start: int
+    end: int
+    turns: Sequence[Turn]  # none without a letter
 
 
 class SubtitleDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         text = "".join(self.source.decode_lines(ends=True))
-        line_end = "\r\n" if "\r\n" in text else "\n"
+        self.line_end = "\r\n" if "\r\n" in text else "\n"
         text = text.replace("\r\n", "\n")
+        cues = [
+            Cue(start, end, split_turns(text[start:end]) if has_letters(TAG.sub("", text[start:end])) else ())
+            for start, end in find_cues(text, self.source, self.notes)
+        ]
         position = 0
-        for start, end in find_cues(text, self.source, self.notes):
-            yield keep_verbatim(text[position:start].replace("\n", line_end))
-            cue = text[start:end]
-            yield (
-                self.make_unit(cue, line_end)
-                if has_letters(TAG.sub("", cue))
-                else keep_verbatim(cue.replace("\n", line_end))
+        for group in self.group_cues(cues, is_cased=has_capitals(text, cues)):
+            yield keep_verbatim(self.write_ends(text[position : group[0].start]))
+            yield self.make_unit(text, group)
+            position = group[-1].end
+        yield keep_verbatim(self.write_ends(text[position:]))
+
+    def write_ends(self, text: str) -> str:
+        return text.replace("\n", self.line_end)
+
+    def group_cues(self, cues: Sequence[Cue], *, is_cased: bool) -> Iterator[list[Cue]]:
+        """Yields the cues, those together through which a sentence goes on."""
+        group: list[Cue] = []
+        for cue in cues:
+            joins = (
+                self.source.split_sentences
+                and 0 < len(group) < LONGEST_SENTENCE
+                and bool(group[-1].turns and cue.turns)
+                and goes_on(group[-1].turns[-1], cue.turns[0], is_cased=is_cased)
             )
-            position = end
-        yield keep_verbatim(text[position:].replace("\n", line_end))
+            if group and not joins:
+                yield group
+                group = []
+            group.append(cue)
+        if group:
+            yield group
 
-    def make_unit(self, text: str, line_end: str) -> TranslationUnit:
-        """Returns the unit of a cue: one text, or one per line if each line is another speaker's."""
-        lines, by_sentence = text.split("\n"), self.source.split_sentences
-        if len(lines) > 1 and all(SPEAKER.match(TAG.sub("", line)) for line in lines):
-            cue_lines = [split_speaker(extract_tags(line), by_sentence=by_sentence) for line in lines]
-        else:
-            cue_lines = [CueLine("", split_marked(extract_tags(join_sentences(lines)), by_sentence=by_sentence))]
+    def make_unit(self, text: str, cues: Sequence[Cue]) -> TranslationUnit:
+        """Returns the unit of one cue, or of several through which a sentence goes on."""
+        if not cues[0].turns:
+            return keep_verbatim(self.write_ends(text[cues[0].start : cues[0].end]))
+        pieces = list(make_pieces(cues, by_sentence=self.source.split_sentences))
 
-        def write_cue(translations: Sequence[Translation]) -> str:
+        def write_cues(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
-            written = [self.write_line(line, remaining) for line in cue_lines]
-            return line_end.join(wrap_text(written[0], len(lines)) if len(written) == 1 else written)
+            written: list[list[str]] = [[] for _ in cues]
+            for piece in pieces:
+                self.write_piece(piece, list(islice(remaining, len(piece.texts))), written)
+            whole = ""
+            for index, cue in enumerate(cues):
+                before = text[cues[index - 1].end : cue.start] if index else ""
+                whole += self.write_ends(before) + self.line_end.join(written[index])
+            return whole
 
-        return TranslationUnit(tuple(sentence.text for line in cue_lines for sentence in line.sentences), write_cue)
+        return TranslationUnit(tuple(text for piece in pieces for text in piece.texts), write_cues)
 
-    def write_line(self, line: CueLine, translations: Iterator[Translation]) -> str:
-        placed = [project_marks(part, next(translations), str) for part in line.sentences]
-        self.notes += Counter({GUESSED: sum(part.guessed for part in placed)})
-        return line.before + join_sentences(part.text for part in placed)
+    def write_piece(self, piece: CueText, translations: Sequence[Translation], written: list[list[str]]) -> None:
+        """Appends the lines of a turn, or of one that goes on in other cues, to those of its cues."""
+        if piece.joined is not None:
+            texts = [join_sentences(parts) for parts in piece.joined.divide(piece.ranges, translations)]
+        else:
+            placed = [project_marks(part, new, str) for part, new in zip(piece.sentences, translations, strict=True)]
+            self.notes += Counter({GUESSED: sum(part.guessed for part in placed)})
+            texts = [join_sentences(part.text for part in placed)]
+        for offset, (turn, text) in enumerate(zip(piece.turns, texts, strict=True)):
+            first, *others = wrap_text(text, turn.lines)
+            written[piece.cue + offset] += [turn.before + first, *others]
+
+
+@dataclass(frozen=True)
+class CueText:
+    """Texts that are translated one by one: those of a turn, or of turns of consecutive cues that are one text."""
+
+    cue: int  # the index of the first cue
+    turns: Sequence[Turn]  # one per cue
+    sentences: Sequence[MarkedText] = ()
+    joined: JoinedText | None = None
+    ranges: Sequence[tuple[int, int]] = ()  # of the sentences of `joined`
+
+    @property
+    def texts(self) -> list[str]:
+        if self.joined is None:
+            return [sentence.text for sentence in self.sentences]
+        return [self.joined.text[start:end].strip() for start, end in self.ranges]
+
+
+def make_pieces(cues: Sequence[Cue], *, by_sentence: bool) -> Iterator[CueText]:
+    """Yields the pieces of cues through which sentences go on: from the last turn of each to the first of the next."""
+    index = 0
+    while index < len(cues):
+        *turns, last = cues[index].turns
+        yield from (CueText(index, [turn], turn.split(by_sentence=by_sentence)) for turn in turns)
+        chain, first = [last], index
+        while index + 1 < len(cues):
+            index += 1
+            following, *others = cues[index].turns
+            chain.append(following)
+            if others:
+                break
+        if len(chain) == 1:
+            yield CueText(first, chain, last.split(by_sentence=by_sentence))
+            return
+        joined = JoinedText(tuple(turn.text.text.strip() for turn in chain))
+        yield CueText(first, chain, joined=joined, ranges=joined.split(by_sentence=by_sentence))
+        remaining = cues[index].turns[1:]
+        if not remaining:
+            return
+        cues = [*cues[:index], replace(cues[index], turns=remaining), *cues[index + 1 :]]
+
+
+def has_capitals(text: str, cues: Sequence[Cue]) -> bool:
+    """Whether the cues are written with small letters and capitals, so that a small one goes on with a sentence."""
+    return any(character.isupper() for cue in cues for character in TAG.sub("", text[cue.start : cue.end]))
 
 
 def find_cues(text: str, source: DocumentSource, notes: Counter[str]) -> Iterator[tuple[int, int]]:
@@ -97,42 +174,6 @@ def find_cues(text: str, source: DocumentSource, notes: Counter[str]) -> Iterato
             notes[NOT_FOUND] += 1
         elif content:
             yield position, position + len(content)
-
-
-def extract_tags(text: str) -> MarkedText:
-    """Returns the text without its tags, with a mark for each pair of tags and for each tag without a partner."""
-    plain, position = "", 0
-    marks: list[Mark] = []
-    open_tags: list[int] = []  # indices in `marks` of tags whose end has not been read yet
-    for tag in TAG.finditer(text):
-        plain += text[position : tag.start()]
-        position = tag.end()
-        if open_tags and is_closed_by(tag[0], marks[open_tags[-1]].fixed or ""):
-            index = open_tags.pop()
-            start, opening = marks[index].start, marks[index].fixed or ""
-            if start < len(plain):
-                marks[index] = Mark(start, len(plain), opening, tag[0], depth=len(open_tags))
-                continue
-        elif OPENING.match(tag[0]):
-            open_tags.append(len(marks))
-        marks.append(Mark(len(plain), len(plain), fixed=tag[0], depth=len(open_tags)))
-    return MarkedText(plain + text[position:], tuple(marks))
-
-
-def is_closed_by(tag: str, opening: str) -> bool:
-    """Whether `tag` is the end tag of `opening`, as `</font>` is that of `<font color="red">`."""
-    name = OPENING.match(opening)
-    return name is not None and tag == f"</{name[1]}>"
-
-
-def split_speaker(marked: MarkedText, *, by_sentence: bool) -> CueLine:
-    """Splits a text into the speaker's dash and the sentences after it."""
-    match = SPEAKER.match(marked.text)
-    length = match.end() if match else 0
-    moved = tuple(
-        replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
-    )
-    return CueLine(marked.text[:length], split_marked(MarkedText(marked.text[length:], moved), by_sentence=by_sentence))
 
 
 def wrap_text(text: str, count: int) -> list[str]:

@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.documents.inline import make_inline_parser
-from support.translations import aligned, backwards, converted, same
+from nmt_cli.translation.result import Translation
+from support.translations import aligned, backwards, converted, louder, same
 
 PAGE = """---
 title: not this
@@ -83,7 +84,7 @@ html block
 print("fenced")
 ```
 
-HE SAID <b>YES</b>.<br> DONE & OVER.
+HE SAID <b>YES</b>.<br>DONE & OVER.
 
 [^1]: THE NOTE
 
@@ -207,3 +208,22 @@ def test_a_page_whose_texts_stay_the_same_reads_the_same(page: str) -> None:
     written, notes = converted("md", page, same)
     assert html(written) == html(page)
     assert not notes
+
+
+def test_what_is_typed_or_printed_stays_as_it_is_written() -> None:
+    text = "press <kbd>Alt</kbd>+<kbd>F&lt;</kbd> or run <code>make *it*</code> now\n"
+    assert converted("md", text)[0] == "PRESS <kbd>Alt</kbd>+<kbd>F&lt;</kbd> OR RUN <code>make *it*</code> NOW\n"
+
+
+def test_a_break_parts_texts_and_stays_where_it_was() -> None:
+    texts: list[str] = []
+
+    def noted(text: str) -> Translation:
+        texts.append(text)
+        return louder(text)
+
+    page = "it rains<br>it snows<br/> it hails\n\n| a | b<br>c |\n|---|---|\n| d<br>e | f |\n"
+    assert converted("md", page, noted)[0] == page.replace("it", "IT").replace("rains", "RAINS").replace(
+        "snows", "SNOWS"
+    ).replace("hails", "HAILS").replace("| a | b<br>c |", "| A | B<br>C |").replace("| d<br>e | f |", "| D<br>E | F |")
+    assert texts[:3] == ["it rains", "it snows", "it hails"]

@@ -4,6 +4,7 @@ import polib
 import pytest
 
 from nmt_cli.errors import DataError
+from nmt_cli.text.placeholder_patterns import has_same_placeholders
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.translations import aligned, converted, louder
 
@@ -157,3 +158,37 @@ def test_a_new_translation_replaces_the_remarks_about_the_old_one() -> None:
 def test_all_new_translations_are_fuzzy_where_that_is_wanted() -> None:
     text = converted("po", f'{HEADER}\nmsgid "Stay."\nmsgstr ""\n\nmsgid "Go."\nmsgstr "Los."\n', fuzzy=True)[0]
     assert [entry.fuzzy for entry in polib.pofile(text)] == [True, False]
+
+
+PLURALS = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=2; plural=n != 1;\\n"\n\n'
+
+
+@pytest.mark.parametrize("text", ["...", "%s", "123", "%1$s: %2$d", "-- \\n"])
+def test_a_message_without_words_stays(text: str) -> None:
+    assert converted("po", f'{PLURALS}msgid "{text}"\nmsgstr ""\n')[0].endswith(f'msgstr "{text}"\n')
+
+
+@pytest.mark.parametrize(
+    ("source", "sign"), [("E&xit", "&EXIT"), ("Save _as...", "SAVE _AS..."), ("R&D", "R&D"), ("Fi_le", "_FILE")]
+)
+def test_the_sign_of_an_accelerator_stands_before_its_word(source: str, sign: str) -> None:
+    assert converted("po", f'msgid "{source}"\nmsgstr ""\n')[0].endswith(f'msgstr "{sign}"\n')
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "same"),
+    [
+        ("%<n>d of %{m}", "%{m}: %<n>d", True),
+        ("%<n>d of %{m}", "%{m}", False),
+        ("%1 and %n", "%n und %1", True),
+        ("%1 and %L2", "%1 und %2", False),
+        ("%|1$5| is %2%", "%2% ist %|1$5|", True),
+        ("$t(a.b) and {{c}}", "{{c}}", False),
+        ("{n, plural, one {# day} other {# days}}", "{n, plural, one {# Tag} other {# Tage}}", True),
+        ("{n, plural, one {# day} other {# days}}", "n, plural, one # Tag, other # Tage", False),
+        ("{n, plural, one {# day} other {# days}}", "{n, plural, eins {# Tag} other {# Tage}}", False),
+        ("{a}: {n, plural, one {day} other {days}}", "{n, plural, one {{a}: Tag} other {{a}: Tage}}", True),
+    ],
+)
+def test_lost_placeholders_of_every_syntax_are_noticed(source: str, translation: str, same: bool) -> None:
+    assert has_same_placeholders(source, translation) is same

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from nmt_cli.documents.srt import wrap_text
 from nmt_cli.errors import DataError
-from support.translations import backwards, converted
+from nmt_cli.translation.result import Translation
+from support.translations import aligned, backwards, converted, louder, same
 
 FILE = """1
 00:00:01,000 --> 00:00:02,500 X1:10 Y1:20
@@ -91,3 +92,90 @@ def test_wrapping_breaks_between_words_with_the_shortest_longest_line(words: lis
     if count == 2 and len(words) > 1:
         ways = [(" ".join(words[:cut]), " ".join(words[cut:])) for cut in range(1, len(words))]
         assert max(map(len, lines)) == min(max(map(len, way)) for way in ways)
+
+
+def cues(*texts: str) -> str:
+    """A file with these texts, one second after the other."""
+    return "\n".join(
+        f"{number}\n00:00:0{number},000 --> 00:00:0{number},900\n{text}\n" for number, text in enumerate(texts, start=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("cue", "texts"),
+    [
+        ("- one two,\nthree\n- four", ["one two, three", "four"]),
+        ("one?\n- two", ["one?", "two"]),
+        ("ANN: one\nMR. LEE: two\nthree", ["one", "two three"]),
+        ("- BOB: one", ["one"]),
+        (">> one\n>> two", ["one", "two"]),
+        ("[music]\none two\nthree", ["[music]", "one two three"]),
+        ("-5 degrees\nand falling", ["-5 degrees and falling"]),
+        ("note: b\nseven", ["note: b seven"]),
+    ],
+)
+def test_speakers_stay_apart_and_what_names_them_stays(cue: str, texts: list[str]) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return same(text)
+
+    assert converted("srt", cues(cue), noted)[0] == cues(cue)
+    assert seen == texts
+
+
+def test_a_sentence_that_goes_on_in_the_next_cue_is_one_text_and_divided_again() -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return louder(text)
+
+    text = cues("- Hello.\n- I know that you", "are here. Go", "now, please", "Ann!")
+    written = converted("srt", text, noted)[0]
+    assert seen == ["Hello.", "I know that you are here.", "Go now, please", "Ann!"]
+    assert written == cues("- HELLO.\n- I KNOW THAT YOU", "ARE HERE. GO", "NOW, PLEASE", "ANN!")
+
+
+def test_the_division_follows_the_words_not_their_number() -> None:
+    def longer(text: str) -> Translation:
+        words = text.split()
+        return aligned(text, ["X", "X", "X", *map(str.upper, words)], [0, 0, 0, *range(len(words))])
+
+    assert converted("srt", cues("We saw", "the old red house."), longer)[0] == cues(
+        "X X X WE SAW", "THE OLD RED HOUSE."
+    )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("It rains.", "and snows."),
+        ("It rains", "And snows"),
+        ("it rains", "and snows"),
+        ("<i>It rains", "and</i> snows"),
+        ("It rains", "- and snows"),
+        ("It rains", "1984", "and snows"),
+        ("[It rains]", "and snows"),
+    ],
+)
+def test_cues_that_do_not_go_on_are_translated_apart(texts: tuple[str, ...]) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> Translation:
+        seen.append(text)
+        return same(text)
+
+    assert converted("srt", cues(*texts), noted)[0] == cues(*texts)
+    assert len(seen) == 2
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["Go", "now", "and", "then.", "so,"]), min_size=1, max_size=5), min_size=1, max_size=6
+    )
+)
+def test_a_translator_that_returns_its_input_changes_no_word(texts: list[list[str]]) -> None:
+    text = cues(*map(" ".join, texts))
+    assert converted("srt", text, same)[0] == text
