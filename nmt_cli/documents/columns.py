@@ -95,7 +95,7 @@ def get_text(translation: Translation) -> str:
 
 def join_messages(translation: Translation) -> str:
     """Returns what is wrong with a translation on one line; empty if it fails no check."""
-    return format_cell("; ".join(check.message for check in translation.checks)).replace("\t", " ")
+    return format_cell(" ".join("; ".join(check.message for check in translation.checks).split()))
 
 
 def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:

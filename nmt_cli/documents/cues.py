@@ -15,7 +15,7 @@ from nmt_cli.documents.markup import Mark, MarkedText, link_words
 from nmt_cli.documents.sentences import find_sentence_starts, split_marked
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.sentence_ends import ends_with_mark
+from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -14,7 +14,7 @@ from typing import Any
 
 from nmt_cli.documents.markup import Mark, MarkedText
 from nmt_cli.documents.sentences import split_marked
-from nmt_cli.text.span_patterns import VERBATIM
+from nmt_cli.text.patterns.span_patterns import VERBATIM
 
 RECORDED_RULES = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"

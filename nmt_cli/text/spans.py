@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nmt_cli.text.entities import REFERENCE, stands_for_word
-from nmt_cli.text.span_patterns import DIGIT, TRIGGER, compile_number_pattern, compile_span_pattern
+from nmt_cli.text.patterns.span_patterns import DIGIT, TRIGGER, compile_number_pattern, compile_span_pattern
 
 INLINE_TAGS = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"

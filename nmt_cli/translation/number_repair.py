@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
-from nmt_cli.text.span_patterns import DIGIT
+from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.spans import Span, cover_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.number_check import NUMBER, compare_numbers
@@ -34,13 +34,15 @@ class LostNumbers(NamedTuple):
     ) -> dict[TextId, Piece]:
         """Returns the pieces whose translation lacks a number, with that number as a protected span."""
         lost = {text_id: self.find_lost(piece, translations[text_id].text) for text_id, piece in pieces.items()}
-        return {text_id: self.reader.protect(pieces[text_id], numbers) for text_id, numbers in lost.items() if numbers}
+        return {
+            text_id: self.reader.protect_more(pieces[text_id], numbers) for text_id, numbers in lost.items() if numbers
+        }
 
     def correct_all(
         self, pieces: Mapping[TextId, Piece], translations: Mapping[TextId, Translation]
     ) -> dict[TextId, Translation]:
-        """Returns the translations in which lost numbers take the place of wrong ones, as `correct` does."""
-        corrected = ((text_id, self.correct(piece, translations[text_id])) for text_id, piece in pieces.items())
+        """Returns the translations in which lost numbers take the place of wrong ones, as `correct_numbers` does."""
+        corrected = ((text_id, self.correct_numbers(piece, translations[text_id])) for text_id, piece in pieces.items())
         return {text_id: translation for text_id, translation in corrected if translation is not None}
 
     def find_lost(self, piece: Piece, target: str) -> list[Span]:
@@ -59,7 +61,7 @@ class LostNumbers(NamedTuple):
                 spans.append(Span(*match.span(), match[0], is_extracted=not self.reader.carries, is_number=True))
         return spans
 
-    def correct(self, piece: Piece, translation: Translation) -> Translation | None:
+    def correct_numbers(self, piece: Piece, translation: Translation) -> Translation | None:
         """Returns the translation with the lost numbers in place of the wrong ones that the network wrote for them.
 
         For a network that cannot carry them over. None unless there are as many wrong numbers as lost ones.

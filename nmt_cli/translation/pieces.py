@@ -20,8 +20,8 @@ from nmt_cli.text.spans import Span, cover_spans, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.frames import cut_segment, frame_segment
 from nmt_cli.translation.input_folding import FoldedMask, InputFolding
+from nmt_cli.translation.segmentation.frames import cut_segment, frame_segment
 from nmt_cli.translation.segments import Segment, cut
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class LineReader:
             return [self.make_frame(line)]
         return pieces if self.folding is None else list(fold_pieces(pieces, line, self.folding))
 
-    def protect(self, piece: Piece, spans: Sequence[Span]) -> Piece:
+    def protect_more(self, piece: Piece, spans: Sequence[Span]) -> Piece:
         """Returns a piece with further protected spans, folded as it was."""
         segment = piece.segment._replace(spans=tuple(sorted([*piece.segment.spans, *spans])))
         protected = Piece(segment, mask(segment.text, segment.spans))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.spans import COVERS, EMOJI_COVER, Span, cover_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.translation.sentence_ends import ends_with_mark, find_sentence_ends
+from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark, find_sentence_ends
 
 MAX_WORD_LETTERS = 15  # a longer word counts as several, so that a line without blanks is bounded too
 

@@ -19,7 +19,7 @@ from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.entities import decode_entities, encode_entities
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.span_patterns import DIGIT
+from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig

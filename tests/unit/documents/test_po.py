@@ -4,7 +4,7 @@ import polib
 import pytest
 
 from nmt_cli.errors import DataError
-from nmt_cli.text.placeholder_patterns import has_same_placeholders
+from nmt_cli.text.patterns.placeholder_patterns import has_same_placeholders
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.translations import aligned, converted, louder
 

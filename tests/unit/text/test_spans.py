@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given
 
-from nmt_cli.text.placeholder_patterns import find_placeholders
+from nmt_cli.text.patterns.placeholder_patterns import find_placeholders
 from nmt_cli.text.spans import find_spans, trim_address
 from support.spans import SPANS, lines_with_spans
 

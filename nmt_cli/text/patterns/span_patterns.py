@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from nmt_cli.text.number_patterns import AMOUNTS, CODES, LETTER, NUMBERS, UNSPACED_LETTERS
-from nmt_cli.text.placeholder_patterns import BREAKS, CHOICE, PLACEHOLDER_SYNTAXES
+from nmt_cli.text.patterns.number_patterns import AMOUNTS, CODES, LETTER, NUMBERS, UNSPACED_LETTERS
+from nmt_cli.text.patterns.placeholder_patterns import BREAKS, CHOICE, PLACEHOLDER_SYNTAXES
 
 ADDRESS = (
     rf"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%{{}}-]|(?![{UNSPACED_LETTERS}])[^\W_]|(?<=[/=?&#_-])[{UNSPACED_LETTERS}]+)"

@@ -115,8 +115,8 @@ def crosses_span(match: re.Match[str], spans: Sequence[Span]) -> bool:
 def skip_brackets(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[int, int]:
     """Leaves out brackets or marks of emphasis around the words, and a bracket at an end that has no partner."""
     first, last = text[start : start + 1], text[end - 1 : end]
-    taken = {span.start for span in spans} | {span.end - 1 for span in spans}
-    if end - start < 2 or start in taken or end - 1 in taken:
+    span_edges = {span.start for span in spans} | {span.end - 1 for span in spans}
+    if end - start < 2 or start in span_edges or end - 1 in span_edges:
         return start, end
     opens, closes = first in CLOSING_BRACKETS, last in OPENING_BRACKETS
     if opens and closes and find_partner(text, start, end) == end - 1:
@@ -155,8 +155,8 @@ def pair_tags(spans: Sequence[Span]) -> dict[int, int]:
             open_tags.append(index)
             continue
         for opening in reversed(open_tags):
-            opened = spans[opening].tag
-            if opened is not None and opened.name == tag.name:
+            opening_tag = spans[opening].tag
+            if opening_tag is not None and opening_tag.name == tag.name:
                 partners[opening], partners[index] = index, opening
                 del open_tags[open_tags.index(opening) :]
                 break

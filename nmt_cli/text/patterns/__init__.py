@@ -1,0 +1,1 @@
+"""Patterns of what a translation keeps: markup, addresses, placeholders of programs, numbers."""

@@ -1,0 +1,1 @@
+"""Where sentences end, and what frames them: list marks, brackets, tags."""
