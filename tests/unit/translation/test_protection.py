@@ -83,7 +83,7 @@ def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, car
     for hypothesis in translation.hypotheses:
         assert lost(spans, hypothesis.text) == []
         assert Counter(placed.text for placed in hypothesis.placed_spans) == Counter(spans)
-        assert "\n" not in hypothesis.text
+        assert "\n" not in hypothesis.text or "\n" in line
     assert translation.hypotheses or not spans
 
 
