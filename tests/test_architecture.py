@@ -26,6 +26,7 @@ LAYERS = (  # lower ones first; the rooms of one layer know nothing of each othe
     ("jobs", "visuals"),
     ("training",),
     ("api",),
+    ("server",),
     ("cli",),
 )
 FOUNDATION = LAYERS[0]
@@ -42,6 +43,9 @@ OWNERS = {
     "typer": ("cli",),
     "ray": ("jobs/ray_executor.py",),
     "pyarrow": ("jobs/ray_executor.py",),
+    "starlette": ("server",),
+    "uvicorn": ("server/run.py",),
+    "h11": ("server/run.py",),
     "markdown_it": ("documents/inline.py",),
 }
 HEAVY = ["tensorflow", "keras", "onnxruntime", "numpy", "matplotlib", "nltk", "rich", "sacrebleu", "sentencepiece"]
@@ -176,7 +180,7 @@ def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
     slow = (
         *("tensorflow", "keras", "matplotlib", "rich"),
         *("nmt_cli.corpus", "nmt_cli.sources.images"),
-        *("nmt_cli.model", "nmt_cli.training"),
+        *("nmt_cli.model", "nmt_cli.training", "nmt_cli.server", "starlette", "uvicorn"),
     )
     assert loaded_by(code, slow) == ([], "")
 

@@ -36,8 +36,8 @@ VERBS = frozenset(
     """.split()
 )
 # Names that others prescribe: of file objects, of NLTK, of the Python interface; and `setting`, which declares a field
-# as `dataclasses.field` does.
-PROTOCOLS = ("readable", "readinto", "synsets", "setting", "translations")
+# as `dataclasses.field` does; of uvicorn.
+PROTOCOLS = ("readable", "readinto", "synsets", "setting", "translations", "shutdown")
 IRREGULAR = ("drawn", "found", "given", "held", "kept", "known", "made", "shown", "taken", "told", "written", "learnt")
 
 

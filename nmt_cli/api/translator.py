@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -14,7 +14,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_blocks
-from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.documents import FileReport
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.translator import Translator
 
 READ_AHEAD = 512  # lines of a stream that are translated together
-OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig)
+OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig)
 PROGRAMMED = ("prefix",)  # an option of the command that is no field with a help text
 
 
@@ -33,6 +33,20 @@ class SearchOptions(NamedTuple):
 
     search: SearchConfig
     repair: RepairConfig
+    checks: CheckConfig
+
+    def translate(
+        self,
+        translator: Translator,
+        lines: Sequence[str],
+        progress: Callable[[int], None] | None = None,
+        *,
+        first_line: int = 0,
+    ) -> list[Translation]:
+        """Returns the translations of lines, the first of which has this number in the whole input."""
+        return translator.translate(
+            lines, self.search, progress, repair=self.repair, checks=self.checks, first_line=first_line
+        )
 
 
 class LoadedTranslator:
@@ -64,6 +78,11 @@ class LoadedTranslator:
     def target_language(self) -> str:
         return self.card.target_language
 
+    @property
+    def beam_size(self) -> int:
+        """The default of `beam_size`."""
+        return make_search_options(self._options, n_best=1).search.beam_size
+
     @overload
     def translate(self, texts: str, **options: Any) -> str: ...
 
@@ -87,7 +106,7 @@ class LoadedTranslator:
     def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
         first = 0
         for block in batch_blocks(lines, batch):
-            for translation in self._translator.translate(block, made.search, repair=made.repair, first_line=first):
+            for translation in made.translate(self._translator, block, first_line=first):
                 yield translation.text
             first += len(block)
 
@@ -98,7 +117,7 @@ class LoadedTranslator:
         lines = list_texts(texts)
         made = make_search_options({**self._options, **options}, n_best=n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
-        return self._translator.translate(lines, made.search, report, repair=made.repair)
+        return made.translate(self._translator, lines, report)
 
     def translate_file(
         self, source: PathLike, target: PathLike, *, progress: StageReporter | None = None, **options: Any
@@ -115,7 +134,7 @@ class LoadedTranslator:
         made = make_search_options({**self._options, **others}, n_best=1)
 
         def translate_block(block: Block) -> list[Translation]:
-            return self._translator.translate(block.texts, made.search, repair=made.repair, first_line=block.first)
+            return made.translate(self._translator, block.texts, first_line=block.first)
 
         return translate_file(
             translate_block,
@@ -166,7 +185,8 @@ def make_search_options(options: Mapping[str, Any], *, n_best: int) -> SearchOpt
         raise OptionError(f"n_best {n_best} needs a beam_size of at least {n_best}")
     prefix = normalise(str(options.get("prefix", "")))
     search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
-    return SearchOptions(search, RepairConfig.from_options(**select_options(options, RepairConfig)))
+    repair = RepairConfig.from_options(**select_options(options, RepairConfig))
+    return SearchOptions(search, repair, CheckConfig.from_options(**select_options(options, CheckConfig)))
 
 
 def check_search_options(options: Mapping[str, Any], *others: Any, where: str) -> None:

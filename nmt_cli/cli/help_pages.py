@@ -71,13 +71,13 @@ PAGES = {
             CommandExample("nmt translate news.txt -o news.de.txt", "a file, line by line"),
             CommandExample("nmt translate film.srt -o film.de.srt", "a document keeps its form"),
             CommandExample("nmt translate news.txt --glossary terms.tsv", "terms as you want them"),
-            CommandExample("nmt translate news.txt --n-best 3 --scores", "the three best, with scores"),
+            CommandExample("nmt translate --serve 5000", "a page, and a server for other programs"),
         ),
         everyday=(
             *("output", "model", "format", "column", "glossary", "n_best", "scores", "json"),
-            *("beam_size", "seed", "quiet", "help"),
+            *("beam_size", "seed", "serve", "quiet", "help"),
         ),
-        headings=("Files", "Format", "Text", "Repair", "Decoding", "Sampling", "Output", "Processes"),
+        headings=("Files", "Format", "Text", "Repair", "Decoding", "Sampling", "Output", "Processes", "Server"),
     ),
     "evaluate": HelpPage(
         examples=(
@@ -114,7 +114,10 @@ METAVARS = {
     **dict.fromkeys(("source_language", "target_language"), "LANGUAGE"),
     **dict.fromkeys(("column", "new_column", "source_column", "target_column"), "COLUMN"),
     **dict.fromkeys(("dev", "test"), "SIZE"),
-    **dict.fromkeys(("glossary", "comet_model"), "FILE"),
+    **dict.fromkeys(("glossary", "comet_model", "suggestions"), "FILE"),
+    **dict.fromkeys(("serve",), "ADDRESS"),
+    **dict.fromkeys(("allow_host",), "NAME"),
+    **dict.fromkeys(("memory_limit",), "SIZE"),
     **dict.fromkeys(("target", "prefix"), "TEXT"),
     "against": "FILE_OR_MODEL",
     "bertscore_model": "DIR",

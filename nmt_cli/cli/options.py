@@ -83,6 +83,18 @@ ModelsOption = Annotated[
         callback=resolve_models,
     ),
 ]
+ServedModelsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        envvar="NMT_MODEL",
+        help="Directory of the model, or the name of an installed one; several with --serve.  [default: model]",
+        show_default=False,
+        autocompletion=complete_models,
+        rich_help_panel="Files",
+        callback=resolve_models,
+    ),
+]
 CorporaOption = Annotated[
     list[Path] | None,
     typer.Option(

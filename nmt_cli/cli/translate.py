@@ -13,9 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from nmt_cli.api.open_model import open_translator
+from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.cli.line_layout import LayoutConfig
-from nmt_cli.cli.options import ExplicitOptions, Quiet, TrainedModelOption, option_fields, resolve_model, with_settings
+from nmt_cli.cli.options import (
+    DEFAULT_MODEL,
+    ExplicitOptions,
+    Quiet,
+    ServedModelsOption,
+    Verbose,
+    option_fields,
+    resolve_model,
+    with_settings,
+)
 from nmt_cli.cli.render import Screen, show_translation_progress
+from nmt_cli.cli.serve import check_server, choose_model, serve_models
 from nmt_cli.cli.terminal import prompt_for_lines
 from nmt_cli.cli.translation_files import STREAM, DocumentOpener, check_files, open_output
 from nmt_cli.cli.translation_report import TranslationReport, open_qa_report, show_notes
@@ -48,6 +59,10 @@ SEARCHED = {  # options that are meaningless where the translation is given
     *(field.name for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig) for field in option_fields(kind)),
 } - {"max_source_length", "protect"}
 OF_TEXT = {"alignments", "replace_unknown", *(field.name for field in option_fields(LineConfig))}  # not of pictures
+NOT_SERVED = {  # options that are about files and lines, of which a server has none
+    *("files", "output", "n_best", "prefix", "score", "strict", "report"),
+    *(field.name for kind in (LayoutConfig, DocumentConfig, ExecutorConfig) for field in option_fields(kind)),
+}
 
 
 @with_settings
@@ -61,6 +76,7 @@ def translate(
     layout: LayoutConfig,
     document: DocumentConfig,
     processes: ExecutorConfig,
+    server: ServeConfig,
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="FILE", help="Text with one sentence per line, or documents; default: standard input."),
@@ -68,7 +84,7 @@ def translate(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write.", rich_help_panel="Files")
     ] = None,
-    model: TrainedModelOption = Path("model"),
+    model: ServedModelsOption = None,
     precision: Annotated[
         Literal["int8", "float"] | None,
         typer.Option(
@@ -104,20 +120,25 @@ def translate(
         ),
     ] = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Translate text, one line of output per line of input; or a document, whose form stays.
 
     Documents are tables, subtitles, gettext catalogues and Markdown pages. Blank lines stay blank; lines are translated
     as they arrive.
     """
+    models, screen = model or [DEFAULT_MODEL], Screen(quiet=quiet, verbose=verbose)
+    template = ModelRequest(models[0], tuple(map(resolve_model, ensemble or ())), text, precision)
+    check_server(explicit, server, NOT_SERVED)
+    if server.serve is not None:
+        return serve_models(models, server, (search, sampling, repair, checks), template, screen)
     # 1. Refuse what cannot work, before anything slow is loaded.
     check_meaning(explicit, search, sampling, n_best, score=score)
     check_purpose(checks, document)
     paths, output = check_files(files or []), None if output == STREAM else output
-    model_directory = read_model_directory(model)
+    model_directory = read_model_directory(choose_model(models))
     check_abilities(model_directory, explicit, search, repair, layout)
     # 2. Complete the settings: what is searched, how a translation is written.
-    screen = Screen(quiet=quiet)
     warn_of_old_model(screen, model_directory)
     scored = layout.scores or layout.json
     search = dataclasses.replace(search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=scored)
@@ -135,8 +156,7 @@ def translate(
     else:
         batches = batch_units(documents, paths, are_pairs=score)
     # 4. Translate batch by batch; write each as soon as it is there.
-    request = ModelRequest(model, tuple(map(resolve_model, ensemble or ())), text, precision)
-    job = Job(request, search, repair, checks, score=score, opener=open_translator)
+    job = Job(template, search, repair, checks, score=score, opener=open_translator)
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
     what = ", ".join(str(path) for path in paths) or "standard input"
     report = TranslationReport(

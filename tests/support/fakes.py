@@ -44,6 +44,7 @@ class FakeTranslator:
         progress: Callable[[int], None] | None = None,
         *,
         repair: Any = None,
+        checks: Any = None,
         first_line: int = 0,
     ) -> list[Translation]:
         with self.lock:

@@ -1,0 +1,46 @@
+"""Options of `nmt translate --serve`. Standard library only: they become options of the command line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nmt_cli.errors import OptionError
+from nmt_cli.settings import Settings, setting
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeConfig(Settings):
+    """Where translations are served over HTTP, and to whom."""
+
+    serve: str | None = setting(
+        None,
+        "Serve translations over HTTP at [HOST:]PORT until Ctrl-C: LibreTranslate's interface and others, and a page. "
+        "Without a host, to this machine alone; port 0 picks a free one.",
+        panel="Server",
+    )
+    api_key: str | None = setting(None, "Answer only requests that bring this key.", panel="Server")
+    allow_host: tuple[str, ...] = setting(
+        (), "Another name by which clients reach this server; may be repeated.", panel="Server"
+    )
+    cors: bool = setting(False, "Let pages of any site read the answers.", panel="Server")
+    memory_limit: str | None = setting(
+        None, "With several --model, unload those not used for longest: 2G, 500M.", panel="Server"
+    )
+    suggestions: str | None = setting(None, "File of pairs to which corrections are appended.", panel="Server")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parse_size(self.memory_limit)
+
+
+def parse_size(text: str | None) -> int | None:
+    """Parses a size such as 500M or 2G to bytes. Raises OptionError for anything else."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise OptionError(f"--memory-limit cannot be {text!r}", hint="it takes a size, such as 500M or 2G")
+    return int(float(match[1]) * UNITS[match[2].upper()])

@@ -1,0 +1,87 @@
+"""`nmt translate --serve`: what it refuses, and what it says. Must stay light: `nmt translate` imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.api.serve_config import ServeConfig, parse_size
+from nmt_cli.cli.options import ExplicitOptions, option_fields
+from nmt_cli.cli.render import Screen
+from nmt_cli.errors import MissingExtraError, OptionError
+from nmt_cli.settings import Settings
+from nmt_cli.translation.config import ModelRequest
+
+if TYPE_CHECKING:
+    from nmt_cli.api.translator import LoadedTranslator
+    from nmt_cli.server.service import Service
+
+PACKAGES = ("starlette", "uvicorn", "python_multipart")
+OF_SERVER = {field.name for field in option_fields(ServeConfig)} - {"serve"}
+
+
+def check_server(explicit: ExplicitOptions, config: ServeConfig, refused: set[str]) -> None:
+    """Raises OptionError for options of the server without --serve, and for those `refused` with it."""
+    if config.serve is None:
+        explicit.refuse(OF_SERVER, "needs --serve", hint="add --serve 5000, or leave it out")
+    else:
+        explicit.refuse(refused, "cannot be combined with --serve", hint="leave it out: requests bring their texts")
+
+
+def choose_model(models: Sequence[Path]) -> Path:
+    """Returns the only model. Raises OptionError for several."""
+    if len(models) > 1:
+        raise OptionError(
+            "several --model need --serve, which chooses by language", hint="name one, or average them with --ensemble"
+        )
+    return models[0]
+
+
+def serve_models(
+    models: Sequence[Path], config: ServeConfig, settings: Sequence[Settings], template: ModelRequest, screen: Screen
+) -> None:
+    """Serves the models until a signal comes; `settings` are the defaults of search, `template` how models are loaded.
+
+    Raises MissingExtraError without the packages of the extra `serve`.
+    """
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtraError(
+                f"--serve needs the package {package.replace('_', '-')}, which is not installed",
+                hint='install it with: pip install "nmt-cli[serve]"',
+            )
+    from nmt_cli.api.open_model import open_translator
+    from nmt_cli.api.translator import LoadedTranslator
+    from nmt_cli.server.run import ServeRequest, serve
+
+    options = {field.name: getattr(group, field.name) for group in settings for field in option_fields(type(group))}
+
+    def open_model(path: Path) -> LoadedTranslator:
+        return LoadedTranslator(open_translator(template._replace(model=path)), path, options)
+
+    def announce_service(url: str, service: Service) -> None:
+        screen.say(describe_service(url, service))
+
+    request = ServeRequest(
+        address=str(config.serve),
+        models=tuple(models),
+        opener=open_model,
+        memory_limit=parse_size(config.memory_limit),
+        cors=config.cors,
+        api_key=config.api_key,
+        hosts=config.allow_host,
+        suggestions=Path(config.suggestions) if config.suggestions is not None else None,
+    )
+    serve(request, announce_service, screen.say_detail)
+
+
+def describe_service(url: str, service: Any) -> str:
+    """Returns the line that says what is served, and where."""
+    models = [
+        f"{model.source.code} -> {model.target.code}, {model.directory}/"
+        + (f" (BLEU {model.card.development_bleu:.1f})" if model.card.development_bleu is not None else "")
+        for model in service.pool.models
+    ]
+    return f"{'; '.join(models)}, on {url}   page: /   LibreTranslate: /translate   Ctrl-C ends"

@@ -1,0 +1,261 @@
+// The page of `nmt translate --serve`. Text is shown as text, never as markup: nodes are made, no HTML is parsed.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const [source, target, mirror, menu, status, direction, key] =
+  ["source", "target", "mirror", "menu", "status", "direction", "key"].map(byId);
+const TYPING_PAUSE = 250; // milliseconds
+let lines = []; // as the server describes them
+let waiting = null; // the timer of a pause in typing
+let running = null; // the request that is being answered
+let accepted = ""; // the translation before it was corrected
+
+function make(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+function say(message, isError = false) {
+  status.textContent = message;
+  status.classList.toggle("error", isError);
+}
+
+async function ask(path, options = {}) {
+  const headers = { ...options.headers };
+  if (key.value) headers.Authorization = `Bearer ${key.value}`;
+  const response = await fetch(path, { ...options, headers });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error || response.statusText);
+  return answer;
+}
+
+function askWith(path, values, signal) {
+  return ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values), signal });
+}
+
+function languages() {
+  const [from, to] = direction.value.split(" ");
+  return { source: from, target: to };
+}
+
+// Translation while one types: after a pause, and never two requests at a time.
+function translateSoon() {
+  clearTimeout(waiting);
+  byId("count").textContent = source.value ? `${source.value.length.toLocaleString("en")} characters` : "";
+  highlight(null);
+  waiting = setTimeout(translate, TYPING_PAUSE);
+}
+
+async function translate() {
+  clearTimeout(waiting);
+  running?.abort();
+  endCorrection();
+  if (!source.value.trim()) return show([]);
+  running = new AbortController();
+  target.classList.add("busy");
+  const begun = performance.now();
+  try {
+    const answer = await askWith("page/translate", { q: source.value, ...languages() }, running.signal);
+    show(answer.lines);
+    say(`${((performance.now() - begun) / 1000).toFixed(2)} s`);
+  } catch (error) {
+    if (error.name !== "AbortError") say(error.message, true);
+  } finally {
+    target.classList.remove("busy");
+  }
+}
+
+function show(described) {
+  lines = described;
+  closeMenu();
+  target.replaceChildren(...lines.map(makeRow));
+}
+
+function makeRow(line, number) {
+  const row = make("span", "row");
+  if (line.alternatives?.length) {
+    row.classList.add("choice");
+    row.tabIndex = 0;
+    row.setAttribute("role", "button");
+    row.setAttribute("aria-haspopup", "listbox");
+    row.addEventListener("click", () => openMenu(row, number));
+    row.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); openMenu(row, number); } });
+  }
+  row.append(line.before.replace(/[\r\n]/g, ""));
+  if (line.segments) row.append(...makeWords(line, number));
+  else row.append(line.text);
+  for (const check of line.checks ?? []) row.append(make("span", "check", check));
+  return row;
+}
+
+function makeWords(line, number) {
+  return line.segments.map(([text, index]) => {
+    const isSpan = (line.spans ?? []).some((span) => span && span.includes(text.trim()) && text.trim() && (index < 0 || span === text));
+    if (index < 0 && !isSpan) return text;
+    const node = make("span", isSpan ? "word span" : "word", text);
+    if (isSpan) node.title = "kept as it is";
+    if (index >= 0) {
+      const probability = line.probabilities[index];
+      if (!isSpan) node.title = `probability ${(100 * probability).toFixed(0)} %`;
+      node.style.setProperty("--doubt", isSpan ? 0 : Math.max(0, 1 - probability / 0.7).toFixed(2));
+      node.addEventListener("mouseenter", () => highlight(number, line.attention[index]));
+      node.addEventListener("mouseleave", () => highlight(null));
+    }
+    return node;
+  });
+}
+
+// What a word looked at: the mirror lies under the text area, letter for letter, and its words are coloured.
+function highlight(number, weights) {
+  mirror.replaceChildren();
+  if (number === null) return;
+  const line = lines[number];
+  const before = lines.slice(0, number).map((other) => other.before + other.source + other.after).join("") + line.before;
+  mirror.append(before);
+  for (const [text, index] of line.sourceSegments) {
+    const node = make("span", "", text);
+    if (index >= 0) node.style.backgroundColor = `rgb(var(--blue) / ${(0.75 * (weights[index] ?? 0)).toFixed(2)})`;
+    mirror.append(node);
+  }
+}
+
+function openMenu(row, number) {
+  if (target.isContentEditable) return;
+  const line = lines[number];
+  menu.replaceChildren(...[line.text, ...line.alternatives].map((text) => {
+    const option = make("button", "", text);
+    option.type = "button";
+    option.setAttribute("role", "option");
+    option.addEventListener("click", () => choose(number, text));
+    return option;
+  }));
+  const box = row.getBoundingClientRect();
+  menu.hidden = false;
+  menu.style.left = `${Math.max(8, Math.min(box.left + scrollX, innerWidth - menu.offsetWidth - 16))}px`;
+  menu.style.top = `${box.bottom + scrollY + 4}px`;
+  menu.firstChild.focus();
+}
+
+function closeMenu() { menu.hidden = true; }
+
+function choose(number, text) {
+  const line = lines[number];
+  if (text !== line.text) {
+    const others = [line.text, ...line.alternatives].filter((other) => other !== text);
+    show(lines.map((old, index) => (index === number ? { ...old, text, alternatives: others, segments: null } : old)));
+  }
+  closeMenu();
+  target.children[number]?.focus();
+}
+
+function moveInMenu(event) {
+  const options = [...menu.children];
+  const index = options.indexOf(document.activeElement);
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) { event.preventDefault(); options[(index + step + options.length) % options.length].focus(); }
+}
+
+function translation() {
+  if (target.isContentEditable) return target.innerText.replace(/\n$/, "");
+  return lines.map((line) => line.before + line.text + line.after).join("");
+}
+
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(translation());
+    say("copied");
+  } catch {
+    say("the browser does not let this page copy", true);
+  }
+}
+
+function endCorrection() {
+  target.contentEditable = "false";
+  byId("correct").textContent = "Correct this";
+}
+
+async function correct() {
+  if (!target.isContentEditable) {
+    accepted = translation();
+    if (!accepted.trim()) return;
+    target.textContent = accepted;
+    target.contentEditable = "true";
+    target.focus();
+    byId("correct").textContent = "Send correction";
+    return;
+  }
+  const corrected = translation();
+  try {
+    await askWith("suggest", { q: source.value, s: corrected, ...languages() });
+    endCorrection();
+    say("thank you: the correction was kept");
+  } catch (error) {
+    say(error.message, true);
+  }
+}
+
+async function translateFile(file) {
+  if (!file) return;
+  const form = new FormData();
+  form.append("file", file);
+  for (const [name, value] of Object.entries(languages())) form.append(name, value);
+  say(`translating ${file.name} …`);
+  try {
+    const answer = await ask("translate_file", { method: "POST", body: form });
+    const link = make("a", "", `${file.name}, translated`);
+    link.href = new URL(answer.translatedFileUrl).pathname;
+    link.download = file.name.replace(/(\.[^.]*)?$/, `.${languages().target}$1`);
+    status.replaceChildren(link);
+    status.classList.remove("error");
+    link.click();
+  } catch (error) {
+    say(error.message, true);
+  }
+}
+
+async function begin() {
+  const [known, settings] = await Promise.all([ask("languages"), ask("frontend/settings")]);
+  const names = Object.fromEntries(known.map((language) => [language.code, language.name]));
+  for (const language of known) {
+    for (const code of language.targets) {
+      const option = make("option", "", `${language.name} → ${names[code] ?? code}`);
+      option.value = `${language.code} ${code}`;
+      direction.append(option);
+    }
+  }
+  byId("key-label").hidden = !settings.keyRequired;
+  byId("correct").hidden = !settings.suggestions;
+  byId("file").accept = settings.supportedFilesFormat.join(",");
+  target.lang = languages().target;
+  if (source.value.trim()) translate();
+}
+
+source.addEventListener("input", translateSoon);
+source.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) translate(); });
+direction.addEventListener("change", () => { target.lang = languages().target; translate(); });
+key.addEventListener("change", translate);
+byId("shade").addEventListener("change", (event) => target.classList.toggle("shaded", event.target.checked));
+byId("clear").addEventListener("click", () => { source.value = ""; translateSoon(); source.focus(); });
+byId("copy").addEventListener("click", copy);
+byId("correct").addEventListener("click", correct);
+byId("file").addEventListener("change", (event) => { translateFile(event.target.files[0]); event.target.value = ""; });
+menu.addEventListener("keydown", moveInMenu);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") { closeMenu(); if (target.isContentEditable) show(lines), endCorrection(); }
+  if (event.altKey && event.key.toLowerCase() === "c") { event.preventDefault(); copy(); }
+});
+addEventListener("resize", closeMenu);
+document.addEventListener("click", (event) => { if (!menu.contains(event.target) && !event.target.closest(".choice")) closeMenu(); });
+for (const type of ["dragenter", "dragover"]) {
+  document.addEventListener(type, (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
+}
+document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dropping"); });
+document.addEventListener("drop", (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  translateFile(event.dataTransfer.files[0]);
+});
+target.classList.add("shaded");
+begin().catch((error) => say(error.message, true));

@@ -1,0 +1,183 @@
+"""Translates the lines of all requests that wait as one batch, so that many small requests cost what a large one does.
+
+1. A request adds its lines to the queue and waits.
+2. As soon as a worker is free, it takes lines of one model: the same number from each request, in turn, so that a long
+   request does not hold up a short one.
+3. The worker, a thread, translates them; requests all of whose lines are done are answered.
+
+Lines of thousands of characters have a worker of their own, since a batch takes as long as its longest line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.models import ModelPool, ServedModel
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+BATCH_LINES = 256  # lines that are translated together
+BATCH_CHARACTERS = 16_000
+LONG_LINE = 2_000  # characters from which a line counts as long
+GATHERING = 0.002  # seconds to wait for the lines of other requests, where several came at a time before
+
+
+@dataclass(eq=False)
+class WaitingRequest:
+    """The lines of a request, and what is translated of them."""
+
+    model: ServedModel
+    n_best: int
+    lines: Sequence[str]
+    order: Sequence[int]  # indices of the lines that go through this lane
+    translations: list[Translation | None]
+    done: asyncio.Future[None]
+    taken_count: int = 0  # lines of `order` that a worker has taken
+    finished_count: int = 0
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What requests must have in common to be translated together."""
+        return id(self.model), self.n_best
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.taken_count < len(self.order) and not self.done.done()
+
+    def take_line(self) -> int:
+        """Returns the index of the next line."""
+        index = self.order[self.taken_count]
+        self.taken_count += 1
+        return index
+
+
+LineBatch = list[tuple[WaitingRequest, int]]  # lines by their requests and indices
+
+
+class Lane:
+    """A queue of requests with one worker, which runs in the event loop and translates in a thread."""
+
+    def __init__(self, translate: Callable[[LineBatch], list[Translation]]) -> None:
+        self.translate = translate
+        self.queue: deque[WaitingRequest] = deque()
+        self.arrival = asyncio.Event()
+        self.executor = ThreadPoolExecutor(1, "translate")
+        self.task: asyncio.Task[None] | None = None
+        self.was_shared = False  # whether the last batch had lines of several requests
+
+    @property
+    def waiting_lines(self) -> int:
+        return sum(len(request.order) - request.taken_count for request in self.queue)
+
+    def add(self, request: WaitingRequest) -> None:
+        self.queue.append(request)
+        self.arrival.set()
+        if self.task is None:
+            self.task = asyncio.get_running_loop().create_task(self.run())
+
+    async def run(self) -> None:
+        """Translates batch after batch for ever."""
+        while True:
+            await self.arrival.wait()
+            if self.was_shared:
+                await asyncio.sleep(GATHERING)
+            batch = self.collect_batch()
+            if not batch:
+                self.arrival.clear()
+                continue
+            await self.finish_batch(batch)
+
+    def collect_batch(self) -> LineBatch:
+        """Takes lines of requests of one kind in turn, until there are enough for a batch."""
+        self.queue = deque(request for request in self.queue if request.is_waiting)
+        if not self.queue:
+            return []
+        key = self.queue[0].key
+        batch: LineBatch = []
+        characters = 0
+        turn = deque(request for request in self.queue if request.key == key)
+        self.was_shared = len(turn) > 1
+        while turn and len(batch) < BATCH_LINES and characters < BATCH_CHARACTERS:
+            request = turn.popleft()
+            index = request.take_line()
+            batch.append((request, index))
+            characters += len(request.lines[index])
+            if request.is_waiting:
+                turn.append(request)
+        if len(turn) < len(self.queue):  # the next batch begins with another request, perhaps of another model
+            self.queue.rotate(-1)
+        return batch
+
+    async def finish_batch(self, batch: LineBatch) -> None:
+        """Has a batch translated, and answers the requests all of whose lines are done."""
+        loop = asyncio.get_running_loop()
+        try:
+            translations = await loop.run_in_executor(self.executor, self.translate, batch)
+        except Exception as error:
+            for request, _ in batch:
+                if not request.done.done():
+                    request.done.set_exception(error)
+            return
+        for (request, index), translation in zip(batch, translations, strict=True):
+            request.translations[index] = translation
+            request.finished_count += 1
+            if request.finished_count == len(request.order) and not request.done.done():
+                request.done.set_result(None)
+
+    def close(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+class Batcher:
+    """Translates lines with the models of a pool; used in one event loop."""
+
+    def __init__(self, pool: ModelPool, most_waiting: int) -> None:
+        self.pool = pool
+        self.most_waiting = most_waiting
+        self.lanes = {False: Lane(self.translate_batch), True: Lane(self.translate_batch)}  # by whether lines are long
+        self.batches = 0  # translated so far
+        self.lock = threading.Lock()
+
+    async def translate(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
+        """Returns the translation of each line. Raises RequestError if too many lines wait already."""
+        if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.most_waiting:
+            raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
+        translations: list[Translation | None] = [None] * len(lines)
+        requests = []
+        for are_long, lane in self.lanes.items():
+            order = [index for index, line in enumerate(lines) if (len(line) >= LONG_LINE) == are_long]
+            if order:
+                done = asyncio.get_running_loop().create_future()
+                request = WaitingRequest(model, n_best, lines, order, translations, done)
+                requests.append(request)
+                lane.add(request)
+        try:
+            await asyncio.gather(*(request.done for request in requests))
+        finally:
+            for request in requests:  # of a client that is gone, the rest need not be translated
+                request.done.cancel()
+        return [translation for translation in translations if translation is not None]
+
+    def translate_batch(self, batch: LineBatch) -> list[Translation]:
+        """Translates the lines of a batch; runs in the thread of a lane."""
+        first = batch[0][0]
+        with self.lock:
+            self.batches += 1
+        translator = self.pool.open(first.model)
+        beam_size = max(translator.beam_size, first.n_best)
+        lines = [request.lines[index] for request, index in batch]
+        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size)
+
+    def close(self) -> None:
+        for lane in self.lanes.values():
+            lane.close()

@@ -1,0 +1,199 @@
+"""A request as handlers see it: its values, wherever they stand, and what is refused before a handler sees it.
+
+Handlers return plain values, which become JSON, or a response of their own; errors become what the clients of a shape
+read as errors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from nmt_cli.server.errors import RequestError, explain_missing
+from nmt_cli.server.service import Service
+
+CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+class Values(NamedTuple):
+    """The values of a request: of its JSON object or its form, and of its query."""
+
+    values: Mapping[str, Any]
+
+    def find(self, *names: str) -> Any:
+        """Returns the value of the first of these names that the request has, else None."""
+        return next((self.values[name] for name in names if self.values.get(name) is not None), None)
+
+    def read_text(self, *names: str, default: str | None = None) -> str:
+        """Returns a text. Raises RequestError if it is missing, or anything else."""
+        value = self.find(*names)
+        if value is None:
+            value = default
+        if value is None:
+            raise explain_missing(names[0])
+        if not isinstance(value, str):
+            raise RequestError(400, f"Invalid request: {names[0]} is not a text")
+        return value
+
+    def read_texts(self, *names: str) -> list[str]:
+        """Returns one text or several. Raises RequestError if they are missing, or anything else."""
+        value = self.find(*names)
+        if value is None:
+            raise explain_missing(names[0])
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise RequestError(400, f"Invalid request: {names[0]} is neither a text nor a list of texts")
+        return texts
+
+    def read_count(self, name: str, most: int) -> int:
+        """Returns a whole number from 0, at most `most`; 0 if there is none."""
+        value = self.find(name)
+        try:
+            number = int(value or 0)
+        except (TypeError, ValueError) as error:
+            raise RequestError(400, f"Invalid request: {name} is not a number") from error
+        if not 0 <= number <= most:
+            raise RequestError(400, f"Invalid request: {name} is {number}; at most {most} is possible")
+        return number
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request, read."""
+
+    request: Request
+    values: Values
+    service: Service
+
+
+Handler = Callable[[Call], Awaitable[Any]]
+ErrorWriter = Callable[[RequestError], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def write_error(error: RequestError, key: str = "error") -> Response:
+    """Returns the answer to a request that is refused, in LibreTranslate's shape."""
+    headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
+    return JSONResponse({key: error.message}, error.status, headers)
+
+
+def make_endpoint(
+    service: Service,
+    handler: Handler,
+    *,
+    needs_key: bool = True,
+    seconds: float | None = None,
+    error_writer: ErrorWriter = write_error,
+) -> Endpoint:
+    """Returns the endpoint of a handler: it reads the request, checks the key, and bounds the time."""
+
+    async def answer_request(request: Request) -> Response:
+        begun = time.monotonic()
+        size = 0
+        try:
+            values = await read_values(request)
+            size = sum(len(str(value)) for value in values.values.values())
+            if needs_key:
+                service.check_key(find_key(request, values))
+            result = await run_while_connected(
+                request, handler(Call(request, values, service)), seconds or service.limits.seconds
+            )
+            response = result if isinstance(result, Response) else JSONResponse(result)
+        except RequestError as error:
+            response = error_writer(error)
+        except ClientDisconnect:
+            response = Response(status_code=CLIENT_GONE)
+        finally:
+            await request.close()  # the files of a form
+        service.log(
+            f"{request.method} {request.url.path.split('/download_file/')[0]} {response.status_code}  "
+            f"{size:,} characters  {time.monotonic() - begun:.3f} s"
+        )
+        return response
+
+    return answer_request
+
+
+async def read_values(request: Request) -> Values:
+    """Returns the values of a request; those of the body overrule those of the query. Raises RequestError."""
+    values: dict[str, Any] = collect_values(request.query_params.multi_items())
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind in FORMS:
+        try:
+            form = await request.form(max_files=1, max_fields=10_000)
+        except HTTPException as error:
+            raise RequestError(400, f"Invalid request: {error.detail}") from error
+        values |= collect_values(form.multi_items(), are_from_form=True)
+        return Values(values)
+    body = await request.body()
+    if body.strip():
+        values |= parse_json(body)
+    return Values(values)
+
+
+def parse_json(body: bytes) -> dict[str, Any]:
+    try:
+        parsed = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(400, "Invalid request: the body is not valid JSON") from error
+    if isinstance(parsed, list):  # OPUS-CAT's order of texts to come
+        return {"input": parsed}
+    if not isinstance(parsed, dict):
+        raise RequestError(400, "Invalid request: the body is not a JSON object")
+    return parsed
+
+
+def collect_values(items: list[tuple[str, Any]], *, are_from_form: bool = False) -> dict[str, Any]:
+    """Returns the values by name, as a list where a name is repeated; line ends of forms become LF."""
+    values: dict[str, Any] = {}
+    for name, value in items:
+        if are_from_form and isinstance(value, str):
+            value = value.replace("\r\n", "\n")
+        if name in values:
+            before = values[name]
+            value = [*(before if isinstance(before, list) else [before]), value]
+        values[name] = value
+    return values
+
+
+def find_key(request: Request, values: Values) -> str | None:
+    """Returns the key that a request brings: in its head, as DeepL's clients send it, or among its values."""
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() in ("bearer", "deepl-auth-key") and key:
+        return key.strip()
+    key_value = values.find("api_key", "auth_key", "tokenCode")
+    return key_value if isinstance(key_value, str) else None
+
+
+async def run_while_connected(request: Request, work: Awaitable[Any], seconds: float) -> Any:
+    """Returns what the work returns. Raises RequestError if it takes too long, ClientDisconnect if nobody waits."""
+    task = asyncio.ensure_future(work)
+    watch = asyncio.ensure_future(wait_for_disconnect(request))
+    try:
+        done, _ = await asyncio.wait({task, watch}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if task in done:
+            return task.result()
+        if watch in done:
+            raise ClientDisconnect
+        raise RequestError(503, f"this took longer than {seconds:g} seconds", retry_after=30)
+    finally:
+        for unfinished in (task, watch):
+            unfinished.cancel()
+        with suppress(asyncio.CancelledError, RequestError):
+            await watch
+
+
+async def wait_for_disconnect(request: Request) -> None:
+    """Returns when the client closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,23 @@
+"""What a request may ask for. Beyond a limit the answer is a status of its own, never silence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Limits(NamedTuple):
+    """The limits of a server."""
+
+    body: int = 2_000_000  # bytes of a request; 413
+    file: int = 50_000_000  # bytes of a document; 413
+    lines: int = 5_000  # of a request; 413
+    waiting: int = 50_000  # lines of all requests that wait; 503
+    connections: int = 1_000  # at a time; 503
+    head_seconds: float = 10.0  # until the head of a request is there; the connection is closed
+    body_seconds: float = 30.0  # until its body is there; 408
+    seconds: float = 120.0  # until a text is translated; 503
+    file_seconds: float = 1_800.0  # until a document is; 503
+    alternatives: int = 10  # of a text
+
+
+DEFAULT_LIMITS = Limits()

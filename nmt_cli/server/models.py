@@ -1,0 +1,105 @@
+"""The models that are served: chosen by direction, loaded when first asked for, unloaded when memory runs short."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.errors import OptionError
+from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory, read_card
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.languages import OfferedLanguage, find_language
+
+ModelOpener = Callable[[Path], LoadedTranslator]
+
+LOADED_EXTRA = 30_000_000  # bytes that a loaded model takes beside its files: tables of the tokenizer, buffers
+
+
+@dataclass
+class ServedModel:
+    """A model, loaded or not."""
+
+    directory: Path
+    card: ModelCard
+    source: OfferedLanguage
+    target: OfferedLanguage
+    size: int  # bytes of memory once it is loaded, about
+    translator: LoadedTranslator | None = None
+    last_used: float = 0.0  # by a monotonic clock
+
+    @classmethod
+    def read(cls, directory: Path) -> ServedModel:
+        """Reads the card alone. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
+        card = read_card(directory)
+        if card.source.get("type", "text") != "text":
+            raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve models of text")
+        files = ModelDirectory(directory, card, card.default_precision).files
+        size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
+        source, target = find_language(card.source_language), find_language(card.target_language)
+        return cls(directory, card, source, target, size + LOADED_EXTRA)
+
+
+class ModelPool:
+    """The models of a server, in the order in which they were named."""
+
+    def __init__(self, models: Sequence[ServedModel], opener: ModelOpener, memory_limit: int | None = None) -> None:
+        """`memory_limit` is in bytes, of all loaded models together; one model is always loaded. Raises OptionError."""
+        self.models = list(models)
+        self.opener = opener
+        self.memory_limit = memory_limit
+        self.lock = threading.Lock()
+        directions: dict[tuple[str, str], Path] = {}
+        for model in self.models:
+            other = directions.setdefault((model.source.code, model.target.code), model.directory)
+            if other != model.directory:
+                raise OptionError(
+                    f"{other}/ and {model.directory}/ both translate {model.source.code} to {model.target.code}",
+                    hint="serve one of them, or each on a port of its own",
+                )
+
+    def find(self, source: str | None, target: str | None) -> ServedModel:
+        """Returns the model of a direction; None or "auto" is any language. Raises RequestError if there is none."""
+        from_code = None if source in (None, "", "auto") else find_language(str(source)).code
+        to_code = None if target in (None, "") else find_language(str(target)).code
+        candidates = [model for model in self.models if from_code in (None, model.source.code)]
+        if not candidates:
+            raise RequestError(400, f"{source} is not supported")
+        fitting = [model for model in candidates if to_code in (None, model.target.code)]
+        if not fitting:
+            name = candidates[0].source.name if from_code else "any language"
+            raise RequestError(400, f"{target} is not available as a target language from {name}")
+        return fitting[0]
+
+    @property
+    def sources(self) -> list[OfferedLanguage]:
+        """The source languages, each once."""
+        return list(dict.fromkeys(model.source for model in self.models))
+
+    def list_targets(self, source: OfferedLanguage) -> list[OfferedLanguage]:
+        """Returns the languages that a source language can be translated to."""
+        return [model.target for model in self.models if model.source.code == source.code]
+
+    def open(self, model: ServedModel) -> LoadedTranslator:
+        """Returns the translator of a model, loading it if need be; for threads that may wait."""
+        with self.lock:
+            model.last_used = time.monotonic()
+            if model.translator is None:
+                self.make_room(model)
+                model.translator = self.opener(model.directory)
+            return model.translator
+
+    def make_room(self, wanted_model: ServedModel) -> None:
+        """Unloads the models that were not used for longest until there is room for another."""
+        if self.memory_limit is None:
+            return
+        loaded = [model for model in self.models if model.translator is not None and model is not wanted_model]
+        total = wanted_model.size + sum(model.size for model in loaded)
+        for model in sorted(loaded, key=lambda model: model.last_used):
+            if total <= self.memory_limit:
+                return
+            model.translator = None  # a batch that is being translated keeps it until it is done
+            total -= model.size

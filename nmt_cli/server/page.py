@@ -1,0 +1,98 @@
+"""The page at `/`: its files, and what it asks for beside a translation: words, confidence, attention, alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from nmt_cli.server.calls import Call
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.texts import SplitTexts, TextLine
+from nmt_cli.visuals.words import label_attention
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+ASSETS = {"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+HYPOTHESES = 5  # of a line that the page offers
+END = "</s>"
+
+
+async def show_page(call: Call) -> Response:
+    return read_asset("page.html")
+
+
+async def send_file(call: Call) -> Response:
+    name = str(call.request.path_params["name"])
+    if name not in ASSETS:
+        raise RequestError(404, "there is nothing at this address")
+    return read_asset(name)
+
+
+def read_asset(name: str) -> Response:
+    text = resources.files("nmt_cli.server").joinpath("assets", name).read_text(encoding="utf-8")
+    return Response(text, media_type=ASSETS[name], headers={"Content-Security-Policy": POLICY})
+
+
+async def translate(call: Call) -> Any:
+    """Translates the text of the page; answers with each line, and what there is to show of it."""
+    text = call.values.read_text("q")
+    model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
+    split = SplitTexts.from_texts([text])
+    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES))
+    lines = split.texts[0]
+    return {"lines": [describe_line(line, next(translations) if line.is_translated else None) for line in lines]}
+
+
+def describe_line(line: TextLine, translation: Translation | None) -> dict[str, Any]:
+    """Returns a line as page.js reads it; one that is not translated is its own text."""
+    if translation is None or not translation.hypotheses:
+        return {"before": line.before, "after": line.after, "source": line.core, "text": line.core}
+    others = dict.fromkeys(hypothesis.text for hypothesis in translation.hypotheses[1:])
+    return {
+        "before": line.before,
+        "after": line.after,
+        "source": line.core,
+        "text": translation.text,
+        "alternatives": [other for other in others if other != translation.text],
+        "spans": list(dict.fromkeys(span.text for span in translation.placed)),
+        "checks": [check.message for check in getattr(translation, "checks", ())],
+        "confidence": getattr(translation, "confidence", None),
+        **describe_words(translation),
+    }
+
+
+def describe_words(translation: Translation) -> dict[str, Any]:
+    """Returns a line and its translation in segments, the words' probabilities, and their attention (T, S).
+
+    A segment is a text and the index of its word; -1 for what lies between words.
+    """
+    labels = label_attention(translation, merge=True)
+    return {
+        "sourceSegments": cut_segments(translation.source, labels.source),
+        "segments": cut_segments(translation.text, labels.target),
+        "probabilities": [round(value, 3) for value in labels.probabilities],
+        "attention": labels.attention.round(2).tolist(),
+    }
+
+
+def cut_segments(text: str, words: Sequence[str]) -> list[tuple[str, int]]:
+    """Returns the segments of a text, in order; words that it does not have, such as placeholders, are skipped."""
+    segments: list[tuple[str, int]] = []
+    position = 0
+    for index, word in enumerate(words):
+        start = text.find(word, position)
+        if start < 0 or not word or word == END:
+            continue
+        if start > position:
+            segments.append((text[position:start], -1))
+        segments.append((word, index))
+        position = start + len(word)
+    return [*segments, (text[position:], -1)] if position < len(text) else segments

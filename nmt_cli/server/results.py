@@ -1,0 +1,52 @@
+"""Translated documents until their clients fetch them: under names that cannot be guessed, for ten minutes."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from functools import cached_property
+from pathlib import Path
+
+KEPT_SECONDS = 600.0
+NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[\w.-]{1,100}")
+
+
+class ResultStore:
+    """A folder of the server's own, that only its user can read; deleted with all that is in it by `close`."""
+
+    def __init__(self, seconds: float = KEPT_SECONDS) -> None:
+        self.seconds = seconds
+
+    @cached_property
+    def folder(self) -> Path:
+        return Path(tempfile.mkdtemp(prefix="nmt."))
+
+    def make_name(self, name: str) -> str:
+        """Returns a name that nobody can guess and that ends like the name of the upload."""
+        self.remove_old()
+        last = re.split(r"[/\\]", name)[-1]
+        return f"{secrets.token_urlsafe(24)}.{re.sub(r'[^A-Za-z0-9.-]+', '_', last).lstrip('.')[-80:] or 'document'}"
+
+    def find_path(self, name: str) -> Path:
+        return self.folder / name
+
+    def find(self, name: str) -> Path | None:
+        """Returns the path of a result; None if there is none of this name, or none any more."""
+        self.remove_old()
+        if not NAME.fullmatch(name):
+            return None
+        path = self.find_path(name)
+        return path if path.is_file() else None
+
+    def remove_old(self) -> None:
+        """Deletes the results that are older than `seconds`."""
+        for path in self.folder.iterdir():
+            if time.time() - path.stat().st_mtime > self.seconds:
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        if "folder" in vars(self):
+            shutil.rmtree(self.folder, ignore_errors=True)

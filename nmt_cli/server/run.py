@@ -1,0 +1,202 @@
+"""Starts the server and ends it: binds the port, answers until a signal comes, finishes what it has begun.
+
+1. On SIGTERM or Ctrl-C it goes on accepting for a moment, so that no connection is lost that was already waiting.
+2. Then it closes the port, answers the requests that have begun to arrive, and returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.errors import OptionError
+from nmt_cli.server.app import make_application
+from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
+from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.security import Rules
+from nmt_cli.server.service import Log, Service
+from nmt_cli.server.suggestions import SuggestionFile
+
+LOCAL = "127.0.0.1"
+LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
+PATIENCE = 1.0  # seconds in which a connection that was accepted last must send its request
+LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it
+BACKLOG = 2048  # connections that may wait to be accepted
+
+
+@dataclass(frozen=True)
+class ServeRequest:
+    """What is served, where, and for whom."""
+
+    address: str  # [HOST:]PORT
+    models: tuple[Path, ...]
+    opener: Callable[[Path], LoadedTranslator]
+    memory_limit: int | None = None  # bytes
+    cors: bool = False
+    api_key: str | None = None
+    hosts: tuple[str, ...] = ()  # names of this server beside localhost and its own
+    suggestions: Path | None = None
+    limits: Limits = DEFAULT_LIMITS
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Parses [HOST:]PORT; without a host, this machine alone is served. Raises OptionError."""
+    host, _, number = text.rpartition(":")
+    host = host.strip("[]") or LOCAL
+    if not number.isascii() or not number.isdecimal() or int(number) > 65535:
+        raise OptionError(
+            f"--serve cannot be {text!r}",
+            hint="it takes a port, or a host and a port: --serve 5000, --serve 0.0.0.0:5000",
+        )
+    return host, int(number)
+
+
+def open_port(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens; port 0 takes a free one. Raises OptionError if that is not possible."""
+    try:
+        family, _, _, _, endpoint = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(endpoint)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OptionError(
+            f"--serve cannot listen on {host}:{port}: {reason}", hint="name another port, or 0 for any that is free"
+        ) from error
+    return listener
+
+
+def serve(request: ServeRequest, announce: Callable[[str, Service], None], log: Log | None = None) -> None:
+    """Serves the models until SIGTERM or Ctrl-C; `announce` receives the address once it listens.
+
+    Raises OptionError for an address that cannot be served, and NotFoundError or DamagedError for models.
+    """
+    host, port = parse_address(request.address)
+    pool = ModelPool([ServedModel.read(path) for path in request.models], request.opener, request.memory_limit)
+    if len(pool.models) == 1:
+        pool.open(pool.models[0])  # what is damaged is said now, and the first request does not wait
+    suggestions = None
+    if request.suggestions is not None:
+        suggestions = SuggestionFile(request.suggestions, by_direction=len(pool.models) > 1)
+    service = Service(pool, request.limits, request.api_key, suggestions, log or (lambda line: None))
+    hosts = {"localhost", host.lower(), *(name.lower() for name in request.hosts)}
+    if host in ("0.0.0.0", "::"):
+        hosts |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
+    application = make_application(service, Rules(frozenset(hosts), request.cors, request.limits))
+    listener = open_port(host, port)
+    shown_host = f"[{host}]" if ":" in host else host
+    announce(f"http://{shown_host}:{listener.getsockname()[1]}", service)
+    try:
+        make_server(application, request.limits).run(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def make_server(application: Any, limits: Limits) -> PatientServer:
+    """Returns the server of an application, with these limits for connections."""
+    PatientProtocol.head_seconds = limits.head_seconds
+    config = uvicorn.Config(
+        application,
+        http=PatientProtocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=30,
+        h11_max_incomplete_event_size=LONGEST_HEAD,
+    )
+    return PatientServer(config)
+
+
+class PatientServer(uvicorn.Server):
+    """Ends without losing a request, and as a success: the signal is what ends a server."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():  # of a test
+            yield
+            return
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        previous = {number: signal.signal(number, self.handle_signal) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+    def handle_signal(self, number: int, frame: FrameType | None) -> None:
+        """Handles a signal: the first asks for an end, a second Ctrl-C ends at once."""
+        if self.should_exit and number == signal.SIGINT:
+            self.force_exit = True
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await asyncio.sleep(LAST_CALL)
+        await super().shutdown(sockets)
+
+
+class PatientProtocol(H11Protocol):
+    """Closes connections on which no request comes; at the end, none whose request is on its way."""
+
+    head_seconds = DEFAULT_LIMITS.head_seconds
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.is_ending = False
+        self.head_timer: asyncio.TimerHandle | None = None
+        self.start_head_timer()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.awaits_head:
+            self.stop_head_timer()
+        elif self.head_timer is None and data:
+            self.start_head_timer()
+        if self.is_ending and self.cycle is not None:
+            self.cycle.keep_alive = False
+
+    @property
+    def awaits_head(self) -> bool:
+        """Whether no request is being answered, so that the head of one is awaited."""
+        return self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete)
+
+    def start_head_timer(self) -> None:
+        self.head_timer = self.loop.call_later(self.head_seconds, self.close_if_silent)
+
+    def stop_head_timer(self) -> None:
+        if self.head_timer is not None:
+            self.head_timer.cancel()
+            self.head_timer = None
+
+    def close_if_silent(self) -> None:
+        """Closes the connection if no request has arrived in the meantime."""
+        self.head_timer = None
+        if self.awaits_head and not self.transport.is_closing():
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.stop_head_timer()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        if self.cycle is None:
+            self.is_ending = True
+            self.loop.call_later(PATIENCE, self.close_if_silent)
+        else:
+            super().shutdown()

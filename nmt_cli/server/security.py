@@ -1,0 +1,169 @@
+"""What is refused before anything is read: foreign host names, foreign pages that write, bodies that are too large or
+too slow. Knows HTTP alone.
+
+A page of another site that a browser shows can send requests to this machine, and, once its own name is made to point
+here (DNS rebinding), even read the answers. So the name by which the server is addressed must be one of its own: an
+address of numbers, `localhost`, or a name that the server was told of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.limits import Limits
+
+Scope = MutableMapping[str, Any]
+HttpMessage = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[HttpMessage]]
+Send = Callable[[HttpMessage], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
+WRITING = ("/suggest", "/translate_file")  # paths of requests that leave something behind
+FILES = ("/translate_file",)
+ALLOWED_HEADERS = "Authorization, Content-Type"
+ALLOWED_METHODS = "GET, POST"
+REMEMBERED = "1728000"  # seconds for which a browser need not ask again, as LibreTranslate says
+ALWAYS = {  # of every answer
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cache-control": b"no-store",
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who may ask."""
+
+    hosts: frozenset[str]  # names of this server, beside addresses of numbers
+    cors: bool  # whether pages of any site may read the answers
+    limits: Limits
+
+    def is_own_host(self, header: str) -> bool:
+        """Whether the value of a `Host` header names this server."""
+        match = HOST.fullmatch(header)
+        return match is not None and (is_address(match[1]) or match[1].lower().rstrip(".") in self.hosts)
+
+    def may_read(self, origin: str) -> bool:
+        """Whether pages of this origin may read answers: any with `cors`, else those of this machine."""
+        if self.cors:
+            return True
+        parts = urlsplit(origin)
+        name = parts.hostname or ""
+        is_here = name == "localhost" or (is_address(name) and ip_address(name).is_loopback)
+        return parts.scheme in ("http", "https") and is_here
+
+    def is_own_origin(self, origin: str, host: str) -> bool:
+        """Whether an `Origin` is this server itself, under the name by which it is addressed."""
+        return urlsplit(origin).netloc.lower() == host.lower()
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is an address of numbers."""
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Stands before the application."""
+
+    def __init__(self, application: Application, rules: Rules) -> None:
+        self.application = application
+        self.rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        request = Request(scope)
+        origin = request.headers.get("origin")
+        sender = self.add_headers(send, origin)
+        refusal = self.refuse_request(request, origin)
+        if refusal is not None:
+            await refusal(scope, receive, sender)
+        elif request.method == "OPTIONS":
+            await Response(status_code=204)(scope, receive, sender)
+        else:
+            await self.application(scope, self.limit_body(request, receive), sender)
+
+    def refuse_request(self, request: Request, origin: str | None) -> Response | None:
+        """Returns the answer to a request that is refused by its head; None for one that is not."""
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1 or not self.rules.is_own_host(hosts[0]):
+            return refuse(403, "this server is not known by that name; see --allow-host")
+        path = request.url.path
+        if origin is not None and path.startswith(WRITING) and request.method != "OPTIONS":
+            if not (self.rules.cors or self.rules.is_own_origin(origin, hosts[0]) or self.rules.may_read(origin)):
+                return refuse(403, "pages of other sites may not write here; see --cors")
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self.find_limit(path):
+            return refuse(413, f"the request is too large; at most {self.find_limit(path):,} bytes are read")
+        return None
+
+    def find_limit(self, path: str) -> int:
+        return self.rules.limits.file if path.startswith(FILES) else self.rules.limits.body
+
+    def limit_body(self, request: Request, receive: Receive) -> Receive:
+        """Returns a `receive` that raises RequestError for a body that grows too large or comes too slowly."""
+        limit, seconds = self.find_limit(request.url.path), self.rules.limits.body_seconds
+        is_file = request.url.path.startswith(FILES)
+        deadline = asyncio.get_running_loop().time() + seconds * (10 if is_file else 1)
+        size, is_complete = 0, False
+
+        async def receive_within_limits() -> HttpMessage:
+            nonlocal size, is_complete
+            if is_complete:
+                return await receive()
+            left = deadline - asyncio.get_running_loop().time()
+            try:
+                message = await asyncio.wait_for(receive(), max(0.001, left))
+            except TimeoutError as error:
+                raise RequestError(408, "the request came too slowly") from error
+            size += len(message.get("body", b""))
+            is_complete = not message.get("more_body", False)
+            if size > limit:
+                raise RequestError(413, f"the request is too large; at most {limit:,} bytes are read")
+            return message
+
+        return receive_within_limits
+
+    def add_headers(self, send: Send, origin: str | None) -> Send:
+        """Returns a `send` that adds the headers of every answer, and those of CORS for origins that may read."""
+        extra = dict(ALWAYS)
+        if origin is not None and self.rules.may_read(origin):
+            extra[b"access-control-allow-origin"] = b"*" if self.rules.cors else origin.encode("latin-1", "replace")
+            extra[b"access-control-allow-headers"] = ALLOWED_HEADERS.encode()
+            extra[b"access-control-allow-methods"] = ALLOWED_METHODS.encode()
+            extra[b"access-control-expose-headers"] = b"Authorization"
+            extra[b"access-control-max-age"] = REMEMBERED.encode()
+            extra[b"vary"] = b"Origin"
+
+        async def send_with_headers(message: HttpMessage) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name, value) for name, value in extra.items() if name not in present),
+                ]
+            await send(message)
+
+        return send_with_headers
+
+
+def refuse(status: int, message: str) -> Response:
+    """Returns an answer in the words of both LibreTranslate and DeepL; the connection is closed after it."""
+    return JSONResponse({"error": message, "message": message}, status, {"Connection": "close"})

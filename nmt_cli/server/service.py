@@ -1,0 +1,104 @@
+"""What every shape asks for: texts translated, documents translated, languages detected, corrections kept."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.errors import NmtError
+from nmt_cli.server.batching import Batcher
+from nmt_cli.server.detection import Detector
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
+from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.results import ResultStore
+from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.server.texts import SplitTexts
+
+if TYPE_CHECKING:
+    from nmt_cli.jobs.job import Block
+    from nmt_cli.translation.result import Translation
+
+Log = Callable[[str], None]
+
+
+class TranslatedTexts(NamedTuple):
+    """The translations of the texts of a request."""
+
+    model: ServedModel
+    texts: list[str]
+    alternatives: list[list[str]]  # of each text, if they were asked for
+
+
+@dataclass
+class Service:
+    """The models, and the rules of this server."""
+
+    pool: ModelPool
+    limits: Limits = DEFAULT_LIMITS
+    api_key: str | None = None
+    suggestions: SuggestionFile | None = None
+    log: Log = lambda line: None
+    results: ResultStore = field(default_factory=ResultStore)
+
+    def __post_init__(self) -> None:
+        self.batcher = Batcher(self.pool, self.limits.waiting)
+        self.detector = Detector(self.pool)
+
+    def check_key(self, key: str | None) -> None:
+        """Raises RequestError unless this is the key that the server asks for, if it asks for one."""
+        if self.api_key is not None and not hmac.compare_digest((key or "").encode(), self.api_key.encode()):
+            raise RequestError(403, "Invalid API key" if key else "This server asks for an API key")
+
+    async def translate_texts(
+        self, texts: Sequence[str], source: str | None, target: str | None, alternatives: int = 0
+    ) -> TranslatedTexts:
+        """Translates texts of one language, which "auto" detects from the first with letters."""
+        if source in (None, "", "auto"):
+            source = await self.detector.choose_source(texts)
+        model = self.pool.find(source, target)
+        split = SplitTexts.from_texts(texts)
+        translations = await self.translate_lines(model, split.lines, 1 + alternatives)
+        others = split.join_alternatives(translations, alternatives) if alternatives else []
+        return TranslatedTexts(model, split.join(translations), others)
+
+    async def translate_lines(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
+        """Returns the translation of each line. Raises RequestError if there are too many."""
+        if len(lines) > self.limits.lines:
+            raise RequestError(413, f"{len(lines):,} lines; this server takes {self.limits.lines:,} in one request")
+        if not lines:
+            return []
+        try:
+            return await self.batcher.translate(model, lines, n_best)
+        except NmtError as error:  # a model that was damaged since the server started
+            raise RequestError(500, error.message) from error
+
+    async def translate_document(self, upload: Path, name: str, source: str | None, target: str | None) -> str:
+        """Translates an uploaded document; returns the name under which it can be fetched for a while."""
+        from nmt_cli.api.documents import translate_file
+        from nmt_cli.documents.config import DocumentConfig
+
+        model = self.pool.find(source, target)
+        loop = asyncio.get_running_loop()
+
+        def translate_block(block: Block) -> list[Translation]:
+            return asyncio.run_coroutine_threadsafe(self.batcher.translate(model, block.texts), loop).result()
+
+        result = self.results.make_name(name)
+        languages = (model.card.source_language, model.card.target_language)
+        try:
+            await asyncio.to_thread(
+                translate_file, translate_block, upload, self.results.find_path(result), DocumentConfig(), languages
+            )
+        except NmtError as error:
+            raise RequestError(400, error.message.replace(str(upload), name)) from error
+        return result
+
+    def close(self) -> None:
+        """Ends the workers, and deletes what was kept for clients."""
+        self.batcher.close()
+        self.results.close()

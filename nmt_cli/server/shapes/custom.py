@@ -1,0 +1,36 @@
+"""Two small shapes: `text_list` of Immersive Translate and kiss-translator, and DeepLX's single text."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from nmt_cli.server.calls import Call
+from nmt_cli.server.markup import MarkupTexts
+
+
+async def translate_list(call: Call) -> Any:
+    """Answers the custom interface of Immersive Translate and kiss-translator."""
+    texts = call.values.read_texts("text_list")
+    source = call.values.read_text("source_lang", "source", default="auto")
+    translated = await call.service.translate_texts(texts, source, call.values.read_text("target_lang", "target"))
+    language = translated.model.source.code if source == "auto" else source
+    return {"translations": [{"detected_source_lang": language, "text": text} for text in translated.texts]}
+
+
+async def translate_deeplx(call: Call) -> Any:
+    """Answers as DeepLX does, which many desktop programs speak."""
+    text = call.values.read_text("text")
+    source = call.values.read_text("source_lang", default="auto")
+    target = call.values.read_text("target_lang")
+    markup = MarkupTexts.from_texts([text], is_markup=call.values.find("tag_handling") in ("xml", "html"))
+    translated = await call.service.translate_texts(markup.texts, source.lower(), target, 0 if markup.is_markup else 3)
+    return {
+        "alternatives": translated.alternatives[0] if translated.alternatives else [],
+        "code": 200,
+        "data": markup.restore(translated.texts)[0],
+        "id": secrets.randbelow(10**10),
+        "method": "Free",
+        "source_lang": translated.model.source.code.upper(),
+        "target_lang": translated.model.target.code.upper(),
+    }

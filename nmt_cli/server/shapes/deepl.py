@@ -1,0 +1,58 @@
+"""The part of DeepL's version 2 that its official clients and Weblate need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from nmt_cli.server.calls import Call, write_error
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.markup import MarkupTexts
+
+NO_LIMIT = 1_000_000_000_000
+
+
+def write_deepl_error(error: RequestError) -> Response:
+    return write_error(error, key="message")
+
+
+async def translate(call: Call) -> Any:
+    values = call.values
+    texts = values.read_texts("text")
+    target = values.read_text("target_lang")
+    source = values.read_text("source_lang", default="auto")
+    ignored = values.find("ignore_tags") or []
+    ignored = ignored.split(",") if isinstance(ignored, str) else list(map(str, ignored))
+    markup = MarkupTexts.from_texts(
+        texts, is_markup=values.find("tag_handling") in ("xml", "html"), kept_elements=tuple(ignored)
+    )
+    translated = await call.service.translate_texts(markup.texts, source, target)
+    language = translated.model.source.code.upper()
+    return {
+        "translations": [
+            {"detected_source_language": language, "text": text, "billed_characters": len(source_text)}
+            for source_text, text in zip(texts, markup.restore(translated.texts), strict=True)
+        ]
+    }
+
+
+async def list_languages(call: Call) -> Any:
+    """Lists the source languages, or with `type=target` those that can be written."""
+    pool = call.service.pool
+    are_targets = call.values.find("type") == "target"
+    languages = dict.fromkeys(model.target for model in pool.models) if are_targets else pool.sources
+    extra = {"supports_formality": False} if are_targets else {}
+    return [{"language": language.code.upper(), "name": language.name, **extra} for language in languages]
+
+
+async def report_usage(call: Call) -> Any:
+    return {"character_count": 0, "character_limit": NO_LIMIT}
+
+
+async def list_glossary_pairs(call: Call) -> Any:
+    return {"supported_languages": []}
+
+
+async def list_glossaries(call: Call) -> Any:
+    return {"glossaries": []}

@@ -1,0 +1,132 @@
+"""LibreTranslate's interface, which most clients speak, and the two others that share its `/translate`.
+
+Source: LibreTranslate's `app.py`. Beyond it, `/translate` answers GET, and `translation` stands beside
+`translatedText` there, since plugins of OmegaT ask so.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import UploadFile
+from starlette.responses import FileResponse, Response
+
+from nmt_cli.formats import FORMATS
+from nmt_cli.server.calls import Call
+from nmt_cli.server.errors import RequestError, explain_missing
+from nmt_cli.server.markup import MarkupTexts
+from nmt_cli.server.shapes import custom
+
+
+async def translate(call: Call) -> Any:
+    """Answers `/translate`, in the shape of the client that asks: the keys of its request tell which it is."""
+    if call.values.find("text_list") is not None:
+        return await custom.translate_list(call)
+    if call.values.find("q") is None and call.values.find("text") is not None:
+        return await custom.translate_deeplx(call)
+    values, service = call.values, call.service
+    texts = values.read_texts("q")
+    is_list = not isinstance(values.find("q"), str)
+    source, target = values.read_text("source"), values.read_text("target")
+    number = values.read_count("alternatives", service.limits.alternatives)
+    markup = MarkupTexts.from_texts(texts, is_markup=values.find("format") == "html")
+    translated = await service.translate_texts(markup.texts, source, target, 0 if markup.is_markup else number)
+    results = markup.restore(translated.texts)
+    answer: dict[str, Any] = {"translatedText": results if is_list else results[0]}
+    if source == "auto":
+        guesses = await describe_languages(call, texts)
+        answer["detectedLanguage"] = guesses if is_list else guesses[0]
+    if number:
+        alternatives = translated.alternatives or [[] for _ in texts]
+        answer["alternatives"] = alternatives if is_list else alternatives[0]
+    if call.request.method == "GET":
+        answer["translation"] = answer["translatedText"]
+    return answer
+
+
+async def detect_language(call: Call) -> Any:
+    return await describe_languages(call, call.values.read_texts("q"))
+
+
+async def describe_languages(call: Call, texts: list[str]) -> list[dict[str, Any]]:
+    """Returns the language of each text, as LibreTranslate writes it."""
+    guesses = await call.service.detector.detect_all(texts)
+    return [{"confidence": guess.confidence, "language": guess.language.code} for guess in guesses]
+
+
+async def list_languages(call: Call) -> Any:
+    """Lists the source languages with their targets, then the targets that are no sources."""
+    pool = call.service.pool
+    rows = [
+        {"code": source.code, "name": source.name, "targets": [target.code for target in pool.list_targets(source)]}
+        for source in pool.sources
+    ]
+    names = {model.target.code: model.target.name for model in pool.models}
+    known = {source.code for source in pool.sources}
+    return rows + [{"code": code, "name": name, "targets": []} for code, name in names.items() if code not in known]
+
+
+async def translate_file(call: Call) -> Any:
+    """Translates an uploaded document; answers with the address of the result."""
+    upload = call.values.find("file")
+    if not isinstance(upload, UploadFile):
+        raise explain_missing("file")
+    name = upload.filename or ""
+    source, target = call.values.read_text("source"), call.values.read_text("target")
+    if Path(name).suffix.lower() not in list_suffixes():
+        raise RequestError(400, f"Invalid request: this server translates {', '.join(list_suffixes())}")
+    with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
+        path = Path(folder, f"upload{Path(name).suffix.lower()}")
+        with path.open("wb") as file:
+            while block := await upload.read(1 << 20):
+                file.write(block)
+        result = await call.service.translate_document(path, name, source, target)
+    return {"translatedFileUrl": str(call.request.url_for("download_file", name=result))}
+
+
+def list_suffixes() -> list[str]:
+    """Returns the endings of the documents that can be translated."""
+    formats = [format for format in FORMATS if "translate" in format.uses]
+    return list(dict.fromkeys([".txt", *(extension for format in formats for extension in format.extensions)]))
+
+
+async def download_file(call: Call) -> Response:
+    name = str(call.request.path_params["name"])
+    path = call.service.results.find(name)
+    if path is None:
+        raise RequestError(404, "there is no such file, or not any more")
+    headers = {"Content-Security-Policy": "sandbox; default-src 'none'"}
+    _, _, given_name = name.partition(".")
+    return FileResponse(path, media_type="application/octet-stream", filename=given_name, headers=headers)
+
+
+async def keep_suggestion(call: Call) -> Any:
+    """Keeps a correction, if the server was started with a file for them."""
+    values, service = call.values, call.service
+    if service.suggestions is None:
+        raise RequestError(403, "Suggestions are disabled on this server.")
+    model = service.pool.find(values.read_text("source"), values.read_text("target"))
+    service.suggestions.append(model, values.read_text("q"), values.read_text("s"))
+    return {"success": True}
+
+
+async def report_health(call: Call) -> Any:
+    return {"status": "ok"}
+
+
+async def list_settings(call: Call) -> Any:
+    """Says what the server offers, as LibreTranslate's page and its clients ask."""
+    service = call.service
+    first = service.pool.models[0]
+    return {
+        "apiKeys": service.api_key is not None,
+        "charLimit": -1,
+        "filesTranslation": True,
+        "frontendTimeout": 500,
+        "keyRequired": service.api_key is not None,
+        "language": {"source": first.source._asdict(), "target": first.target._asdict()},
+        "suggestions": service.suggestions is not None,
+        "supportedFilesFormat": list_suffixes(),
+    }

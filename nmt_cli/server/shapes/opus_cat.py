@@ -1,0 +1,76 @@
+"""OPUS-CAT's interface, by which its plugins for memoQ, Trados, Wordfast and OmegaT ask for translations.
+
+Source: OPUS-CAT's `MtRestServiceController`. Its paths are written in several ways, so case does not count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import PlainTextResponse, Response
+
+from nmt_cli.server.calls import Call
+from nmt_cli.server.errors import RequestError
+
+
+async def serve_method(call: Call) -> Any:
+    """Answers the method that the path names."""
+    method = METHODS.get(str(call.request.path_params["method"]).lower())
+    if method is None:
+        raise RequestError(404, "OPUS-CAT's interface has no such method here")
+    return await method(call)
+
+
+async def translate_text(call: Call) -> str:
+    values = call.values
+    translated = await call.service.translate_texts(
+        [values.read_text("input", default="")],
+        values.read_text("srcLangCode", default="auto"),
+        values.read_text("trgLangCode", default=""),
+    )
+    return translated.texts[0]
+
+
+async def translate_json(call: Call) -> Any:
+    return {"translation": await translate_text(call)}
+
+
+async def translate_stream(call: Call) -> Response:
+    return PlainTextResponse(await translate_text(call))
+
+
+async def check_model_status(call: Call) -> Any:
+    model = call.service.pool.find(call.values.find("srcLangCode"), call.values.find("trgLangCode"))
+    return f"model loaded and ready to translate ({model.source.code}-{model.target.code})"
+
+
+async def list_pairs(call: Call) -> Any:
+    return [f"{model.source.code}-{model.target.code}" for model in call.service.pool.models]
+
+
+async def list_model_tags(call: Call) -> Any:
+    return []
+
+
+async def log_in(call: Call) -> Any:
+    """Answers with a token that is not looked at: `--api-key` is what keeps others out."""
+    return call.values.read_text("tokenCode", default="0")
+
+
+async def accept_order(call: Call) -> Any:
+    """Takes an announcement of texts to come, which needs no preparation here."""
+    return Response(status_code=200)
+
+
+METHODS = {
+    "translate": translate_text,
+    "translatepost": translate_json,
+    "translatejson": translate_json,
+    "translateparagraphjson": translate_text,
+    "translatestream": translate_stream,
+    "checkmodelstatus": check_model_status,
+    "listsupportedlanguagepairs": list_pairs,
+    "getlanguagepairmodeltags": list_model_tags,
+    "preorderbatch": accept_order,
+    "login": log_in,
+}

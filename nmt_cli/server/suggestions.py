@@ -1,0 +1,45 @@
+"""Corrections that people send: lines of a file of pairs, which `nmt prepare` reads and `--tm` takes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from nmt_cli.server.errors import RequestError
+from nmt_cli.server.models import ServedModel
+
+MOST_BYTES = 100_000_000  # of a file, which must not fill the disk
+
+
+class SuggestionFile:
+    """Appends pairs to a file; with models of several directions, to one file for each."""
+
+    def __init__(self, path: Path, *, by_direction: bool = False) -> None:
+        self.path = path
+        self.by_direction = by_direction
+        self.lock = threading.Lock()
+
+    def find_path(self, model: ServedModel) -> Path:
+        """Returns the file of a direction."""
+        if not self.by_direction:
+            return self.path
+        direction = f"{model.source.code}-{model.target.code}"
+        return self.path.with_name(f"{self.path.stem}.{direction}{self.path.suffix}")
+
+    def append(self, model: ServedModel, source: str, target: str) -> None:
+        """Appends a pair, or a pair for each line if both texts have as many. Raises RequestError for an empty text."""
+        if not (source.strip() and target.strip()):
+            raise RequestError(400, "a suggestion needs a text and its translation")
+        sources, targets = source.strip().splitlines(), target.strip().splitlines()
+        if len(sources) != len(targets):
+            sources, targets = [source], [target]
+        pairs = [
+            (" ".join(left.split()), " ".join(right.split())) for left, right in zip(sources, targets, strict=True)
+        ]
+        data = "".join(f"{left}\t{right}\n" for left, right in pairs if left and right).encode("utf-8", "replace")
+        path = self.find_path(model)
+        with self.lock, open(path, "ab") as file:
+            if os.fstat(file.fileno()).st_size + len(data) > MOST_BYTES:
+                raise RequestError(507, "the file of suggestions is full")
+            file.write(data)

@@ -1,0 +1,71 @@
+"""A text of a request to lines and back: line ends, blank lines, margins and what has no letters stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nmt_cli.translation.result import Translation
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+class TextLine(NamedTuple):
+    """A line of a text: what is translated of it, and what stands around that."""
+
+    before: str
+    core: str
+    after: str  # with the line end
+    is_translated: bool
+
+    def write(self, translation: str) -> str:
+        return self.before + (translation if self.is_translated else self.core) + self.after
+
+
+def split_text(text: str) -> list[TextLine]:
+    """Returns the lines of a text; one after the other they are the text."""
+    return [split_margins(line) for line in LINE.findall(text)]
+
+
+def split_margins(line: str) -> TextLine:
+    """Returns a line without the blanks at its start and end; without letters nothing of it is translated."""
+    core = line.strip()
+    start = line.index(core) if core else len(line)
+    has_letters = any(character.isalpha() for character in core)
+    return TextLine(line[:start], core, line[start + len(core) :], has_letters)
+
+
+class SplitTexts(NamedTuple):
+    """The texts of a request as lines."""
+
+    texts: tuple[tuple[TextLine, ...], ...]
+
+    @classmethod
+    def from_texts(cls, texts: Sequence[str]) -> SplitTexts:
+        return cls(tuple(tuple(split_text(text)) for text in texts))
+
+    @property
+    def lines(self) -> list[str]:
+        """What is to be translated, in order."""
+        return [line.core for text in self.texts for line in text if line.is_translated]
+
+    def join(self, translations: Sequence[Translation]) -> list[str]:
+        """Returns the texts with the translations of their lines."""
+        remaining = iter(translations)
+        return [
+            "".join(line.write(next(remaining).text if line.is_translated else "") for line in text)
+            for text in self.texts
+        ]
+
+    def join_alternatives(self, translations: Sequence[Translation], number: int) -> list[list[str]]:
+        """Returns other translations of each text of one line, best first, none of them twice."""
+        remaining = iter(translations)
+        alternatives = []
+        for text in self.texts:
+            parts = [next(remaining) if line.is_translated else None for line in text]
+            only = parts[0] if len(parts) == 1 else None
+            texts = [hypothesis.text for hypothesis in only.hypotheses] if only is not None else []
+            others = [other for other in dict.fromkeys(texts) if other != texts[0]]
+            alternatives.append([text[0].write(other) for other in others[:number]])
+        return alternatives

@@ -1,0 +1,105 @@
+"""A server of fake models: in this process, or on a port in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.server.app import make_application
+from nmt_cli.server.languages import find_language
+from nmt_cli.server.limits import Limits
+from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.run import PatientServer, make_server, open_port
+from nmt_cli.server.security import Rules
+from nmt_cli.server.service import Service
+from support.fakes import FakeTranslator, fake_loaded, make_card
+
+DIRECTIONS = (("eng", "deu"),)
+HOSTS = frozenset({"localhost"})
+
+
+def make_pool(
+    *directions: tuple[str, str], memory_limit: int | None = None, **fake: Any
+) -> tuple[ModelPool, dict[Path, FakeTranslator]]:
+    """A pool of fake models, and the fakes that were loaded, by directory."""
+    loaded: dict[Path, FakeTranslator] = {}
+
+    def open_model(path: Path) -> LoadedTranslator:
+        card = next(model.card for model in models if model.directory == path)
+        loaded[path] = FakeTranslator(card, **fake)
+        return fake_loaded(loaded[path])
+
+    models = [
+        ServedModel(
+            Path(f"{source}-{target}"),
+            make_card(source, target),
+            find_language(source),
+            find_language(target),
+            size=100,
+        )
+        for source, target in directions or DIRECTIONS
+    ]
+    return ModelPool(models, open_model, memory_limit), loaded
+
+
+def make_rules(limits: Limits, *, cors: bool = False) -> Rules:
+    return Rules(HOSTS, cors, limits)
+
+
+class Client:
+    """Sends requests to an application in this process; each call returns the response."""
+
+    def __init__(self, service: Service | None = None, *, cors: bool = False, base: str = "http://localhost") -> None:
+        self.service = service or Service(make_pool()[0])
+        self.application = make_application(self.service, make_rules(self.service.limits, cors=cors))
+        self.base = base
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        return asyncio.run(self.send(method, path, **options))
+
+    async def send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(self.application)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url=self.base) as client:
+            response = await client.request(method, path, **options)
+        self.service.batcher.close()
+        self.service.batcher = type(self.service.batcher)(self.service.pool, self.service.limits.waiting)
+        return response
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("POST", path, **options)
+
+    def ask(self, path: str, **values: Any) -> Any:
+        """The answer to a JSON request."""
+        response = self.post(path, json=values)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+
+@contextmanager
+def serve_on_port(service: Service | None = None, **options: Any) -> Iterator[tuple[str, PatientServer]]:
+    """The address of a server on a free port, run by a thread, and the server."""
+    service = service or Service(make_pool()[0])
+    application = make_application(service, make_rules(service.limits, **options))
+    listener = open_port("127.0.0.1", 0)
+    server = make_server(application, service.limits)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", server
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listener.close()

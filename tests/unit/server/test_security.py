@@ -1,0 +1,195 @@
+"""Attacks: foreign names and pages, paths, headers, large and slow bodies, names of files."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.server.limits import Limits
+from nmt_cli.server.results import ResultStore
+from nmt_cli.server.service import Service
+from support.served import Client, make_pool, serve_on_port
+
+VALUES = {"q": "hello", "source": "en", "target": "de"}
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.nip.io", "a b", ""]
+)
+def test_a_foreign_name_is_refused(host: str) -> None:
+    assert Client().get("/health", headers={"Host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:5000", "127.0.0.1:5000", "[::1]:5000", "192.168.1.7"])
+def test_own_names_and_addresses_of_numbers_are_served(host: str) -> None:
+    assert Client().get("/health", headers={"Host": host}).status_code == 200
+
+
+def test_pages_of_other_sites_cannot_read_or_write() -> None:
+    client, foreign = Client(), {"Origin": "https://evil.example"}
+    answer = client.post("/translate", json=VALUES, headers=foreign)
+    assert "access-control-allow-origin" not in answer.headers
+    assert client.post("/suggest", json=VALUES, headers=foreign).status_code == 403
+    assert client.post("/translate_file", data=VALUES, headers={"Origin": "null"}).status_code == 403
+    local = client.post("/translate", json=VALUES, headers={"Origin": "http://localhost:3000"})
+    assert local.headers["access-control-allow-origin"] == "http://localhost:3000"
+
+
+def test_cors_is_for_all_once_it_is_asked_for() -> None:
+    answer = Client(cors=True).request("OPTIONS", "/translate", headers={"Origin": "https://a.example"})
+    assert answer.status_code == 204
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-methods"] == "GET, POST"
+
+
+def test_a_key_is_asked_for_wherever_something_is_translated() -> None:
+    client = Client(Service(make_pool()[0], api_key="secret"))
+    assert client.post("/translate", json=VALUES).status_code == 403
+    assert client.post("/translate", json={**VALUES, "api_key": "wrong"}).status_code == 403
+    assert client.post("/translate", json={**VALUES, "api_key": "secret"}).status_code == 200
+    assert client.post("/translate", json=VALUES, headers={"Authorization": "Bearer secret"}).status_code == 200
+    assert client.post("/page/translate", json=VALUES).status_code == 403
+    deepl = {"text": "a", "target_lang": "DE"}
+    assert client.post("/v2/translate", json=deepl).json() == {"message": "This server asks for an API key"}
+    headers = {"Authorization": "DeepL-Auth-Key secret"}
+    assert client.post("/v2/translate", json=deepl, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/page/../run.py", "/page/%2e%2e%2frun.py", "/page/page.py", "/download_file/..%2f..%2fetc%2fpasswd"),
+        *("/download_file/passwd", "//etc/passwd", "/page/%00", "/assets/page.html"),
+    ],
+)
+def test_no_path_leads_to_a_file(path: str) -> None:
+    assert Client().get(path).status_code == 404
+
+
+def test_a_large_body_is_refused_whether_it_says_so_or_not() -> None:
+    client = Client(Service(make_pool()[0], Limits(body=100)))
+    assert client.post("/translate", json={**VALUES, "q": "a" * 200}).status_code == 413
+
+    async def send_parts() -> int:
+        async def parts() -> object:  # type: ignore[misc]
+            for _ in range(50):
+                yield b"aaaaaaaaaa"
+
+        response = await client.send("POST", "/translate", content=parts())
+        return response.status_code
+
+    assert asyncio.run(send_parts()) == 413
+
+
+def test_too_many_lines_and_too_many_waiting_lines_have_their_status() -> None:
+    client = Client(Service(make_pool()[0], Limits(lines=3)))
+    assert client.post("/translate", json={**VALUES, "q": ["a"] * 4}).status_code == 413
+    busy = Client(Service(make_pool()[0], Limits(waiting=3))).post("/translate", json={**VALUES, "q": ["a"] * 4})
+    assert (busy.status_code, busy.headers["retry-after"]) == (503, "2")
+
+
+def test_a_text_that_takes_too_long_is_given_up() -> None:
+    client = Client(Service(make_pool(seconds_per_line=0.5)[0], Limits(seconds=0.05)))
+    assert client.post("/translate", json=VALUES).status_code == 503
+
+
+@pytest.mark.parametrize("body", [b"{", b"[[[", b'"text"', b"null", b"[" * 100_000, b"\xff\xfe"])
+def test_a_body_that_is_no_request_is_an_error_of_the_client(body: bytes) -> None:
+    assert Client().post("/translate", content=body, headers={"Content-Type": "application/json"}).status_code == 400
+
+
+def test_a_multipart_body_that_is_cut_is_an_error_of_the_client() -> None:
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    for body in (b"--x\r\nContent-Disposition: form-data; name=", b"nothing", b""):
+        assert Client().post("/translate_file", content=body, headers=headers).status_code == 400
+
+
+def test_names_of_uploads_become_harmless() -> None:
+    store = ResultStore()
+    for name in ("../../etc/passwd", "..\\..\\boot.ini", "a\x00b.txt", ".bashrc", "x" * 300 + ".txt", "", 'a";b.txt'):
+        result = store.make_name(name)
+        assert store.find_path(result).parent == store.folder
+        store.find_path(result).write_text("")
+        assert store.find(result) is not None, result
+    assert store.find("../" + store.make_name("a.txt")) is None
+    store.close()
+
+
+def test_results_expire_and_end_with_the_server() -> None:
+    store = ResultStore(seconds=0.05)
+    name = store.make_name("a.txt")
+    store.find_path(name).write_text("")
+    assert store.find(name)
+    time.sleep(0.1)
+    assert store.find(name) is None
+    folder = store.folder
+    assert folder.stat().st_mode & 0o077 == 0
+    store.close()
+    assert not folder.exists()
+
+
+def test_nothing_of_a_text_is_logged() -> None:
+    lines: list[str] = []
+    client = Client(Service(make_pool()[0], log=lines.append))
+    client.get("/translate", params={**VALUES, "q": "confidential"})
+    client.post("/translate", json={**VALUES, "q": "confidential", "source": "confidential"})
+    assert len(lines) == 2
+    assert not any("confidential" in line for line in lines)
+
+
+def read_all(connection: socket.socket) -> bytes:
+    data = b""
+    while part := connection.recv(65536):
+        data += part
+    return data
+
+
+def connect(url: str) -> socket.socket:
+    host, _, port = url.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), timeout=10)
+
+
+def test_a_client_that_sends_slowly_is_cut_off() -> None:
+    service = Service(make_pool()[0], Limits(head_seconds=0.3, body_seconds=0.3))
+    with serve_on_port(service) as (url, _):
+        with connect(url) as silent, connect(url) as slow_head, connect(url) as slow_body:
+            slow_head.sendall(b"GET /health HTTP/1.1\r\nHost: local")
+            slow_body.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+            begun = time.monotonic()
+            assert read_all(silent) == b""
+            assert read_all(slow_head) == b""
+            slow_body.settimeout(5)
+            assert b" 408 " in slow_body.recv(65536)
+            assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"GET /health HTTP/1.1\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000_000 + b"\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\nhello",
+        b"\x16\x03\x01\x02\x00\x01\x00",
+    ],
+)
+def test_malformed_heads_are_refused_and_the_server_goes_on(head: bytes) -> None:
+    with serve_on_port() as (url, _):
+        with connect(url) as connection:
+            connection.sendall(head)
+            answer = connection.recv(65536)
+            assert answer.split(b" ")[1:2] in ([b"400"], [b"403"], [b"431"]), answer
+        with connect(url) as connection:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert b'{"status":"ok"}' in read_all(connection)
+
+
+def test_a_foreign_path_of_suggestions_is_never_written(tmp_path: Path) -> None:
+    client = Client()
+    assert client.post("/suggest", json={**VALUES, "s": "x", "file": str(tmp_path / "x")}).status_code == 403
+    assert list(tmp_path.iterdir()) == []
