@@ -7,15 +7,16 @@ Letters: B sentences of the batch, A of them with rows left, N rows, S source po
 (N, S), and `next.NAME` for every entry NAME that a step changes. Entries that no step changes belong to the sentence:
 they are kept once per sentence, and repeated for its rows only when rows move to other sentences. If `scored` is false,
 the log-probability of each row's best token is 0 and those of the others are less; a small decoder, which always
-computes them, has no such input.
+computes them, has no such input. Beside the first, only the axis of the source positions has a free length.
+
+The result of a sentence does not depend, in a single bit, on the other sentences of its batch. One product would break
+that: ONNX Runtime multiplies the attention (1, S) of a single row by the memory (S, D) in blocks of four positions,
+and adds the last three of a width such as 7 in another order than the first three of a block. So the entries of the
+sentences are padded to whole blocks. `tests/unit/training/export/test_quantise.py` holds it for every network.
 """
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +24,7 @@ import numpy as np
 import onnxruntime
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
-from nmt_cli.errors import DamagedError
-from nmt_cli.runtime.model_directory import FLOAT, name_graphs, name_weights
+from nmt_cli.runtime.model_directory import FLOAT, name_graphs, name_weights, report_damage
 from nmt_cli.search.step_model import Step
 
 Arrays = dict[str, FloatArray]
@@ -35,6 +35,8 @@ INLINE_BYTES = 4096  # size of the largest constant that stays in the graph
 SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
 MEMORY = "memory"  # entry of the state (B, S, D): what attention attends to
 BIAS = "bias"  # entry of the state (B, S): 0 at true positions
+MASKED = -1e9  # the bias of a padded position
+BLOCK = 4  # source positions that a product with one row adds at a time
 SUMMARY = "summary"  # entry of the state (B, D) of a network without attention
 
 
@@ -46,12 +48,20 @@ class OnnxState(NamedTuple):
     sentence_of_row: IntArray  # (N,): the index of each row's sentence among the A
     shared: bool  # whether the decoder takes the entries of a sentence once for all its rows
     feeds: Arrays  # `sentences` as the decoder takes them
+    positions: int | None  # S, without the padding to whole blocks; None if there is none
 
     @classmethod
-    def from_entries(cls, sentences: Arrays, rows: Arrays, sentence_of_row: IntArray, *, shared: bool) -> OnnxState:
-        return cls(
-            sentences, rows, sentence_of_row, shared, make_sentence_feeds(sentences, sentence_of_row, shared=shared)
-        )
+    def from_entries(
+        cls,
+        sentences: Arrays,
+        rows: Arrays,
+        sentence_of_row: IntArray,
+        *,
+        shared: bool,
+        positions: int | None = None,
+    ) -> OnnxState:
+        feeds = make_sentence_feeds(sentences, sentence_of_row, shared=shared)
+        return cls(sentences, rows, sentence_of_row, shared, feeds, positions)
 
     @property
     def has_single_rows(self) -> bool:
@@ -70,7 +80,9 @@ class OnnxState(NamedTuple):
         is_first = np.diff(sentence_ids, prepend=-1) != 0  # the rows of a sentence are adjacent
         remaining, sentence_of_row = sentence_ids[is_first], np.cumsum(is_first) - 1
         sentences = move_rows(self.sentences, remaining)
-        return OnnxState.from_entries(sentences, row_entries, sentence_of_row, shared=self.shared)
+        return OnnxState.from_entries(
+            sentences, row_entries, sentence_of_row, shared=self.shared, positions=self.positions
+        )
 
 
 def make_sentence_feeds(sentences: Arrays, sentence_of_row: IntArray, *, shared: bool) -> Arrays:
@@ -83,6 +95,20 @@ def make_sentence_feeds(sentences: Arrays, sentence_of_row: IntArray, *, shared:
     if np.array_equal(sentence_of_row, np.repeat(np.arange(count), rows_per_sentence)):
         return sentences
     return {name: array[sentence_of_row] for name, array in sentences.items()}
+
+
+def pad_positions(entry: FloatArray, axis: int | None, count: int, *, value: float) -> FloatArray:
+    """Returns an entry of the sentences with `count` more source positions; `axis` is None for one without any."""
+    if axis is None or not count:
+        return entry
+    widths = [(0, 0)] * entry.ndim
+    widths[axis] = (0, count)
+    return np.pad(entry, widths, constant_values=value)
+
+
+def find_position_axis(shape: list[int | str | None]) -> int | None:
+    """Returns the axis of the source positions of an input of the decoder, which has a free length; None without."""
+    return next((axis for axis, length in enumerate(shape) if axis and not isinstance(length, int)), None)
 
 
 def take_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
@@ -110,14 +136,20 @@ class OnnxEngine:
         (self.source,) = self.encoder.get_inputs()
         self.step_names = [output.name for output in self.decoder.get_outputs()]
         self.row_names = [name.removeprefix(NEXT) for name in self.step_names if name.startswith(NEXT)]
-        names = [node.name for node in self.decoder.get_inputs()]
+        self.axes = {node.name: find_position_axis(node.shape) for node in self.decoder.get_inputs()}
+        names = list(self.axes)
         self.state_names = [name for name in names if name not in (TOKENS, CANDIDATES, SCORED)]
         self.has_scored_input = SCORED in names
 
     def encode(self, source: SourceArray) -> OnnxState:
         state = self.run_encoder(source, self.state_names)
         rows = {name: state.pop(name) for name in self.row_names}
-        return OnnxState.from_entries(state, rows, np.arange(len(source)), shared=self.shared)
+        positions = source.shape[1]
+        sentences = {
+            name: pad_positions(entry, self.axes[name], -positions % BLOCK, value=MASKED if name == BIAS else 0.0)
+            for name, entry in state.items()
+        }
+        return OnnxState.from_entries(sentences, rows, np.arange(len(source)), shared=self.shared, positions=positions)
 
     def run_encoder(self, source: SourceArray, names: list[str]) -> Arrays:
         values = self.encoder.run(names, {self.source.name: source.astype(TYPES[self.source.type])})
@@ -146,7 +178,7 @@ class OnnxEngine:
         return Step(
             tokens=values["best_tokens"],
             log_probabilities=values["log_probabilities"],
-            attention=values["attention"],
+            attention=values["attention"][:, : state.positions],
             state=state._replace(rows={name: values[NEXT + name] for name in self.row_names}),
         )
 
@@ -173,23 +205,23 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what goes wrong is said once, and in other words
     try:
-        with resolve_links(path) as resolved:
-            return onnxruntime.InferenceSession(str(resolved), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(read_graph(path), options, providers=["CPUExecutionProvider"])
+    except OSError:
+        raise
     except Exception as error:  # ONNX Runtime has no base class for the errors of reading a file
-        raise DamagedError(f"{path} cannot be loaded: {str(error).splitlines()[0]}") from error
+        raise report_damage(path, "is not a graph that the installed ONNX Runtime can run") from error
 
 
-@contextmanager
-def resolve_links(path: Path) -> Iterator[Path]:
-    """Yields the path of a graph that, like its weights, is no symbolic link: ONNX Runtime refuses linked weights."""
-    files = path, path.with_name(name_weights(path.name))
-    if not any(file.is_symlink() for file in files):
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as directory:
-        for file in files:
-            if file.exists():
-                shutil.copyfile(file, Path(directory, file.name))
-        yield Path(directory, path.name)
+def read_graph(path: Path) -> str | bytes:
+    """Returns the path of a graph, whose weights ONNX Runtime maps into memory; if it would refuse them, the graph.
+
+    It refuses weights with a second name: symbolic links, and files that share their content with another (hard links).
+    """
+    weights = path.with_name(name_weights(path.name))
+    if not weights.exists() or not any(file.is_symlink() or file.stat().st_nlink > 1 for file in (path, weights)):
+        return str(path)
+    from nmt_cli.runtime.inline_weights import inline_weights  # few models are linked
+
+    return inline_weights(path.read_bytes(), weights.read_bytes())

@@ -27,6 +27,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, shape_i
 from nmt_cli.runtime.onnx_engine import SCORED, TOKENS
 from nmt_cli.training.export.graph import Graph, list_bodies, make_node, measure_width
 
+LANES = 16  # numbers in the widest vector of a processor
 RESHAPING = {"Shape", "Gather", "ReduceProd", "Concat", "Reshape"}  # with which tf2onnx computes the new shape
 
 
@@ -141,12 +142,22 @@ def build_block_search(graph: Graph, scores: str, top: NodeProto, *, blocks: int
 
 
 def make_log_probability(graph: Graph, scores: str, tokens: str) -> GraphProto:
-    """Returns a branch that computes the log-probabilities (N, 1) of `tokens` (N, 1) from the logits (N, V)."""
-    softmax, chosen, log = map(graph.make_name, ("softmax", "chosen", "log_probability"))
+    """Returns a branch that computes the log-probabilities (N, 1) of `tokens` (N, 1) from the logits (N, V).
+
+    ONNX Runtime takes the logarithms of the last few of N values one by one, and rounds them otherwise than those that
+    fill a vector of the processor. Each value fills one of its own here, so that N does not matter.
+    """
+    softmax, chosen, repeated, logs, log = map(
+        graph.make_name, ("softmax", "chosen", "repeated", "logs", "log_probability")
+    )
+    width, first = graph.add_constant(np.array([1, LANES]), "lanes"), graph.add_constant(np.array([0]), "first")
+    second = graph.add_constant(np.array([1]), "second")
     nodes = [
         make_node("Softmax", [scores], [softmax], axis=-1),
         make_node("GatherElements", [softmax, tokens], [chosen], axis=1),
-        make_node("Log", [chosen], [log]),
+        make_node("Expand", [chosen, width], [repeated]),
+        make_node("Log", [repeated], [logs]),
+        make_node("Slice", [logs, first, second, second], [log]),
     ]
     return helper.make_graph(nodes, log, [], [helper.make_tensor_value_info(log, TensorProto.FLOAT, ["N", 1])])
 

@@ -9,6 +9,7 @@ import pytest
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import hash_file
 from nmt_cli.runtime.model_directory import ModelDirectory, publish_directory
+from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
@@ -40,6 +41,32 @@ def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path:
     for number, path in enumerate(sorted(model.iterdir())):
         (linked / path.name).symlink_to(path.rename(tmp_path / str(number)))
     assert Translator.load(ModelRequest(linked)).translate(["bade giko."], SearchConfig())[0].text
+
+
+@pytest.mark.parametrize("precision", ["float", "int8"])
+def test_a_model_whose_files_have_second_names_translates_as_the_original_does(
+    original: Path, model: Path, tmp_path: Path, precision: str
+) -> None:
+    """As after `cp -al`: the files of both directories are the same, and both have to work."""
+    (linked := tmp_path / "linked").mkdir()
+    for path in filter(Path.is_file, model.iterdir()):
+        (linked / path.name).hardlink_to(path)
+    lines = ["bade giko.", "lu."]
+    texts = [
+        [
+            line.text
+            for line in Translator.load(ModelRequest(path, precision=precision)).translate(lines, SearchConfig())
+        ]
+        for path in (original, model, linked)
+    ]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_a_graph_that_cannot_be_run_is_reported_without_the_words_of_the_library(model: Path) -> None:
+    (model / "encoder.onnx").write_bytes(b"\x08\x08 no graph")
+    with pytest.raises(DamagedError) as caught:
+        OnnxEngine(model)
+    assert caught.value.message == f"{model}/encoder.onnx is not a graph that the installed ONNX Runtime can run"
 
 
 @pytest.mark.parametrize("name", ["encoder.onnx", "decoder.onnx", "decoder.onnx.data", "joint.spm", "profile.txt"])

@@ -64,15 +64,36 @@ sentences = st.lists(st.integers(4, 300), min_size=1, max_size=6).map(lambda ids
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batch=st.lists(sentences, min_size=2, max_size=5), beam=st.sampled_from([1, 3]))
-def test_int8_gives_a_sentence_the_same_result_in_every_batch(
-    directory: Path, batch: Sequence[Sequence[int]], beam: int
+@pytest.mark.parametrize("precision", ["float", "int8"])
+def test_a_sentence_has_the_same_result_in_every_batch_to_the_last_bit(
+    directory: Path, precision: str, batch: Sequence[Sequence[int]], beam: int
 ) -> None:
-    engine, config = OnnxEngine(directory, precision="int8"), SearchConfig(beam_size=beam, max_length=6)
+    engine, config = OnnxEngine(directory, precision=precision), SearchConfig(beam_size=beam, max_length=6)
     together = search(engine, pad_rows(batch), config)
     for index, results in enumerate(together):
         alone = search(engine, pad_rows([batch[index]]), config)[0]
         assert alone[0].tokens == results[0].tokens
-        assert alone[0].score == pytest.approx(results[0].score, abs=1e-5)
+        assert alone[0].token_log_probabilities == results[0].token_log_probabilities
+
+
+@pytest.mark.parametrize("precision", ["float", "int8"])
+@pytest.mark.parametrize("length", [1, 2, 3, 6, 8])
+def test_the_distribution_after_a_sentence_is_the_same_at_every_width_to_the_last_bit(
+    directory: Path, precision: str, length: int
+) -> None:
+    generator = np.random.default_rng(length)
+    engine, sentence = OnnxEngine(directory, precision=precision), [*generator.integers(4, 300, length), 3]
+    alone = engine.step(np.array([2]), engine.encode(pad_rows([sentence])), VOCABULARY)
+    for width in (length + 1, length + 2, length + 3, length + 4, 17, 40):
+        neighbours = [[*generator.integers(4, 300, max(width, length + 1) - 1), 3] for _ in range(width % 7)]
+        source = np.zeros((len(neighbours) + 1, max(width, length + 1)), dtype=np.int32)
+        source[:-1], source[-1, : len(sentence)] = np.reshape(neighbours, source[:-1].shape), sentence
+        step = engine.step(np.full(len(source), 2), engine.encode(source), VOCABULARY)
+        assert np.array_equal(step.tokens[-1], alone.tokens[0])
+        assert np.array_equal(step.log_probabilities[-1], alone.log_probabilities[0])
+        assert np.array_equal(step.attention[-1, : len(sentence)], alone.attention[0])
+        for name, entry in step.state.rows.items():
+            assert np.array_equal(entry[-1], alone.state.rows[name][0]), name
 
 
 def test_a_network_that_is_too_narrow_for_bytes_is_published_all_the_same(tmp_path: Path) -> None:
