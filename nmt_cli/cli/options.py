@@ -165,12 +165,16 @@ def format_option(parameter: Any, value: Any) -> str:
     return str(next((name for name in names if name.startswith("--")), names[0]))
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+# Returns options that are not set explicitly, by the class of their settings, from the values of all parameters.
+Fallback = Callable[[Mapping[str, Any], ExplicitOptions], Mapping[type[Settings], Mapping[str, Any]]]
+
+
+def with_settings(command: Callable[..., None], fallback: Fallback | None = None) -> Callable[..., None]:
     """Gives a command one option for each described field of each parameter annotated with a Settings class.
 
     The command itself is called with the settings objects, built (and so checked) from those options. A parameter
     annotated with `ExplicitOptions` receives which of its options were set; then a typed option overrules one in the
-    file of `--config` that contradicts it.
+    file of `--config` that contradicts it. Where neither sets an option, `fallback` may, and else it has its default.
     """
     signature = inspect.signature(command, eval_str=True)
     groups = {name: p.annotation for name, p in signature.parameters.items() if is_settings(p.annotation)}
@@ -179,11 +183,13 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def call_command(**values: Any) -> None:
         explicit = ExplicitOptions.from_context(values[asking]) if asking else ExplicitOptions({}, {})
+        overruled = {name for kind in groups.values() for name in explicit.find_overruled(kind)}
+        explicit = explicit.drop(overruled)
+        others = fallback(values, explicit) if fallback else {}
         for name, kind in groups.items():
             options = {field.name: freeze_list(values.pop(field.name)) for field in option_fields(kind)}
-            overruled = explicit.find_overruled(kind)
-            explicit = explicit.drop(overruled)
-            values[name] = kind.from_options(**{key: value for key, value in options.items() if key not in overruled})
+            options = {key: value for key, value in options.items() if key not in overruled}
+            values[name] = kind.from_options(**{**options, **others.get(kind, {})})
         if asking:
             values[asking] = explicit
         command(**values)

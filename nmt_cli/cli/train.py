@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -12,7 +12,7 @@ from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,6 +31,7 @@ from nmt_cli.cli.render import Screen, format_cut
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig, TransformerConfig
+from nmt_cli.settings import Settings
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed.process import ProcessRole
@@ -65,7 +66,18 @@ KeepStages = Annotated[
 LATE = 1.05  # share of --time above which a late end is reported
 
 
-@with_settings
+def find_saved_options(
+    values: Mapping[str, Any], explicit: ExplicitOptions
+) -> Mapping[type[Settings], Mapping[str, Any]]:
+    """Returns the options of the checkpoint that --resume continues from; none without --resume, or a checkpoint."""
+    if not values["resume"] or values["force"]:
+        return {}
+    from nmt_cli.training.checkpoints.saved_options import read_saved_options
+
+    return read_saved_options(values["model"], values, {*explicit.typed, *explicit.filed})
+
+
+@partial(with_settings, fallback=find_saved_options)
 def train(
     explicit: ExplicitOptions,
     network: ModelConfig,

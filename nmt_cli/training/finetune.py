@@ -11,7 +11,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import hash_file
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
-from nmt_cli.training.checkpoints.resume import list_changes
+from nmt_cli.training.checkpoints.saved_options import list_changes
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import read_vocabularies
 from nmt_cli.training.data.replay import Replayed, exclude_held_out

@@ -93,6 +93,11 @@ class TrainingRun:
         """Updates since the start of the run."""
         return int(self.trainer.optimizer.iterations.numpy())
 
+    @property
+    def updates_of_epoch(self) -> int:
+        """Updates of the current epoch, done or not."""
+        return self.batches.count_updates(self.progress.epoch)
+
     def is_finished(self) -> bool:
         """Whether no further epoch is to start."""
         config, best, completed = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1
@@ -129,8 +134,9 @@ class TrainingRun:
     def make_status(self) -> StepStatus:
         """Returns what the watcher is told after an update."""
         epoch, meter = self.progress.epoch, self.progress.meter
-        epochs, steps = self.epochs, self.batches.updates
-        steps_left = max(0, (epochs - epoch + 1) * steps - meter.steps)  # later epochs may have a few more updates
+        epochs, steps = self.epochs, self.updates_of_epoch
+        # Later epochs may have a few more updates.
+        steps_left = max(0, steps - meter.steps) + max(0, epochs - epoch) * self.batches.updates
         seconds_left = meter.seconds_per_step * steps_left if self.deadline is None else self.deadline.seconds_left
         return StepStatus(
             epoch=epoch,
@@ -215,7 +221,7 @@ class TrainingRun:
         """Whether it is time for a checkpoint; never after the last update of an epoch, which is followed by one."""
         progress, minutes = self.progress, self.trainer.config.checkpoint_minutes
         is_old = time.monotonic() - self.saved_at >= 60 * minutes
-        return is_old and progress.losses.is_calm and progress.meter.steps < self.batches.updates
+        return is_old and progress.losses.is_calm and progress.meter.steps < self.updates_of_epoch
 
     def save_checkpoint(self) -> None:
         """Writes a checkpoint, or warns that it cannot. Raises Diverged if a weight is NaN or infinite."""
@@ -251,6 +257,7 @@ class TrainingRun:
         self.progress = Progress.from_mapping(facts["progress"])
         # Not that of the checkpoint: it may come from the shorter run that this run extends.
         self.progress.handover = self.schedule.handover
+        self.progress.earlier_batches = self.batches.earlier
         self.schedule.factor.assign(self.progress.factor)
 
     def roll_back(self, problem: Diverged) -> None:

@@ -25,5 +25,6 @@ def is_size_open(explicit: Collection[str], config: TrainConfig) -> bool:
 
 def choose_first_size(facts: dict[str, Any] | None) -> ModelConfig:
     """Returns the network whose speed is measured first; when resuming, the network of the checkpoint with `facts`."""
-    is_small = facts is None or facts["identity"]["network"] == SMALL.to_mapping()
-    return SMALL if is_small else ModelConfig.from_options()
+    if facts is None:
+        return SMALL
+    return ModelConfig.from_mapping(facts["identity"]["network"], where="the checkpoint")

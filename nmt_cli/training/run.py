@@ -23,8 +23,15 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError, TrainingError
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import WEIGHTS
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights, read_facts
-from nmt_cli.training.checkpoints.resume import Identity, check_same_run, has_no_updates, plan_handover
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights
+from nmt_cli.training.checkpoints.resume import (
+    Identity,
+    check_same_run,
+    plan_batches,
+    plan_handover,
+    rescale_share,
+)
+from nmt_cli.training.checkpoints.saved_options import read_started_facts
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.cost_model import measure_costs
 from nmt_cli.training.data.augmentation import check_sampling
@@ -41,7 +48,7 @@ from nmt_cli.training.network_size import UPDATES_FOR_DEFAULT, choose_first_size
 from nmt_cli.training.precision import choose_policy, dtype_policy
 from nmt_cli.training.publish import publish
 from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.schedule import Schedule, TimedSchedule
+from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, Validation, Watcher
@@ -98,8 +105,10 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
     strategy = make_strategy(request.training, role)
     check_corpus(corpus, request.training)
     # 2. Decide what is trained: the network, its settings, and the old pairs to replay.
-    facts = read_started_facts(request)
-    network = choose_network(corpus, request.network, request.training, request.explicit_options)
+    facts = read_started_facts(request.directory) if request.resume else None
+    network = request.network
+    if facts is None:
+        network = choose_network(corpus, network, request.training, request.explicit_options)
     config = request.training.fit_to(network.architecture)
     is_open = is_size_open(request.explicit_options, config)
     replayed = load_replayed_corpus(corpus, config)
@@ -127,12 +136,6 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
     # 5. Report how training starts.
     report_start(run, describe_devices(strategy, role), is_resumed=facts is not None)
     return run
-
-
-def read_started_facts(request: TrainingRequest) -> dict[str, Any] | None:
-    """Returns the facts of the checkpoint to resume from; None if training starts from the beginning."""
-    facts = read_facts(request.directory) if request.resume else None
-    return None if facts is None or has_no_updates(facts) else facts
 
 
 def check_checkpoint(request: TrainingRequest, identity: Identity, facts: dict[str, Any] | None) -> None:
@@ -203,16 +206,16 @@ def build_run(
     keras.utils.set_random_seed(config.seed)
     vocabularies = read_vocabularies(corpus)
     policy = choose_policy(config.mixed_precision)
-    batches = TrainingBatches(corpus, config, replayed)
-    handover = None if facts is None else plan_handover(facts, config, batches.updates)
+    batches = TrainingBatches(corpus, config, replayed, None if facts is None else plan_batches(facts, config))
+    handover = None if facts is None else plan_handover(facts, config, batches)
     strategy = strategy or tf.distribute.get_strategy()
     parts = count_parts(config, strategy.num_replicas_in_sync)
     with strategy.scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
-        if config.init_from is not None:
+        if config.init_from is not None and facts is None:
             load_weights(network, Path(config.init_from) / WEIGHTS)
-        schedule = TimedSchedule(config) if config.time else Schedule(config, batches.updates * config.epochs, handover)
+        schedule = make_schedule(config, batches, handover)
         trainer = Trainer(network, schedule, config, parts)
     twin = Seq2Seq(identity.network, vocabularies)  # float32, whatever the policy: this is the network that is exported
     run = TrainingRun(
@@ -227,7 +230,16 @@ def build_run(
     )
     if facts is not None:
         run.restore()
+        run.progress.share = rescale_share(facts, config)
     return run
+
+
+def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Handover | None) -> Schedule:
+    """Returns the learning rate of a run with a time, or of one with so many epochs."""
+    if config.time:
+        return TimedSchedule(config, handover)
+    steps = None if handover is None else handover.steps
+    return Schedule(config, steps or batches.updates * config.epochs, handover)
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:

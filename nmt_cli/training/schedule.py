@@ -14,17 +14,18 @@ from nmt_cli.training.config import TrainConfig
 
 @dataclass(frozen=True)
 class Handover:
-    """Where a longer schedule takes over from a shorter one."""
+    """Where a schedule takes over from another, which was shorter or had other batches."""
 
-    step: int  # updates done by then
-    rate: float  # learning rate of the shorter schedule at that step
+    step: int  # updates done by then; of a timed schedule, ticks
+    rate: float  # learning rate of the former schedule at that step
+    steps: int | None = None  # of the whole run, if its epochs do not all have the same number
 
 
 class Schedule(keras.optimizers.schedules.LearningRateSchedule):
     """The learning rate of a run of `steps` updates: a linear warm-up to the peak, then half a cosine down to 0.
 
     `factor` scales the whole schedule and may be lowered while training. After a `handover` the rate moves linearly
-    from the shorter schedule to this one; this takes the same share of the remaining steps as the warm-up of all steps.
+    from the former schedule to this one; this takes the same share of the remaining steps as the warm-up of all steps.
     """
 
     def __init__(self, config: TrainConfig, steps: int, handover: Handover | None = None) -> None:
@@ -64,8 +65,8 @@ class TimedSchedule(Schedule):
 
     TICKS = 100_000  # the schedule's steps
 
-    def __init__(self, config: TrainConfig) -> None:
-        super().__init__(config, self.TICKS)
+    def __init__(self, config: TrainConfig, handover: Handover | None = None) -> None:
+        super().__init__(config, self.TICKS, handover)
         self.tick = keras.Variable(0.0, trainable=False, aggregation="only_first_replica", name="rate_tick")
 
     def set_elapsed_share(self, share: float) -> None:

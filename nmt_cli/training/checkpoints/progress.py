@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from nmt_cli.training.data.batches import EarlierBatches
 from nmt_cli.training.divergence import LossMonitor
 from nmt_cli.training.meter import Meter
 from nmt_cli.training.schedule import Handover
@@ -20,6 +21,7 @@ class Progress:
     rollbacks: int = 0
     factor: float = 1.0  # of the learning rate
     handover: Handover | None = None
+    earlier_batches: EarlierBatches | None = None
     elapsed: float = 0.0  # seconds; of a run with a deadline, like `share`
     share: float = 0.0  # of the training that has passed, 0 to 1
 
@@ -39,14 +41,16 @@ class Progress:
             "elapsed": self.elapsed,
             "share": self.share,
             "handover": None if self.handover is None else asdict(self.handover),
+            "earlier_batches": None if self.earlier_batches is None else asdict(self.earlier_batches),
         }
 
     @classmethod
     def from_mapping(cls, values: dict[str, Any]) -> Self:
-        handover = values["handover"]
+        handover, earlier = values["handover"], values.get("earlier_batches")
         nested = {
             "meter": Meter.from_mapping(values["meter"]),
             "losses": LossMonitor(**values["losses"]),
             "handover": None if handover is None else Handover(**handover),
+            "earlier_batches": None if earlier is None else EarlierBatches(**earlier),
         }
         return cls(**{**values, **nested})

@@ -1,22 +1,22 @@
-"""Checks that a checkpoint belongs to the run that is resumed, and extends the schedule if the run becomes longer."""
+"""Checks that a checkpoint belongs to the run that is resumed, and adapts its plans where these may change.
+
+A run may become longer, get another time, and other batches from its next epoch on.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.settings import Settings, name_option
+from nmt_cli.training.checkpoints.saved_options import list_changes
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.schedule import Handover, Schedule
-
-PATHS = {"init_from", "replay"}  # options that are paths: a slash at the end makes no difference
-# Options that may differ from the run that wrote the checkpoint: nothing learned so far depends on them.
-CHANGEABLE = {"patience", "checkpoint_minutes", "average", "devices"}
+from nmt_cli.training.data.batches import EarlierBatches, TrainingBatches, choose_batch_size
+from nmt_cli.training.deadline import parse_duration
+from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,6 @@ class Identity:
         """Returns the identity in the form of the checkpoint."""
         settings = {"network": self.network.to_mapping(), "training": self.training.to_mapping()}
         return {"data": self.data, "replay": self.replay, **settings}
-
-
-def has_no_updates(facts: dict[str, Any]) -> bool:
-    """Whether a run was killed before its first update, and before any rollback: it may as well start over."""
-    return bool(facts["updates"] == 0 and facts["progress"]["rollbacks"] == 0)
 
 
 def check_same_run(saved: dict[str, Any], now: Identity, directory: Path) -> None:
@@ -61,35 +56,63 @@ def shorten(fingerprint: str | None) -> str:
     return "not set" if fingerprint is None else f"a corpus with fingerprint {fingerprint[:16]}"
 
 
-def list_changes(saved: dict[str, Any], now: Settings, free: Collection[str] = CHANGEABLE) -> Iterator[tuple[str, str]]:
-    """Yields the options that differ, as they were and as they are. More epochs are no difference, but fewer are."""
-    for field in dataclasses.fields(now):
-        before, after = saved.get(field.name, field.default), getattr(now, field.name)
-        longer = field.name == "epochs" and after > before
-        same = before == after or (field.name in PATHS and None not in (before, after) and Path(before) == Path(after))
-        if not same and field.name not in free and not longer:
-            yield describe_option(field, before), describe_option(field, after)
+def plan_batches(facts: dict[str, Any], config: TrainConfig) -> EarlierBatches | None:
+    """Returns which batches the epoch of the checkpoint with these `facts` goes on with, if `config` has others."""
+    progress, training = facts["progress"], facts["identity"]["training"]
+    saved = progress.get("earlier_batches")
+    if saved is not None and saved["epoch"] >= progress["epoch"]:
+        return EarlierBatches(**saved)
+    size = {name: training.get(name) for name in ("batch", "batch_tokens")}
+    is_changed = any(value != getattr(config, name) for name, value in size.items())
+    return EarlierBatches(progress["epoch"], **size) if is_changed and progress["meter"]["steps"] else None
 
 
-def describe_option(field: dataclasses.Field[Any], value: Any) -> str:
-    """Returns an option with its value, as it is typed."""
-    name = name_option(field)
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
-    return (
-        f"no --{name}" if value is None else f"--{name} {value:g}" if isinstance(value, float) else f"--{name} {value}"
-    )
+def plan_handover(facts: dict[str, Any], config: TrainConfig, batches: TrainingBatches) -> Handover | None:
+    """Returns where the schedule of a run with other plans takes over from that of the checkpoint with these `facts`.
 
-
-def plan_handover(facts: dict[str, Any], config: TrainConfig, updates_per_epoch: int) -> Handover | None:
-    """Returns where the schedule of a longer run takes over from that of the checkpoint with these `facts`.
-
-    If the run is no longer than before, this is the handover of the checkpoint, if it has one.
+    If the plans are as before, this is the handover of the checkpoint, if it has one.
     """
     saved = facts["progress"]["handover"]
     handover = None if saved is None else Handover(**saved)
-    epochs = facts["identity"]["training"]["epochs"]
-    if epochs == config.epochs:
+    before = restore_plans(facts, config)
+    if before == config:
         return handover
-    shorter = Schedule(dataclasses.replace(config, epochs=epochs), epochs * updates_per_epoch, handover)
-    return Handover(step=facts["updates"], rate=float(shorter.compute_rate(facts["updates"])))
+    if config.time is not None:
+        return hand_over_time(facts, before, config, handover)
+    # 1. Count the updates of the run as it was planned, and as it is planned now.
+    before_updates = before.epochs * batches.count_updates_of(before)
+    progress, done = facts["progress"], facts["updates"]
+    left = batches.count_updates(progress["epoch"]) - progress["meter"]["steps"]
+    after_updates = done + max(0, left) + max(0, config.epochs - progress["epoch"]) * batches.updates
+    # 2. Continue from the rate that the former plan has now.
+    former = Schedule(before, before_updates if handover is None else handover.steps or before_updates, handover)
+    has_changed_batches = batches.size != choose_batch_size(before) or (handover is not None and handover.steps)
+    steps = after_updates if has_changed_batches else None
+    return Handover(step=done, rate=float(former.compute_rate(done)), steps=steps)
+
+
+def restore_plans(facts: dict[str, Any], config: TrainConfig) -> TrainConfig:
+    """Returns `config` with the length and the batches of the run as the checkpoint has them."""
+    training = facts["identity"]["training"]
+    names = [name for name in ("epochs", "time", "batch", "batch_tokens") if name in training]
+    return dataclasses.replace(config, **{name: training[name] for name in names})
+
+
+def hand_over_time(
+    facts: dict[str, Any], before: TrainConfig, config: TrainConfig, handover: Handover | None
+) -> Handover | None:
+    """Returns the handover of a run with another --time; the handover that it has if the time is the same."""
+    if before.time == config.time:
+        return handover
+    former = TimedSchedule(before, handover)
+    former.set_elapsed_share(facts["progress"]["share"])
+    step = round(rescale_share(facts, config) * TimedSchedule.TICKS)
+    return Handover(step=step, rate=float(former.compute_rate(0)))
+
+
+def rescale_share(facts: dict[str, Any], config: TrainConfig) -> float:
+    """Returns the share of a run with --time that has passed: of another time than before, another share."""
+    share, before = float(facts["progress"]["share"]), facts["identity"]["training"].get("time")
+    if config.time is None or before in (None, config.time):
+        return share
+    return min(1.0, share * parse_duration(before) / parse_duration(config.time))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -69,10 +69,28 @@ def make_batch(split: EncodedSplit, rows: IntArray) -> Batch:
     )
 
 
-class TrainingBatches:
-    """The batches of every epoch; their order and content follow from seed and epoch alone."""
+@dataclass(frozen=True)
+class EarlierBatches:
+    """The size of the batches up to the end of an epoch that had begun before the size changed."""
 
-    def __init__(self, corpus: PreparedCorpus, config: TrainConfig, replayed: Replayed | None = None) -> None:
+    epoch: int
+    batch: int
+    batch_tokens: int | None
+
+
+class TrainingBatches:
+    """The batches of every epoch; their order and content follow from seed and epoch alone.
+
+    The epoch of `earlier` has batches of another size.
+    """
+
+    def __init__(
+        self,
+        corpus: PreparedCorpus,
+        config: TrainConfig,
+        replayed: Replayed | None = None,
+        earlier: EarlierBatches | None = None,
+    ) -> None:
         old, allowed = (None, None) if replayed is None else (replayed.corpus.load_encoded("train"), replayed.rows)
         self.epoch_rows = EpochRows(
             corpus.load_encoded("train"),
@@ -85,6 +103,7 @@ class TrainingBatches:
         self.split = self.epoch_rows.split
         self.size = choose_batch_size(config)
         self.config = config
+        self.earlier = earlier
         self.has_pictures = corpus.has_pictures
         source_tokenizer = None if corpus.has_pictures else corpus.source_tokenizer
         self.swaps: WordSwaps | None = None
@@ -98,8 +117,27 @@ class TrainingBatches:
             sample_target=config.sample_target,
         )
         # The batches of the first epoch; with a part of the pairs, or a replay, other epochs may have one more or less.
-        self.steps = count_batches(*self.measure_rows(self.epoch_rows.select_rows(1)), size=self.size)
+        self.steps = self.count_steps(self.size)
         self.updates = -(-self.steps // config.accumulate)  # of the weights, in one epoch
+
+    def count_steps(self, size: BatchSize) -> int:
+        """Returns the number of batches of the first epoch, if they have this size."""
+        return count_batches(*self.measure_rows(self.epoch_rows.select_rows(1)), size=size)
+
+    def count_updates_of(self, config: TrainConfig) -> int:
+        """Returns the number of updates of an epoch with the batches of `config`."""
+        return -(-self.count_steps(choose_batch_size(config)) // config.accumulate)
+
+    def choose_config(self, epoch: int) -> TrainConfig:
+        """Returns the settings whose batches an epoch has."""
+        if self.earlier is None or epoch > self.earlier.epoch:
+            return self.config
+        return replace(self.config, batch=self.earlier.batch, batch_tokens=self.earlier.batch_tokens)
+
+    def count_updates(self, epoch: int) -> int:
+        """Returns the number of updates of an epoch, from 1."""
+        config = self.choose_config(epoch)
+        return self.updates if config is self.config else self.count_updates_of(config)
 
     def make_updates(self, epoch: int, *, skip: int = 0) -> Iterator[list[Batch]]:
         """Yields the batches of each update of an epoch, from 1, without the first `skip` updates."""
@@ -118,7 +156,8 @@ class TrainingBatches:
         Each pool has a random generator of its own, so that skipping pools does not change the others.
         """
         rows, seed = self.epoch_rows.select_rows(epoch), self.config.seed
-        pools = pool_batches(*self.measure_rows(rows), size=self.size, shape=self.shape, seed=seed, epoch=epoch)
+        size = choose_batch_size(self.choose_config(epoch))
+        pools = pool_batches(*self.measure_rows(rows), size=size, shape=self.shape, seed=seed, epoch=epoch)
         for index, pool in enumerate(pools):
             batches = sum(map(len, pool))
             if skip < batches:
