@@ -35,6 +35,7 @@ class ExitCode(IntEnum):
     UNAVAILABLE = 69
     SOFTWARE = 70
     CANNOT_WRITE = 73
+    HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143
 

@@ -22,8 +22,8 @@ class Setting(NamedTuple):
     """What describes a field beside its type and default.
 
     `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option; `flag` is the
-    option's name if it differs from the field's. `instead_of` is another field with the same meaning: of the two, the
-    one on the command line overrules the one in a file.
+    option's name if it differs from the field's, `also` a second name. `instead_of` is another field with the same
+    meaning: of the two, the one on the command line overrules the one in a file.
     """
 
     help: str
@@ -32,6 +32,7 @@ class Setting(NamedTuple):
     high: float | None = None
     flag: str | None = None
     instead_of: str | None = None
+    also: str | None = None
 
 
 def setting(
@@ -43,9 +44,10 @@ def setting(
     high: float | None = None,
     flag: str | None = None,
     instead_of: str | None = None,
+    also: str | None = None,
 ) -> Any:
     """Returns a dataclass field with a `Setting` in its metadata."""
-    declared = Setting(help=help, panel=panel, low=low, high=high, flag=flag, instead_of=instead_of)
+    declared = Setting(help=help, panel=panel, low=low, high=high, flag=flag, instead_of=instead_of, also=also)
     return dataclasses.field(default=default, metadata={"setting": declared})
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import inspect
 import os
-import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +22,11 @@ from typer.exceptions import TyperException
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
 from nmt_cli.cli.fast_start import LightParameters, leave_process
+from nmt_cli.cli.signals import exit_on_signals
 from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_os_error
 
+# Other names of values, by the option: those by which textbooks and other toolkits call them.
+SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -36,11 +38,25 @@ class PanelledCommand(LightParameters, TyperCommand):
 
         formatter.write(format_command_help(self, ctx, in_full=False))
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters = super().get_params(ctx)
+        for parameter in parameters:
+            synonyms = SYNONYMS.get(parameter.name)
+            if synonyms and not hasattr(parameter, "synonyms"):
+                parameter.synonyms = synonyms
+                parameter.process_value = partial(replace_synonym, synonyms, parameter.process_value)
+        return parameters
+
     def make_parser(self, ctx: Any) -> Any:
         parser = super().make_parser(ctx)
         if not ctx.resilient_parsing:
             parser.parse_args = partial(parse_without_repeats, parser.parse_args)  # type: ignore[method-assign]
         return parser
+
+
+def replace_synonym(synonyms: Mapping[str, str], convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """Returns the value of an option; one that has another name in books may be given by that name."""
+    return convert(context, synonyms.get(value, value) if isinstance(value, str) else value)
 
 
 def parse_without_repeats(parse: Callable[..., Any], args: list[str]) -> Any:
@@ -185,7 +201,7 @@ def find_exit_code(problem: ImportError) -> int | None:
     """Returns the exit code of a signal that arrived while a compiled module was loading, which raises ImportError."""
     if isinstance(problem.__cause__, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
-    return ExitCode.TERMINATED if isinstance(problem.__cause__, SystemExit) else None
+    return int(problem.__cause__.code or 0) if isinstance(problem.__cause__, SystemExit) else None
 
 
 def show_error(problem: NmtError | TyperException | OSError) -> int:
@@ -231,12 +247,12 @@ def run_without_command(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and exits the process; the entry point of the console script.
 
-    SIGTERM clears away half-done work as Ctrl-C does. Training handles both signals itself.
+    SIGTERM and SIGHUP clear away half-done work as Ctrl-C does. Training handles these signals itself.
     """
     codes: list[int] = []
     if arguments is None:
         atexit.register(leave_process, codes)  # the first to be registered is the last to run
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(ExitCode.TERMINATED))
+    exit_on_signals()
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="nmt")
     except SystemExit as end:

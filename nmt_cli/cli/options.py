@@ -230,8 +230,9 @@ def make_option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
     default = field.default
     if typing.get_origin(kind) is tuple:
         kind, default = list[typing.get_args(kind)[0]], list(field.default)  # type: ignore[misc, arg-type]
+    flags = [flag] if setting.also is None else [flag, f"--{setting.also}"]
     option = typer.Option(
-        flag, help=setting.help, rich_help_panel=setting.panel, autocompletion=COMPLETIONS.get(field.name)
+        *flags, help=setting.help, rich_help_panel=setting.panel, autocompletion=COMPLETIONS.get(field.name)
     )
     annotation: Any = Annotated[kind, option]
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from shutil import copyfile
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -28,6 +29,7 @@ from nmt_cli.cli.options import (
     with_settings,
 )
 from nmt_cli.cli.render import Screen, format_cut
+from nmt_cli.cli.signals import HANG_UP, leave_terminals, list_ending_signals
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig, TransformerConfig
@@ -63,6 +65,17 @@ KeepStages = Annotated[
     ),
 ]
 
+LogEvery = Annotated[
+    float,
+    typer.Option(
+        "--log-every",
+        help="Seconds between two lines of progress where the output is no terminal; 0 for one line per epoch alone.",
+        rich_help_panel="Output",
+        min=0,
+    ),
+]
+
+PLACES = {"data": "prepared", "model": "model"}  # the defaults
 LATE = 1.05  # share of --time above which a late end is reported
 
 
@@ -89,6 +102,7 @@ def train(
     reverse: Reverse = False,
     keep_stages: KeepStages = False,
     tensorboard: TensorBoardDirectory = None,
+    log_every: LogEvery = 60.0,
     config: Configuration = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -130,12 +144,13 @@ def train(
         with catch_stop_signals() as stop:
             with screen.show_status("starting TensorFlow"), silent_tensorflow():
                 run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
-            with TrainingScreen(screen, stop) as shown, explain_interruption(screen, stop):
+            with TrainingScreen(screen, stop, log_every) as shown, explain_interruption(screen, stop):
                 report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
     shown.show_summary(report, model, pictures=corpus.has_pictures)
     if deadline is not None and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
     if stop.signal:
+        shown.show_interruption(report, describe_command(data, model))
         raise typer.Exit(128 + stop.signal)
 
 
@@ -160,6 +175,13 @@ def explain_interruption(screen: Screen, stop: Stop) -> Iterator[None]:
     except Interrupted as interruption:
         screen.warn(f"{interruption}; continue with the same command and --resume")
         raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
+
+
+def describe_command(data: Path, model: Path) -> str:
+    """Returns the command that continues a training: --resume finds the other options in the checkpoint."""
+    places = (("data", data), ("model", model))
+    given = [f" --{name} {quote(str(path))}" for name, path in places if str(path) != PLACES[name]]
+    return f"nmt train{''.join(given)} --resume"
 
 
 def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: TrainConfig) -> None:
@@ -230,11 +252,16 @@ class Stop:
 
     signal: int = 0
 
+    def __init__(self) -> None:
+        self.terminals = [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
+
     def __call__(self) -> bool:
         return bool(self.signal)
 
     def request_stop(self, number: int, frame: FrameType | None) -> None:
         """Handles a signal: the first is a request to stop, a second stops the process at once."""
+        if number == HANG_UP:
+            leave_terminals(self.terminals)
         if self.signal:
             raise KeyboardInterrupt
         self.signal = number
@@ -242,16 +269,17 @@ class Stop:
 
 @contextmanager
 def catch_stop_signals() -> Iterator[Stop]:
-    """Turns SIGINT and SIGTERM within the block into requests to stop.
+    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop.
 
     A block that is stopped before there is anything to keep exits with the signal's own exit code.
     """
     stop = Stop()
-    previous = {number: signal.signal(number, stop.request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = (signal.SIGINT, *list_ending_signals())
+    previous = {number: signal.signal(number, stop.request_stop) for number in numbers}
     try:
         yield stop
     except KeyboardInterrupt:
-        if stop.signal == signal.SIGTERM:
+        if stop.signal not in (0, signal.SIGINT):
             raise typer.Exit(128 + stop.signal) from None
         raise
     finally:

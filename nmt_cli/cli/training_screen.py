@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -51,10 +52,22 @@ def choose_columns(width: int | None) -> list[TableColumn]:
 
 
 class TrainingScreen(Watcher):
-    """Shows a training: a header, a bar while it runs (on a terminal), and one line per epoch."""
+    """Shows a training: a header, one line per epoch, and while it runs a bar, or every so often a line.
 
-    def __init__(self, screen: Screen, stop: Callable[[], bool]) -> None:
+    The bar is for terminals; elsewhere a line follows when `log_every` seconds have passed without any.
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        stop: Callable[[], bool],
+        log_every: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.screen = screen
+        self.log_every = log_every
+        self.clock = clock
+        self.printed_at = clock()
         self.should_stop = stop  # type: ignore[method-assign]
         self.bar: StepBar | None = None
 
@@ -109,6 +122,13 @@ class TrainingScreen(Watcher):
             f"{status.tokens_per_second:,.0f} tok/s   {format_time(status.seconds_left)} left"
         )
         self.redraw(f"epoch {status.epoch}/{status.epochs}", detail, status.step, status.steps_per_epoch)
+        if self.bar is None and self.log_every and self.clock() - self.printed_at >= self.log_every:
+            share = status.step / max(1, status.steps_per_epoch)
+            self.print_line(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {detail}")
+
+    def print_line(self, text: str) -> None:
+        self.screen.say(text)
+        self.printed_at = self.clock()
 
     def report_validation(self, epoch: int) -> None:
         self.redraw(f"epoch {epoch}", "translating the development set")
@@ -141,7 +161,7 @@ class TrainingScreen(Watcher):
             "time": format_time(record.seconds),
         }
         note = ("   best" if record.best else "") + ("" if record.complete else "   part of the epoch")
-        self.screen.say(self.format_row(values) + note)
+        self.print_line(self.format_row(values) + note)
 
     def format_row(self, texts: Mapping[str, str]) -> str:
         """Returns a line of the table, with those columns for which the terminal has room."""
@@ -163,6 +183,12 @@ class TrainingScreen(Watcher):
             self.screen.say(f"Next: nmt evaluate{where}")
         else:
             self.screen.say(f"Try: echo {quote_for_shell(validation.sample_source)} | nmt translate{where}")
+
+    def show_interruption(self, report: TrainReport, command: str) -> None:
+        """Prints how far a training came that was stopped, and the command that continues it."""
+        planned = "" if report.planned_epochs is None else f" of {report.planned_epochs}"
+        unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
+        self.screen.say(f"interrupted after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
 
 
 def quote_for_shell(text: str) -> str:

@@ -137,8 +137,8 @@ class RnnConfig(ModelConfig):
     architecture: Architecture = field(default="rnn", init=False)
     attention: AttentionName = setting(
         "additive",
-        "Kind of attention: none is the plain encoder-decoder, additive is Bahdanau's, "
-        "dot, general and concat are Luong's, scaled-dot has learned projections.",
+        "Kind of attention: none is the plain encoder-decoder, additive (or bahdanau) is Bahdanau's, "
+        "dot, general (or luong) and concat are Luong's, scaled-dot has learned projections.",
         panel="Network",
     )
     cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.", panel="Network")

@@ -44,6 +44,7 @@ class TrainConfig(Settings):
         "--init-from: 0.0005]",
         panel="Optimisation",
         low=0,
+        also="lr",
     )
     warmup: float = setting(
         0.1, "Share of all steps in which the learning rate rises to its peak.", panel="Optimisation", low=0, high=1
@@ -160,7 +161,8 @@ class TrainConfig(Settings):
     )
     mixed_precision: bool | None = setting(
         None,
-        "Compute in bfloat16, keep weights in float32.  [default: on processors with AMX and GPUs with bfloat16]",
+        "Compute in bfloat16, keep weights in float32.  [default: on processors with AMX, on AMD's with AVX512-BF16 "
+        "and on GPUs with bfloat16]",
         panel="Optimisation",
     )
     checkpoint_minutes: float = setting(

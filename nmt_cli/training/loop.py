@@ -98,6 +98,11 @@ class TrainingRun:
         """Updates of the current epoch, done or not."""
         return self.batches.count_updates(self.progress.epoch)
 
+    @property
+    def passed_epochs(self) -> float:
+        """Number of epochs that have passed; of the current one, the share that is done."""
+        return self.progress.epoch - 1 + self.progress.meter.steps / self.updates_of_epoch
+
     def is_finished(self) -> bool:
         """Whether no further epoch is to start."""
         config, best, completed = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1

@@ -64,6 +64,8 @@ class TrainReport:
     validation: Validation  # of the exported weights
     records: tuple[EpochRecord, ...]
     int8_check: Int8Check  # of the exported weights in 8 bits
+    passed_epochs: float = 0.0  # of the training data; the last may be passed in part
+    planned_epochs: int | None = None  # None where a time decides
 
 
 def train(request: TrainingRequest) -> TrainReport:
@@ -87,7 +89,10 @@ def train(request: TrainingRequest) -> TrainReport:
     # 3. Export the best weights, and measure what 8 bits cost.
     request.watcher.report_export()
     choice, int8_check = publish(run, request.corpus)
-    return TrainReport(choice.epochs, choice.validation, tuple(run.checkpoints.records), int8_check)
+    planned = None if run.trainer.config.time else run.trainer.config.epochs
+    return TrainReport(
+        choice.epochs, choice.validation, tuple(run.checkpoints.records), int8_check, run.passed_epochs, planned
+    )
 
 
 def assist(request: TrainingRequest) -> None:

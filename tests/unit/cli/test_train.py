@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import typer
@@ -14,13 +15,14 @@ from nmt_cli.api import startup
 from nmt_cli.cli.app import app
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.train import Stop, catch_stop_signals
+from nmt_cli.cli.train import Stop, catch_stop_signals, describe_command
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.watcher import EpochRecord, RunInfo, Validation
+from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -107,6 +109,69 @@ def test_a_training_ended_before_its_first_update_exits_as_the_signal_wants_it()
     with pytest.raises(KeyboardInterrupt), catch_stop_signals():
         signal.raise_signal(signal.SIGINT)
         raise KeyboardInterrupt
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_a_closed_terminal_stops_training_as_sigterm_does() -> None:
+    with catch_stop_signals() as stop:
+        signal.raise_signal(signal.SIGHUP)
+        assert stop() and stop.signal == signal.SIGHUP
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under `nohup`
+    try:
+        with catch_stop_signals() as stop:
+            signal.raise_signal(signal.SIGHUP)
+            assert not stop()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize(
+    ("passed", "planned", "message"),
+    [
+        (1.4, 5, "interrupted after 1.4 of 5 epochs; continue with nmt train --model other --resume"),
+        (0.2, 1, "interrupted after 0.2 of 1 epoch; continue with nmt train --model other --resume"),
+        (2.0, None, "interrupted after 2.0 epochs; continue with nmt train --model other --resume"),
+    ],
+)
+def test_a_stopped_training_says_how_far_it_came_and_how_it_goes_on(
+    passed: float, planned: int | None, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report: Any = SimpleNamespace(passed_epochs=passed, planned_epochs=planned)
+    TrainingScreen(Screen(), lambda: True).show_interruption(report, describe_command(Path("prepared"), Path("other")))
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_without_a_terminal_a_line_a_minute_says_how_far_training_is(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter(range(0, 10_000, 25))
+    watcher = TrainingScreen(Screen(), lambda: False, log_every=60, clock=lambda: next(times))
+    for step in range(1, 9):
+        watcher.report_step(StepStatus(2, 5, step, 80, 80 + step, 2.3, 6940.0, 161.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].split() == "epoch 2/5 4% loss 2.30 ppl 10.0 6,940 tok/s 2:41 left".split()
+    assert len(lines) == 2
+    silent = TrainingScreen(Screen(), lambda: False, log_every=0, clock=lambda: next(times))
+    for step in range(1, 9):
+        silent.report_step(StepStatus(2, 5, step, 80, 80 + step, 2.3, 6940.0, 161.0))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("typed", "attention"), [(["bahdanau"], "additive"), (["luong"], "general"), (["dot"], "dot")])
+def test_names_that_textbooks_use_are_understood(
+    typed: list[str], attention: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    networks: list[ModelConfig] = []
+    rates: list[float | None] = []
+
+    def note(explicit: object, network: ModelConfig, training: TrainConfig) -> None:
+        networks.append(network)
+        rates.append(training.learning_rate)
+
+    monkeypatch.setattr("nmt_cli.cli.train.check_meaning", note)
+    CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--attention", *typed, "--lr", "0.01"])
+    (tmp_path / "c.toml").write_text(f'attention = "{typed[0]}"\nlr = 0.01\n')
+    CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(tmp_path / "c.toml")])
+    assert [network.to_mapping()["attention"] for network in networks] == [attention, attention]
+    assert rates == [0.01, 0.01]
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0, "0:00"), (59.6, "1:00"), (161, "2:41"), (3 * 3600 + 61, "3:01:01")])

@@ -10,7 +10,7 @@ import tensorflow as tf
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training import precision
-from nmt_cli.training.precision import FLOAT32, MIXED, choose_policy, dtype_policy
+from nmt_cli.training.precision import FLOAT32, MIXED, PROCESSORS, choose_policy, dtype_policy
 from nmt_cli.training.step import compute_teacher_forced_loss
 from support.models import tiny_config
 
@@ -44,15 +44,26 @@ def test_the_policy_holds_within_its_block_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "name"), [("fpu amx_bf16 sse", MIXED), ("amx_tile avx512_bf16", FLOAT32), ("avx512f", FLOAT32)]
+    ("vendor", "flags", "name"),
+    [
+        ("GenuineIntel", "fpu amx_bf16 avx512_bf16 sse", MIXED),
+        ("GenuineIntel", "amx_tile avx512_bf16", FLOAT32),
+        ("AuthenticAMD", "avx512f avx512_bf16", MIXED),
+        ("AuthenticAMD", "avx512f avx512_vnni", FLOAT32),
+        ("HygonGenuine", "avx512_bf16", FLOAT32),  # nobody has measured it
+    ],
 )
 def test_bfloat16_is_chosen_where_the_processor_is_faster_in_it(
-    flags: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    vendor: str, flags: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "cpuinfo").write_text(f"processor : 0\nflags\t\t: {flags}\n")
+    (tmp_path / "cpuinfo").write_text(f"processor : 0\nvendor_id\t: {vendor}\nflags\t\t: {flags}\n")
     monkeypatch.setattr(precision, "PROCESSOR", tmp_path / "cpuinfo")
     assert choose_policy(None) == name
     assert (choose_policy(True), choose_policy(False)) == (MIXED, FLOAT32)
+
+
+def test_every_row_of_the_table_of_processors_says_what_was_measured() -> None:
+    assert all("target tokens per second" in kind.measured for kind in PROCESSORS)
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)

@@ -1,0 +1,40 @@
+"""What the signals mean that ask a command to end: SIGTERM, and SIGHUP of a terminal that was closed.
+
+A process that ignores SIGHUP from its start, as under `nohup`, goes on ignoring it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+HANG_UP: signal.Signals | None = getattr(signal, "SIGHUP", None)  # Windows has none
+
+
+def list_ending_signals() -> tuple[signal.Signals, ...]:
+    """Returns the signals, beside Ctrl-C, that ask a process to end and that this one does not ignore."""
+    is_heard = HANG_UP is not None and signal.getsignal(HANG_UP) != signal.SIG_IGN
+    return (signal.SIGTERM, HANG_UP) if HANG_UP is not None and is_heard else (signal.SIGTERM,)
+
+
+def exit_on_signals() -> None:
+    """Lets the ending signals end the process as Ctrl-C does, with clean-up, but with their own exit codes."""
+    terminals = [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if number == HANG_UP:
+            leave_terminals(terminals)
+        sys.exit(128 + number)
+
+    for number in list_ending_signals():
+        signal.signal(number, end)
+
+
+def leave_terminals(file_descriptors: list[int]) -> None:
+    """Discards what is still written to terminals that were closed: to write to one is an error."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for file_descriptor in file_descriptors:
+        os.dup2(null, file_descriptor)
+    os.close(null)
