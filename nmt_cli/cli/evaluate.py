@@ -32,6 +32,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES, Available, resolve_available_names, resolve_names
 from nmt_cli.files import stage_file
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.escapes import escape_controls
 
 METRIC_HELP = (
     f"Metric: {', '.join(NAMES)}; may be repeated. comet and bertscore need a model on this machine, perplexity and "
@@ -258,7 +259,7 @@ def print_comparison(compared: SystemComparison, inputs: EvaluationInputs, *, js
 
 def mark_bold(line: str) -> str:
     """Returns the line with bold for what stands between two marks; `typer.echo` drops that from files and pipes."""
-    parts = line.split(comparison.MARK)
+    parts = [escape_controls(part) for part in line.split(comparison.MARK)]
     return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO, TypeGuard
 
 import typer
 
+from nmt_cli.text.escapes import escape_controls, escape_line
 from nmt_cli.text.wrapping import format_count, wrap_text
 
 if TYPE_CHECKING:
@@ -73,15 +74,15 @@ class Screen:
         if not self.live:
             yield
             return
-        with self.console.status(activity):
+        with self.console.status(escape_line(activity)):
             yield
 
 
 def print_error(message: str, hint: str) -> None:
     """Prints the two lines of an error, without rich: an error must not wait for an import, nor fail in one."""
-    typer.secho("\n".join(wrap_for(sys.stderr, f"error: {message}")), err=True, fg=typer.colors.RED)
+    typer.secho("\n".join(wrap_for(sys.stderr, f"error: {escape_line(message)}")), err=True, fg=typer.colors.RED)
     if hint:
-        typer.secho("\n".join(wrap_for(sys.stderr, f"hint: {hint}")), err=True)
+        typer.secho("\n".join(wrap_for(sys.stderr, f"hint: {escape_line(hint)}")), err=True)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -91,8 +92,8 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def wrap_for(stream: TextIO, text: str) -> list[str]:
-    """Returns the lines of `text` as they are printed to this stream."""
-    width = find_width(stream)
+    """Returns the lines of `text` as they are printed to this stream, with its control characters shown."""
+    width, text = find_width(stream), escape_controls(text)
     return text.split("\n") if width is None else wrap_text(text, width)
 
 
@@ -127,7 +128,9 @@ class StepBar:
         self.progress.start()
 
     def redraw(self, activity: str, detail: str, completed: int | None = None, total: int | None = None) -> None:
-        self.progress.update(self.task, description=activity, detail=detail, completed=completed, total=total)
+        self.progress.update(
+            self.task, description=escape_line(activity), detail=escape_line(detail), completed=completed, total=total
+        )
 
     def stop(self) -> None:
         self.progress.stop()
@@ -146,7 +149,7 @@ def show_sentence_progress(screen: Screen, activity: str, total: int) -> Iterato
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen.console, transient=True) as progress:
-        task = progress.add_task(activity, total=total)
+        task = progress.add_task(escape_line(activity), total=total)
         yield lambda finished: progress.update(task, completed=finished)
 
 
@@ -202,7 +205,7 @@ def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], No
         def advance(stage: str, done: int, total: int) -> None:
             if stage != stages[-1]:
                 stages.append(stage)
-                progress.reset(task, description=stage)
+                progress.reset(task, description=escape_line(stage))
             progress.update(task, completed=done, total=total or None)
 
         yield advance

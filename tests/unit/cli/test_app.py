@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -160,3 +161,33 @@ def test_python_tells_of_an_error_that_none_expected() -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ended.returncode == 1
     assert "ZeroDivisionError" in ended.stderr
+
+
+def test_names_of_files_are_printed_with_their_control_characters_shown(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["prepare", str(tmp_path / "a\x1b]0;t\x07\nb.tsv")])
+    assert r"a\x1b]0;t\x07\nb.tsv does not exist" in result.stderr
+    assert "\x1b" not in result.stderr and "\x07" not in result.stderr
+
+
+def test_findings_show_the_control_characters_of_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        f"the sentence number {number} says n {number}\tder Satz Nummer {number} sagt n {number}\n"
+        for number in range(300)
+    ]
+    lines[3] = "the word for it is fÃ¼r\x1b]0;title\x07\tdas Wort ist fÃ¼r \x9b2J\n"
+    (tmp_path / "corpus.tsv").write_text("".join(lines), encoding="utf-8")
+    command = [
+        "prepare",
+        str(tmp_path / "corpus.tsv"),
+        "--data",
+        str(tmp_path / "p"),
+        "-v",
+        "--dev",
+        "20",
+        "--test",
+        "20",
+    ]
+    result = CliRunner().invoke(app, [*command, "--vocab-size", "330"])
+    assert result.exit_code == 0, result.stderr
+    assert r"\x1b]0;title\x07" in result.stderr
+    assert not set(result.stderr) & set("\x1b\x07\x9b")
