@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from nmt_cli import files
-from nmt_cli.errors import DamagedError, NotFoundError, OptionError
+from nmt_cli.errors import DamagedError, NotFoundError
+from nmt_cli.records import FILE_NAME, Count, Range, Share, build, parse_json
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 MANIFEST_NAME = "dataset.json"
@@ -27,6 +26,7 @@ SPLITS = ("train", "dev", "test")
 # Larger files are checked by their size, which detects an incomplete copy, and by SHA-256 in `PreparedCorpus.verify`.
 CHECKED_AT_LOAD = 16 * 2**20  # bytes
 
+FileName = Annotated[str, FILE_NAME]
 Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 
 
@@ -38,7 +38,7 @@ class FindingExample:
     """
 
     file: str
-    line: int
+    line: Count
     source: str
     target: str
 
@@ -49,82 +49,73 @@ class Finding:
 
     check: str
     problem: str
-    count: int
+    count: Count
     action: Action
     note: str
     examples: tuple[FindingExample, ...]
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        return cls(**{**values, "examples": tuple(FindingExample(**example) for example in values["examples"])})
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairCounts:
     """Numbers of pairs: `read` = `kept` + the sum of `dropped`, and the sum of `splits` = `kept` + `repeated`."""
 
-    read: int
-    kept: int
-    dropped: dict[str, int]  # by reason
-    splits: dict[str, int]
-    repeated: int  # additional copies of pairs in train, from inputs with a weight of more than 1
-    more_columns: int  # lines with a third column, which is ignored
+    read: Count
+    kept: Count
+    dropped: dict[str, Count]  # by reason
+    splits: dict[str, Count]
+    repeated: Count  # additional copies of pairs in train, from inputs with a weight of more than 1
+    more_columns: Count  # lines with a third column, which is ignored
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeakReport:
     """The groups of connected pairs, and the shares (0 to 1) of the test set that a random split would have leaked."""
 
-    groups: int
-    largest_group: int  # pairs
-    test_sources_by_rows: float
-    test_targets_by_rows: float
+    groups: Count
+    largest_group: Count  # pairs
+    test_sources_by_rows: Share
+    test_targets_by_rows: Share
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubwordStatistics:
     """The vocabulary of one language, and how well it fits the corpus."""
 
-    file: str
-    vocabulary: int
-    pieces_per_word: float  # on train
-    unknown_share: float  # of the pieces of dev and test, 0 to 1
-    coverage: float  # share, 0 to 1, of the characters of dev and test that pieces cover; the others become bytes
-    longest: int  # pieces of the longest training sentence
-    longest_of_99_percent: int  # pieces; 1 % of the training sentences are longer
+    file: FileName
+    vocabulary: Count
+    pieces_per_word: Annotated[float, Range(0)]  # on train
+    unknown_share: Share  # of the pieces of dev and test, 0 to 1
+    coverage: Share  # share, 0 to 1, of the characters of dev and test that pieces cover; the others become bytes
+    longest: Count  # pieces of the longest training sentence
+    longest_of_99_percent: Count  # pieces; 1 % of the training sentences are longer
 
 
 @dataclass(frozen=True, kw_only=True)
 class PictureStatistics:
     """The pictures of the source side, and the shape of their features."""
 
-    pictures: int  # distinct pictures
-    regions: int  # the most regions that a picture has
-    fewest_regions: int
-    depth: int  # features per region
+    pictures: Count  # distinct pictures
+    regions: Count  # the most regions that a picture has
+    fewest_regions: Count
+    depth: Count  # features per region
 
 
 @dataclass(frozen=True, kw_only=True)
 class MonolingualText:
     """Text of one side without translations: `read` = `kept` + the sum of `dropped`."""
 
-    file: str
-    read: int
-    kept: int
-    dropped: dict[str, int]  # by reason
+    file: FileName
+    read: Count
+    kept: Count
+    dropped: dict[str, Count]  # by reason
     inputs: dict[str, FileRecord]
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        inputs = {name: FileRecord(**record) for name, record in values["inputs"].items()}
-        return cls(**{**values, "inputs": inputs})
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileRecord:
     """The size and checksum of a file."""
 
-    bytes: int
+    bytes: Count
     sha256: str
 
     @classmethod
@@ -147,7 +138,7 @@ class Manifest:
     target: SubwordStatistics
     options: dict[str, Any]
     inputs: dict[str, FileRecord]
-    outputs: dict[str, FileRecord]
+    outputs: dict[FileName, FileRecord]
     tools: dict[str, str]
     monolingual: dict[str, MonolingualText] = dataclasses.field(default_factory=dict)  # by side
 
@@ -166,38 +157,13 @@ class Manifest:
                 hint="make one with `nmt prepare corpus.tsv`, or say where it is with --data",
             )
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            version = values["format"]
-            if version == FORMAT:
-                return cls.from_mapping(values)
-        except (ValueError, KeyError, TypeError, AttributeError, OptionError) as error:
-            raise DamagedError(f"{path} is damaged: {error}", hint="run `nmt prepare` again with --force") from error
-        raise DamagedError(
-            f"{path} has format {version}; this version of nmt reads format {FORMAT}",
-            hint="run `nmt prepare` again with --force",
-        )
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Builds it from parsed JSON. Raises KeyError, TypeError, ValueError or OptionError for any other shape."""
-        nested = {
-            "tokenizer": TokenizerSettings(**values["tokenizer"]),
-            "counts": PairCounts(**values["counts"]),
-            "leak": LeakReport(**values["leak"]),
-            "findings": tuple(Finding.from_mapping(finding) for finding in values["findings"]),
-            "source": (PictureStatistics if "depth" in values["source"] else SubwordStatistics)(**values["source"]),
-            "target": SubwordStatistics(**values["target"]),
-            "inputs": {name: FileRecord(**record) for name, record in values["inputs"].items()},
-            "outputs": {name: FileRecord(**record) for name, record in values["outputs"].items()},
-            "monolingual": {
-                side: MonolingualText.from_mapping(text)
-                for side, text in values.get("monolingual", {}).items()  # manifests before 0.2 have no such entry
-            },
-        }
-        manifest = cls(**{**values, **nested})
-        for name in manifest.outputs:
-            if Path(name).name != name:
-                raise ValueError(f"{name!r} is not a file name")
+            values = parse_json(path.read_text(encoding="utf-8"))
+            version = values.get("format") if isinstance(values, dict) else None
+            if type(version) is int and version != FORMAT:
+                raise refuse_format(path, version)
+            manifest: Self = build(cls, values)
+        except ValueError as error:  # a RecordError, or bytes that are not UTF-8
+            raise describe_damage(path, f"is damaged: {error}") from error
         return manifest
 
     def write(self, directory: Path) -> None:
@@ -228,6 +194,14 @@ class Manifest:
                 raise describe_damage(path, f"has {path.stat().st_size:,} bytes instead of {record.bytes:,}")
             if (everything or record.bytes <= CHECKED_AT_LOAD) and files.hash_file(path) != record.sha256:
                 raise describe_damage(path, "was changed after it was written")
+
+
+def refuse_format(path: Path, version: int) -> DamagedError:
+    """Returns the error for a manifest of a format that this version does not read."""
+    return DamagedError(
+        f"{path} has format {version}; this version of nmt reads format {FORMAT}",
+        hint="run `nmt prepare` again with --force",
+    )
 
 
 def describe_damage(path: Path, problem: str) -> DamagedError:

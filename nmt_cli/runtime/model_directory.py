@@ -5,17 +5,17 @@ A directory is complete as soon as `model.json` exists: it is written last, and 
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError
 from nmt_cli.files import hash_file, write_json
+from nmt_cli.records import FILE_NAME, Count, Range, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model
 from nmt_cli.sources.source import Source, TextSource
@@ -35,26 +35,54 @@ CHECKPOINTS = "checkpoints"  # the directory that only training reads
 STAGED = ".publishing."  # prefix of the directory in which files wait for publication
 
 
+Entries = dict[str, Any]
+FileName = Annotated[str, FILE_NAME]
+
+
+class TextEntries(NamedTuple):
+    """The entries of a card about a source side of text."""
+
+    type: Literal["text"] = "text"
+    limit: Annotated[int, Range(1, 10**9)] | None = None
+    length_factor: Annotated[float, Range(0.01, 10**4)] = 1.5
+
+
+class PictureEntries(NamedTuple):
+    """The entries of a card about a source side of pictures."""
+
+    type: Literal["features", "image"]
+    depth: Annotated[int, Range(1, 10**6)]
+
+
+class VocabularyEntries(NamedTuple):
+    """The entries of a card about the sizes of the vocabularies."""
+
+    source: Count
+    target: Count
+    joint: bool
+    features: Count | None = None
+
+
 class ModelCard(NamedTuple):
     """The entries of `model.json`: all that a model says about itself."""
 
     format: int
     source_language: str
     target_language: str
-    network: dict[str, Any]  # model.config.ModelConfig
-    vocabularies: dict[str, Any]  # model.config.Vocabularies
-    training: dict[str, Any]  # training.config.TrainConfig
-    tokenizer: dict[str, Any]  # text.tokenizer_settings.TokenizerSettings
-    source_tokenizer: str  # file name
-    target_tokenizer: str
+    network: Entries  # model.config.ModelConfig
+    vocabularies: Entries  # model.config.Vocabularies
+    training: Entries  # training.config.TrainConfig
+    tokenizer: Entries  # text.tokenizer_settings.TokenizerSettings
+    source_tokenizer: FileName
+    target_tokenizer: FileName
     dataset_fingerprint: str
-    epochs: int  # trained when the weights were saved
-    development: dict[str, Any]  # scores on the development set, with their signatures
-    precision: dict[str, Any]  # the default one, and the BLEU of each on the development set
+    epochs: Count  # trained when the weights were saved
+    development: Entries  # scores on the development set, with their signatures
+    precision: Entries  # the default one, and the BLEU of each on the development set
     versions: dict[str, str]
-    checksums: dict[str, str]  # file name to SHA-256
-    source: dict[str, Any]  # how rows are made, beside the tokenizer
-    synthetic: dict[str, Any] = {}  # noqa: RUF012 - never changed; the synthetic pairs it was trained on, if any
+    checksums: dict[FileName, str]  # SHA-256
+    source: Entries  # how rows are made, beside the tokenizer
+    synthetic: Entries = {}  # noqa: RUF012 - never changed; the synthetic pairs it was trained on, if any
 
     @property
     def default_precision(self) -> str:
@@ -64,7 +92,7 @@ class ModelCard(NamedTuple):
     def development_bleu(self) -> float | None:
         """BLEU (0-100) of greedy translations of the development set; None if training stopped before the first."""
         score = self.development.get("bleu")
-        return None if score is None else float(score["value"])
+        return float(score["value"] or 0.0) if isinstance(score, dict) else None
 
 
 class ModelDirectory(NamedTuple):
@@ -101,7 +129,8 @@ class ModelDirectory(NamedTuple):
         kind = values.pop("type", "text")
         try:
             if kind == "text":
-                return TextSource(self.load_tokenizer(self.card.source_tokenizer), **values)
+                size = self.card.vocabularies["source"]
+                return TextSource(self.load_tokenizer(self.card.source_tokenizer, size=size), **values)
             from nmt_cli.sources.images import GridSource  # text does not need it
 
             return GridSource(kind, **values)
@@ -119,10 +148,15 @@ class ModelDirectory(NamedTuple):
             raise report_damage(path, f"cannot be read ({error})") from error
 
     def load_target_tokenizer(self) -> Tokenizer:
-        return self.load_tokenizer(self.card.target_tokenizer)
+        return self.load_tokenizer(self.card.target_tokenizer, size=self.card.vocabularies["target"])
 
-    def load_tokenizer(self, name: str) -> Tokenizer:
-        return Tokenizer.load(self.directory / name, TokenizerSettings(**self.card.tokenizer))
+    def load_tokenizer(self, name: str, *, size: int) -> Tokenizer:
+        """Returns a tokenizer. Raises DamagedError unless its vocabulary has the size that the network knows."""
+        path = self.directory / name
+        tokenizer = Tokenizer.load(path, TokenizerSettings(**self.card.tokenizer))
+        if tokenizer.vocabulary_size != size:
+            raise report_damage(path, f"has {tokenizer.vocabulary_size:,} subwords; {CARD} says {size:,}")
+        return tokenizer
 
 
 def name_graphs(precision: str) -> tuple[str, str]:
@@ -141,27 +175,36 @@ def read_card(directory: Path) -> ModelCard:
     if not path.is_file():
         raise explain_missing_model(directory)
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise report_damage(path, f"is not valid JSON ({error})") from error
-    written = values.get("format") if isinstance(values, dict) else None
-    if isinstance(written, int) and written not in READABLE_FORMATS:
-        formats = " and ".join(map(str, READABLE_FORMATS))
-        raise DamagedError(
-            f"{path} has format {written}; this nmt reads formats {formats}", hint="train it again with this nmt"
-        )
-    if not is_card(values):
-        raise report_damage(path, "does not have the entries of a model card")
-    return ModelCard(**values)
+        values = parse_json(path.read_text(encoding="utf-8"))
+        written = values.get("format") if isinstance(values, dict) else None
+        if type(written) is int and written not in READABLE_FORMATS:
+            raise refuse_format(path, written)
+        card: ModelCard = build(ModelCard, values)
+        check_entries(card)
+    except ValueError as error:  # a RecordError, or bytes that are not UTF-8
+        raise report_damage(path, f"is damaged: {error}") from error
+    return card
 
 
-def is_card(values: Any) -> bool:
-    """Whether these are all the entries of a card, each with a value of its type."""
-    kinds = get_type_hints(ModelCard)
-    optional = ModelCard._field_defaults.keys()
-    if not isinstance(values, dict) or not kinds.keys() - optional <= values.keys() <= kinds.keys():
-        return False
-    return all(isinstance(values[name], get_origin(kind) or kind) for name, kind in kinds.items() if name in values)
+def refuse_format(path: Path, written: int) -> DamagedError:
+    """Returns the error for a card of a format that this version does not read."""
+    formats = " and ".join(map(str, READABLE_FORMATS))
+    return DamagedError(
+        f"{path} has format {written}; this nmt reads formats {formats}", hint="train it again with this nmt"
+    )
+
+
+def check_entries(card: ModelCard) -> None:
+    """Raises RecordError for values with which nothing can be translated."""
+    build(TextEntries if card.source.get("type", "text") == "text" else PictureEntries, card.source, "source")
+    build(VocabularyEntries, card.vocabularies, "vocabularies")
+    build(TokenizerSettings, card.tokenizer, "tokenizer")
+    build(Literal["float", "int8"], card.precision.get("default", FLOAT), "precision.default")
+    build(Share, card.training.get("placeholders", 0.0), "training.placeholders")
+    score = card.development.get("bleu")
+    if score is not None:
+        values = build(Entries, score, "development.bleu")
+        build(float, values.get("value"), "development.bleu.value")
 
 
 def check_file(path: Path, checksum: str) -> None:

@@ -17,19 +17,22 @@ sentences are padded to whole blocks. `tests/unit/training/export/test_quantise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnxruntime
 
 from nmt_cli.arrays.types import FloatArray, IntArray, SourceArray
+from nmt_cli.errors import NmtError
 from nmt_cli.runtime.model_directory import FLOAT, name_graphs, name_weights, report_damage
 from nmt_cli.search.step_model import Step
 
 Arrays = dict[str, FloatArray]
 TYPES = {"tensor(int32)": np.int32, "tensor(float)": np.float32}  # of the encoder's input
 TOKENS, CANDIDATES, SCORED = "tokens", "candidates", "scored"  # inputs of the decoder beside the state
+STEP_OUTPUTS = BEST_TOKENS, LOG_PROBABILITIES, ATTENTION = "best_tokens", "log_probabilities", "attention"
 NEXT = "next."  # prefix of the outputs that replace entries of the state
 INLINE_BYTES = 4096  # size of the largest constant that stays in the graph
 SHARED = "rows_share_sentences"  # metadata of a decoder that reads the entries of A sentences for N = A * K rows
@@ -131,7 +134,9 @@ class OnnxEngine:
     """Implements `search.step_model.StepModel` for the graphs of one precision in a model directory."""
 
     def __init__(self, directory: Path, *, precision: str = FLOAT) -> None:
-        self.encoder, self.decoder = (open_session(directory / name) for name in name_graphs(precision))
+        self.paths = [directory / name for name in name_graphs(precision)]
+        self.encoder, self.decoder = map(open_session, self.paths)
+        self.check_interface()
         self.shared = self.decoder.get_modelmeta().custom_metadata_map.get(SHARED) == "1"
         (self.source,) = self.encoder.get_inputs()
         self.step_names = [output.name for output in self.decoder.get_outputs()]
@@ -140,6 +145,21 @@ class OnnxEngine:
         names = list(self.axes)
         self.state_names = [name for name in names if name not in (TOKENS, CANDIDATES, SCORED)]
         self.has_scored_input = SCORED in names
+
+    def check_interface(self) -> None:
+        """Raises DamagedError unless the graphs are an encoder and a decoder that belong together."""
+        encoder, decoder = self.paths
+        inputs, outputs = (
+            {node.name for node in nodes} for nodes in (self.decoder.get_inputs(), self.decoder.get_outputs())
+        )
+        if not inputs >= {TOKENS, CANDIDATES} or not outputs >= set(STEP_OUTPUTS):
+            raise report_damage(decoder, "is not the graph of a decoder")
+        entries = inputs - {TOKENS, CANDIDATES, SCORED}
+        sources = self.encoder.get_inputs()
+        if len(sources) != 1 or sources[0].type not in TYPES:
+            raise report_damage(encoder, "is not the graph of an encoder")
+        if not entries <= {node.name for node in self.encoder.get_outputs()}:
+            raise report_damage(encoder, f"does not belong to {decoder.name}")
 
     def encode(self, source: SourceArray) -> OnnxState:
         state = self.run_encoder(source, self.state_names)
@@ -152,8 +172,8 @@ class OnnxEngine:
         return OnnxState.from_entries(sentences, rows, np.arange(len(source)), shared=self.shared, positions=positions)
 
     def run_encoder(self, source: SourceArray, names: list[str]) -> Arrays:
-        values = self.encoder.run(names, {self.source.name: source.astype(TYPES[self.source.type])})
-        return dict(zip(names, values, strict=True))
+        feed = {self.source.name: source.astype(TYPES[self.source.type])}
+        return run_graph(self.encoder, names, feed, self.paths[0])
 
     def embed_sentences(self, source: SourceArray) -> FloatArray:
         """Returns a vector (B, D) for each sentence: the mean of its encoder states over the true positions.
@@ -174,13 +194,30 @@ class OnnxEngine:
             **state.feeds,
             **state.rows,
         }
-        values = dict(zip(self.step_names, self.decoder.run(self.step_names, feed), strict=True))
+        values = run_graph(self.decoder, self.step_names, feed, self.paths[1])
         return Step(
-            tokens=values["best_tokens"],
-            log_probabilities=values["log_probabilities"],
-            attention=values["attention"][:, : state.positions],
+            tokens=values[BEST_TOKENS],
+            log_probabilities=values[LOG_PROBABILITIES],
+            attention=values[ATTENTION][:, : state.positions],
             state=state._replace(rows={name: values[NEXT + name] for name in self.row_names}),
         )
+
+
+def run_graph(
+    session: onnxruntime.InferenceSession, names: list[str], feed: Mapping[str, Any], path: Path
+) -> dict[str, Any]:
+    """Returns the outputs `names` of a graph. Raises DamagedError if ONNX Runtime cannot run it, NmtError without room.
+
+    A graph that has been loaded can be run, unless it is that of another model.
+    """
+    try:
+        return dict(zip(names, session.run(names, feed), strict=True))
+    except Exception as error:  # ONNX Runtime has no base class for its errors
+        if "alloc" in str(error):
+            raise NmtError(
+                "out of memory", hint="translate shorter lines, or use a machine with more memory"
+            ) from error
+        raise report_damage(path, "cannot be run: it does not belong to this model") from error
 
 
 def optimise(path: Path) -> None:

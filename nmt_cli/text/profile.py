@@ -7,13 +7,13 @@ parsing the rest. Knows no files but its own, no subwords and no networks.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nmt_cli.records import build, parse_json
 from nmt_cli.text.normalise import find_unspaced
 
 PROFILE_NAME = "profile.txt"
@@ -149,7 +149,7 @@ class CorpusProfile(NamedTuple):
     def parse(cls, text: str) -> CorpusProfile:
         """Reads the content of a profile. Raises ValueError, KeyError or TypeError for any other content."""
         first, _, rest = text.partition("\n")
-        header = json.loads(first)
+        header = build(dict, parse_json(first))
         if header["format"] != PROFILE_FORMAT:
             raise ValueError(f"its format is {header['format']}, not {PROFILE_FORMAT}")
         source_words, _, target_words = rest.partition("\n\n")

@@ -5,13 +5,13 @@ Reads only `history.jsonl` of a model.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.records import Count, Range, RecordError, build, parse_json
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import (
     BLUE,
@@ -31,7 +31,19 @@ if TYPE_CHECKING:
 
 History = Sequence[Mapping[str, Any]]
 Histories = Mapping[str, History]  # by the name of the model
-REQUIRED_KEYS = ("epoch", "loss", "dev_loss", "bleu", "chrf", "learning_rate")
+
+
+class EpochEntries(NamedTuple):
+    """The entries of an epoch's record that are drawn."""
+
+    epoch: Count
+    loss: Annotated[float, Range(0, 10**9)]
+    dev_loss: Annotated[float, Range(0, 10**9)]
+    bleu: Annotated[float, Range(0, 10**3)]
+    chrf: Annotated[float, Range(0, 10**3)]
+    learning_rate: Annotated[float, Range(0, 10**3)]
+
+
 BARS = "▁▂▃▄▅▆▇█"
 SPARKLINES = ("loss", "dev loss", "dev BLEU", "dev chrF", "learning rate")
 LONGEST_NAME = 40  # characters of a model in the legend
@@ -68,11 +80,11 @@ def read_history(directory: Path) -> list[dict[str, Any]]:
     records = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
-            record = json.loads(line)
-            numbers = {name: float(record[name]) for name in REQUIRED_KEYS}
-            records.append({**record, **numbers, "epoch": int(record["epoch"])})
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}, line {number}: not the record of an epoch ({error})") from error
+            record = build(dict, parse_json(line))
+            chosen = {name: record[name] for name in EpochEntries._fields if name in record}
+            records.append({**record, **build(EpochEntries, chosen)._asdict()})
+        except RecordError as error:
+            raise DataError(f"{path}, line {number} is damaged: {error}") from error
     if not records:
         raise NotFoundError(f"{path} is empty: no epoch has finished yet")
     return records
@@ -217,7 +229,7 @@ def format_curves(histories: Histories) -> list[str]:
         best = find_best_epoch(history)
         count = format_count(len(history), "epoch") + (f", the best is epoch {best['epoch']}" if best else "")
         lines += ["", f"{name}: {count}"] if len(histories) > 1 else ["", count]
-        for key, title in zip(REQUIRED_KEYS[1:], SPARKLINES, strict=True):
+        for key, title in zip(EpochEntries._fields[1:], SPARKLINES, strict=True):
             values = [float(record[key]) for record in history]
             lines.append(f"{title:<14}{draw_sparkline(values)}   {values[0]:.4g} -> {values[-1]:.4g}")
     return lines[1:]

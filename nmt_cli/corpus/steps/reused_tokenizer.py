@@ -5,15 +5,15 @@ Reads the names of its files from the card of a model directory; knows nothing e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import JOINT_NAME
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
+from nmt_cli.records import FILE_NAME, build, parse_json
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -120,13 +120,13 @@ def refuse_target_part(file: Path) -> None:
 def read_subword_card(card: Path) -> ReusedSubwords:
     """Reads the subwords that model.json or dataset.json describes. Raises DamagedError if it does not."""
     try:
-        values: dict[str, Any] = json.loads(card.read_text(encoding="utf-8"))
+        values = build(dict, parse_json(card.read_text(encoding="utf-8")))
         if card.name == "model.json":
             names = [values["source_tokenizer"], values["target_tokenizer"]]
         else:
             names = [values[side].get("file", values["target"]["file"]) for side in ("source", "target")]
-        settings = TokenizerSettings(**values["tokenizer"])
-        source, target = (card.parent / Path(name).name for name in names)
-    except (ValueError, KeyError, TypeError, OptionError) as error:
+        settings = build(TokenizerSettings, values["tokenizer"], "tokenizer")
+        source, target = (card.parent / build(Annotated[str, FILE_NAME], name, "tokenizer") for name in names)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{card} is damaged: {error}") from error
     return ReusedSubwords(settings, source, target)

@@ -17,6 +17,7 @@ import numpy as np
 
 from nmt_cli.errors import DamagedError
 from nmt_cli.files import stage_file
+from nmt_cli.records import build, parse_json
 from nmt_cli.runtime.model_directory import CHECKPOINTS, HISTORY
 from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays, write_arrays
 from nmt_cli.training.config import KeptMetric
@@ -152,10 +153,11 @@ def read_facts(directory: Path) -> dict[str, Any] | None:
 def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:
     """Returns the facts among the entries of the state. Raises DamagedError if there are none, or of another format."""
     try:
-        facts: dict[str, Any] = json.loads(str(arrays[FACTS]))
+        facts: dict[str, Any] = build(dict, parse_json(str(arrays[FACTS])))
+        written = build(int, facts.get("format"), "format")
     except (KeyError, ValueError) as error:
         raise DamagedError(f"{path} is not a checkpoint of a training", hint=START_OVER) from error
-    if facts["format"] != FORMAT:
+    if written != FORMAT:
         raise DamagedError(f"{path} has format {facts['format']}; this nmt reads format {FORMAT}", hint=START_OVER)
     return facts
 

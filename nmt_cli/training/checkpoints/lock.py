@@ -16,6 +16,7 @@ from typing import IO
 
 from nmt_cli.errors import OutputError
 from nmt_cli.files import refuse_to_overwrite
+from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED, STAGES
 from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts
 
@@ -141,7 +142,7 @@ def read_holder(file: IO[str]) -> dict[str, object]:
     """Returns `host` and `pid` of the process that holds the lock; empty if none does."""
     file.seek(0)
     try:
-        holder = json.loads(file.read() or "{}")
+        holder = parse_json(file.read() or "{}")
     except ValueError:
         return {}
     return holder if isinstance(holder, dict) and {"host", "pid"} <= holder.keys() else {}

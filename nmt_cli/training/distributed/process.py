@@ -5,13 +5,30 @@ Uses the standard library only: the command line needs the role before it waits 
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Annotated, Self
 
 from nmt_cli.errors import OptionError
+from nmt_cli.records import Range, RecordError, build, parse_json
 
 CHIEF, WORKER = "chief", "worker"
+EXAMPLE = '{"cluster": {"worker": ["host0:port", "host1:port"]}, "task": {"type": "worker", "index": 0}}'
+
+
+@dataclass(frozen=True)
+class ClusterTask:
+    """Which of the processes this one is."""
+
+    type: str = WORKER
+    index: Annotated[int, Range(0, 10**6)] = 0
+
+
+@dataclass(frozen=True)
+class ClusterConfig:
+    """The entries of TF_CONFIG that matter here."""
+
+    cluster: dict[str, list[str]] = field(default_factory=dict)  # the addresses of each job
+    task: ClusterTask = ClusterTask()
 
 
 @dataclass(frozen=True)
@@ -29,17 +46,13 @@ class ProcessRole:
         if not text or not text.strip():
             return cls()
         try:
-            values = json.loads(text)
-            sizes = {job: len(addresses) for job, addresses in values.get("cluster", {}).items()}
-            task = values.get("task", {})
-            role = cls(
-                str(task.get("type", WORKER)), int(task.get("index", 0)), sizes.get(CHIEF, 0), sizes.get(WORKER, 0)
-            )
-        except (AttributeError, TypeError, ValueError) as error:
-            raise OptionError(
-                f"TF_CONFIG is malformed: {error}",
-                hint='{"cluster": {"worker": ["host0:port", "host1:port"]}, "task": {"type": "worker", "index": 0}}',
-            ) from error
+            values = build(dict, parse_json(text))
+            known = {name: values[name] for name in ("cluster", "task") if name in values}
+            config: ClusterConfig = build(ClusterConfig, known)
+        except RecordError as error:
+            raise OptionError(f"TF_CONFIG is malformed: {error}", hint=EXAMPLE) from error
+        sizes = {job: len(addresses) for job, addresses in config.cluster.items()}
+        role = cls(config.task.type, config.task.index, sizes.get(CHIEF, 0), sizes.get(WORKER, 0))
         if not sizes:
             return cls()
         if set(sizes) - {CHIEF, WORKER} or role.index >= sizes.get(role.job, 0):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 
@@ -158,3 +159,65 @@ def test_a_profile_that_is_none_is_damage(model: Path) -> None:
     (model / "model.json").write_text(json.dumps(card))
     with pytest.raises(DamagedError, match=r"profile\.txt cannot be read"):
         ModelDirectory.load(model).load_profile()
+
+
+def change_card(model: Path, **changes: Any) -> None:
+    """Changes entries of a card: `{"source.limit": 0}` is the entry `limit` of `source`."""
+    path = model / "model.json"
+    card = json.loads(path.read_text(encoding="utf-8"))
+    for key, value in changes.items():
+        *outer, last = key.split(".")
+        entries = card
+        for name in outer:
+            entries = entries[name]
+        entries[last] = value
+    path.write_text(json.dumps(card), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("source.limit", "abc", 'source.limit is "abc"; it has to be a whole number or null'),
+        ("source.limit", 0, "source.limit is 0; it has to be from 1 to 1e+09"),
+        ("source.length_factor", 10**400, "source.length_factor is no finite number"),
+        ("source.length_factor", float("nan"), "source.length_factor is no finite number"),
+        ("source.length_factor", -1, "source.length_factor is -1.0; it has to be from 0.01 to 10000"),
+        ("training.placeholders", "x", 'training.placeholders is "x"; it has to be a number'),
+        ("tokenizer.kind", "zz", 'tokenizer.kind is "zz"; it has to be "unigram" or "bpe" or "char" or "word"'),
+        (
+            "source_tokenizer",
+            "/etc/passwd",
+            'source_tokenizer is "/etc/passwd"; it has to be the name of a file beside it',
+        ),
+        ("precision.default", "../x", 'precision.default is "../x"; it has to be "float" or "int8"'),
+        ("epochs", -3, "epochs is -3; it has to be from 0 to 9.0072e+15"),
+        ("development.bleu", 7, "development.bleu is 7; it has to be an object"),
+        ("versions", [], "versions is a list; it has to be an object"),
+    ],
+)
+def test_a_hostile_entry_of_a_card_is_named(model: Path, key: str, value: object, problem: str) -> None:
+    change_card(model, **{key: value})
+    with pytest.raises(DamagedError) as caught:
+        ModelDirectory.load(model)
+    assert caught.value.message == f"{model}/model.json is damaged: {problem}"
+
+
+def test_a_tokenizer_of_another_size_is_noticed(model: Path) -> None:
+    change_card(model, **{"vocabularies.target": 7})
+    with pytest.raises(DamagedError, match=r"subwords; model\.json says 7"):
+        ModelDirectory.load(model).load_target_tokenizer()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "problem"),
+    [
+        ("encoder.onnx", "decoder.onnx", "decoder.onnx is not the graph of a decoder"),
+        ("decoder.onnx", "encoder.onnx", "encoder.onnx is not the graph of an encoder"),
+    ],
+)
+def test_graphs_that_were_exchanged_are_noticed(model: Path, source: str, target: str, problem: str) -> None:
+    for suffix in ("", ".data"):
+        if (model / f"{source}{suffix}").exists():
+            (model / f"{target}{suffix}").write_bytes((model / f"{source}{suffix}").read_bytes())
+    with pytest.raises(DamagedError, match=problem):
+        OnnxEngine(model)
