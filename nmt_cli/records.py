@@ -1,6 +1,6 @@
 """Reads JSON that nmt wrote, and trusts none of it: a file may be damaged, or somebody else's.
 
-The types of a dataclass or NamedTuple say what each entry holds, and `Annotated` with a `Range` or FILE_NAME which
+The types of a dataclass or NamedTuple say what each entry holds, and `Annotated` with a `Range`, or FileName, which
 values. Everything else is refused, with the key of the entry. Standard library only, since translation reads a card.
 """
 
@@ -34,21 +34,21 @@ class Range(NamedTuple):
     def __str__(self) -> str:
         return f"at least {self.low:g}" if math.isinf(self.high) else f"from {self.low:g} to {self.high:g}"
 
-    def holds(self, value: Any) -> bool:
+    def accept(self, value: Any) -> bool:
         return bool(self.low <= value <= self.high)
 
 
-class FileName(NamedTuple):
+class FileNameRule(NamedTuple):
     """The name of a file in the same directory: never a path."""
 
     def __str__(self) -> str:
         return "the name of a file beside it"
 
-    def holds(self, value: str) -> bool:
+    def accept(self, value: str) -> bool:
         return Path(value).name == value and "\\" not in value and "\0" not in value
 
 
-FILE_NAME = FileName()
+FileName = Annotated[str, FileNameRule()]
 Count = Annotated[int, Range(0, 2**53)]
 Share = Annotated[float, Range(0, 1)]
 
@@ -110,13 +110,13 @@ def build(kind: Any, value: Any, key: str = "") -> Any:
         return float(value)
     if isinstance(kind, type) and type(value) is kind:
         return value
-    raise expect(kind, value, key)
+    raise report_type(kind, value, key)
 
 
 def build_record(kind: Any, value: Any, key: str = "") -> Any:
     """Returns a dataclass or NamedTuple from an object with its entries; those with a default may be missing."""
     if not isinstance(value, dict):
-        raise expect(kind, value, key)
+        raise report_type(kind, value, key)
     hints = {
         name: hint
         for name, hint in typing.get_type_hints(kind, include_extras=True).items()
@@ -141,7 +141,7 @@ def has_default(kind: Any, name: str) -> bool:
 
 def build_mapping(parts: tuple[Any, ...], value: Any, key: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise expect(dict, value, key)
+        raise report_type(dict, value, key)
     return {
         check_bounds(name, typing.get_args(parts[0])[1:], join_key(key, name)): build(
             parts[1], part, join_key(key, name)
@@ -163,18 +163,18 @@ def build_union(parts: tuple[Any, ...], value: Any, key: str) -> Any:
             return check_bounds(built, tuple(bounds), key)
     if problem is not None and isinstance(value, dict) and "an object" in map(name_kind, parts):
         raise problem
-    raise expect(typing.Union[parts], value, key)  # noqa: UP007
+    raise report_type(typing.Union[parts], value, key)  # noqa: UP007
 
 
 def check_bounds(value: Any, bounds: tuple[Any, ...], key: str) -> Any:
     """Returns the value. Raises RecordError if one of the bounds does not hold."""
     for bound in bounds:
-        if not bound.holds(value):
+        if not bound.accept(value):
             raise RecordError(f"{key or 'it'} is {describe(value)}; it has to be {bound}")
     return value
 
 
-def expect(kind: Any, value: Any, key: str) -> RecordError:
+def report_type(kind: Any, value: Any, key: str) -> RecordError:
     """Returns the error for a value of another type."""
     return RecordError(f"{key or 'it'} is {describe(value)}; it has to be {name_kind(kind)}")
 

@@ -180,8 +180,8 @@ def explain_interruption(screen: Screen, stop: Stop) -> Iterator[None]:
 def describe_command(data: Path, model: Path) -> str:
     """Returns the command that continues a training: --resume finds the other options in the checkpoint."""
     places = (("data", data), ("model", model))
-    given = [f" --{name} {quote(str(path))}" for name, path in places if str(path) != PLACES[name]]
-    return f"nmt train{''.join(given)} --resume"
+    options = [f" --{name} {quote(str(path))}" for name, path in places if str(path) != PLACES[name]]
+    return f"nmt train{''.join(options)} --resume"
 
 
 def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: TrainConfig) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 from nmt_cli import files
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.records import FILE_NAME, Count, Range, Share, build, parse_json
+from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 MANIFEST_NAME = "dataset.json"
@@ -26,7 +26,6 @@ SPLITS = ("train", "dev", "test")
 # Larger files are checked by their size, which detects an incomplete copy, and by SHA-256 in `PreparedCorpus.verify`.
 CHECKED_AT_LOAD = 16 * 2**20  # bytes
 
-FileName = Annotated[str, FILE_NAME]
 Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 
 

@@ -51,11 +51,11 @@ def inline_weights(message: bytes, weights: bytes, kind: str = "model") -> bytes
 def inline_tensor(message: bytes, weights: bytes) -> bytes:
     """Returns a tensor with its data; as it is if it holds its data already."""
     fields = list(read_fields(message))
-    place = dict(read_entry(field.value) for field in fields if field.number == EXTERNAL_DATA)
-    if not place:
+    location = dict(read_entry(field.value) for field in fields if field.number == EXTERNAL_DATA)
+    if not location:
         return message
-    start = int(place.get(b"offset", 0))
-    end = start + int(place.get(b"length", len(weights) - start))
+    start = int(location.get(b"offset", 0))
+    end = start + int(location.get(b"length", len(weights) - start))
     if not 0 <= start <= end <= len(weights):
         raise ValueError("the data of a tensor do not lie in the file of the weights")
     others = [field.whole for field in fields if field.number not in (EXTERNAL_DATA, DATA_LOCATION)]

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError
 from nmt_cli.files import hash_file, write_json
-from nmt_cli.records import FILE_NAME, Count, Range, Share, build, parse_json
+from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model
 from nmt_cli.sources.source import Source, TextSource
@@ -36,7 +36,6 @@ STAGED = ".publishing."  # prefix of the directory in which files wait for publi
 
 
 Entries = dict[str, Any]
-FileName = Annotated[str, FILE_NAME]
 
 
 class TextEntries(NamedTuple):

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.records import FILE_NAME, Count, Range, RecordError, Share, build, parse_json
+from nmt_cli.records import Count, FileName, Range, RecordError, Share, build, parse_json
 
 
 class Inner(NamedTuple):
-    name: Annotated[str, FILE_NAME]
+    name: FileName
     share: Share = 0.5
 
 
@@ -26,7 +26,7 @@ class Outer:
     limit: Annotated[int, Range(1, 9)] | None
     inner: Inner
     parts: tuple[Inner, ...]
-    files: dict[Annotated[str, FILE_NAME], int]
+    files: dict[FileName, int]
     flag: bool = False
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import JOINT_NAME
 from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
-from nmt_cli.records import FILE_NAME, build, parse_json
+from nmt_cli.records import FileName, build, parse_json
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
@@ -126,7 +125,7 @@ def read_subword_card(card: Path) -> ReusedSubwords:
         else:
             names = [values[side].get("file", values["target"]["file"]) for side in ("source", "target")]
         settings = build(TokenizerSettings, values["tokenizer"], "tokenizer")
-        source, target = (card.parent / build(Annotated[str, FILE_NAME], name, "tokenizer") for name in names)
+        source, target = (card.parent / build(FileName, name, "tokenizer") for name in names)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{card} is damaged: {error}") from error
     return ReusedSubwords(settings, source, target)
