@@ -16,6 +16,7 @@ from nmt_cli.text.accelerators import find_accelerator
 from nmt_cli.text.choices import split_choice
 from nmt_cli.text.masking import MaskedText, mask
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.text.spans import Span, cover_spans, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
@@ -139,11 +140,14 @@ class LineReader:
         carries: bool,
         glossary: Glossary | None = None,
         folding: InputFolding | None = None,
+        notation: NumberNotation | None = None,
     ) -> None:
+        """`notation` says how the target writes numbers; without it, they stay as they are."""
         self.config = config
         self.carries = carries
         self.glossary = glossary
         self.folding = folding if config.fold else None
+        self.notation = notation
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits.
@@ -164,15 +168,15 @@ class LineReader:
 
     def protect_more(self, piece: Piece, spans: Sequence[Span]) -> Piece:
         """Returns a piece with further protected spans, folded as it was."""
+        spans = self.convert_numbers(spans)
         segment = piece.segment._replace(spans=tuple(sorted([*piece.segment.spans, *spans])))
         protected = Piece(segment, mask(segment.text, segment.spans))
         return protected if self.folding is None else next(fold_pieces([protected], segment.text, self.folding))
 
     def make_frame(self, line: str) -> Piece:
         """Returns a line as one piece that stays byte for byte."""
-        return make_frame_piece(
-            Segment(line, tuple(self.find_spans(line)), blank_before=False, ends_sentence=True, is_frame=True)
-        )
+        spans = tuple(find_spans(line)) if self.config.protect else ()
+        return make_frame_piece(Segment(line, spans, blank_before=False, ends_sentence=True, is_frame=True))
 
     def split_segments(self, text: str, *, whole: bool = False, in_choice: bool = False) -> list[Segment]:
         """Returns the segments of a text: its sentences, what frames them, and the tags that divide them."""
@@ -230,9 +234,17 @@ class LineReader:
             spans = self.glossary.find(line, spans)
         if self.config.protect and ("&" in line or "_" in line) and (sign := find_accelerator(line, spans)):
             spans = sorted([*spans, sign])
+        spans = self.convert_numbers(spans)
         if self.carries:
             return spans
         return [span._replace(is_extracted=True) for span in spans if not (span.is_number and is_plain_number(span))]
+
+    def convert_numbers(self, spans: Sequence[Span]) -> list[Span]:
+        """Returns the spans, with the text of each number as the target writes it."""
+        if self.notation is None:
+            return list(spans)
+        convert = self.notation.convert
+        return [span._replace(text=convert(span.text)) if span.is_number else span for span in spans]
 
 
 def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:

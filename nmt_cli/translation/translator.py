@@ -19,6 +19,7 @@ from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.entities import decode_entities, encode_entities
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
@@ -66,7 +67,13 @@ class Translator:
         self.profile = profile
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         lines = lines or LineConfig()
-        self.reader = LineReader(lines, carries=self.carries, glossary=load_glossary(lines), folding=folding)
+        self.reader = LineReader(
+            lines,
+            carries=self.carries,
+            glossary=load_glossary(lines),
+            folding=folding,
+            notation=make_notation(profile),
+        )
 
     @classmethod
     def load(cls, request: ModelRequest) -> Translator:
@@ -363,6 +370,13 @@ def make_folding(card: ModelCard, profile: CorpusProfile | None) -> InputFolding
     lowercase = bool(card.tokenizer.get("lowercase", False))
     languages = (card.source_language, card.target_language)
     return InputFolding.from_profile(profile, languages, lowercase=lowercase)
+
+
+def make_notation(profile: CorpusProfile | None) -> NumberNotation | None:
+    """Returns how the target of a corpus writes the numbers of its source; None if nothing is known of them."""
+    if profile is None or profile.source is None:
+        return None
+    return NumberNotation(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks)
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:

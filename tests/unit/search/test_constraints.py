@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.search.beam import limit_lengths, search
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.search.constraints import NgramBan, Rows
+from nmt_cli.search.constraints import CopyLimit, NgramBan, Rows
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.ranking import LengthPenalty
 from support.tables import END, TableModel, every_ended_sequence, sources
@@ -131,3 +131,24 @@ def test_every_token_but_the_end_used_up_ends_the_sentence() -> None:
     )[0]
     assert hypotheses[0].finished
     assert all(hypotheses[0].tokens.count(token) <= 1 for token in itertools.chain([END, 4, 5]))
+
+
+@given(
+    history=st.lists(st.lists(st.integers(3, 9), min_size=5, max_size=5), min_size=1, max_size=4),
+    counts=st.lists(st.integers(0, 2), min_size=2, max_size=2),
+)
+def test_a_copy_limit_allows_a_token_as_often_as_its_source_has_it(history: list[list[int]], counts: list[int]) -> None:
+    rows = Rows(np.array(history), np.zeros(len(history), dtype=int), np.arange(len(history)))
+    candidates = np.tile(np.arange(3, 10), (len(history), 1))
+    limit = CopyLimit(np.array([5, 8]), np.array([counts]))
+    allowed = limit.find_allowed(candidates, np.zeros(candidates.shape), rows)
+    for before, row in zip(history, allowed, strict=True):
+        barred = {token for token, count in zip((5, 8), counts, strict=True) if before.count(token) >= count}
+        assert row.tolist() == [token not in barred for token in range(3, 10)]
+
+
+def test_each_sentence_of_a_batch_has_its_own_copy_limit() -> None:
+    rows = Rows(np.zeros((3, 0), dtype=int), np.array([1, 0, 1]), np.array([0, 0, 1]))
+    limit = CopyLimit(np.array([5]), np.array([[1], [0]]))
+    assert limit.find_allowed(np.full((3, 1), 5), np.zeros((3, 1)), rows).ravel().tolist() == [False, True, False]
+    assert limit.count_candidates(4, 0) == 5

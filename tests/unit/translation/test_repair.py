@@ -141,3 +141,17 @@ def test_halves_are_together_no_longer_than_was_asked_for() -> None:
 )
 def test_a_line_is_parted_after_a_clause_or_near_its_middle(text: str, expected: tuple[str, str] | None) -> None:
     assert split_in_half(text) == expected
+
+
+@pytest.mark.parametrize("invented", ["⟦3⟧ zwei", "⟦0⟧ ⟦0⟧ zwei", "eins ⟦0⟧ ⟦7⟧"])
+def test_a_placeholder_of_nothing_is_searched_again_with_it_barred(invented: str) -> None:
+    search = StubSearch(ban="⟦0⟧ two")
+    (result,) = Repairer(search, 3).repair([translation("⟦0⟧ zwei drei", invented)], SearchConfig())
+    assert result.text == "⟦0⟧ two"
+    assert result.repairs == (Repair("placeholder", "barred placeholder"),)
+    assert [config.limit_placeholders for config in search.configs] == [True]
+
+
+def test_a_placeholder_that_is_lost_or_moved_is_no_fault() -> None:
+    lines = [translation("⟦0⟧ ⟦1⟧ drei", text) for text in ("⟦1⟧ ⟦0⟧ three", "⟦1⟧ three", "three")]
+    assert Repairer(StubSearch(), 3).repair(lines, SearchConfig()) == lines
