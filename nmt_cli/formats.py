@@ -56,7 +56,11 @@ FORMATS = (
     # What translators and researchers exchange.
     FileFormat("tmx", "a translation memory", (".tmx",), ("pairs",), roots=("tmx",), advice=TRANSLATED_ALREADY),
     FileFormat(
-        "xliff", "an XLIFF file", (".xliff", ".xlf", ".sdlxliff", ".mqxliff", ".mxliff"), ("pairs",), roots=("xliff",)
+        "xliff",
+        "an XLIFF file",
+        (".xliff", ".xlf", ".sdlxliff", ".mqxliff", ".mxliff"),
+        ("pairs", "translate"),
+        roots=("xliff",),
     ),
     FileFormat("po", "a gettext catalogue", (".po", ".pot"), ("pairs", "translate")),
     FileFormat(
@@ -72,18 +76,20 @@ FORMATS = (
     FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm")),
     # Documents.
     FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",)),
-    FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), starts=(b"WEBVTT",)),
+    FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), ("translate",), starts=(b"WEBVTT",)),
     FileFormat("md", "a Markdown page", (".md", ".markdown"), ("translate",)),
-    FileFormat("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), roots=("html",)),
-    FileFormat("docx", "a Word document", (".docx", ".docm"), is_binary=True),
-    FileFormat("odt", "a text document of LibreOffice", (".odt",), is_binary=True),
-    FileFormat("pptx", "a PowerPoint presentation", (".pptx", ".pptm"), is_binary=True),
-    FileFormat("odp", "a presentation of LibreOffice", (".odp",), is_binary=True),
-    FileFormat("epub", "an e-book (EPUB)", (".epub",), is_binary=True),
-    FileFormat("json", "a JSON file", (".json",)),
-    FileFormat("yaml", "a YAML file", (".yaml", ".yml")),
-    FileFormat("properties", "Java properties", (".properties",)),
-    FileFormat("android", "strings of an Android app", roots=("resources",), file_names=("strings.xml",)),
+    FileFormat("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), ("translate",), roots=("html",)),
+    FileFormat("docx", "a Word document", (".docx", ".docm"), ("translate",), is_binary=True),
+    FileFormat("odt", "a text document of LibreOffice", (".odt",), ("translate",), is_binary=True),
+    FileFormat("pptx", "a PowerPoint presentation", (".pptx", ".pptm"), ("translate",), is_binary=True),
+    FileFormat("odp", "a presentation of LibreOffice", (".odp",), ("translate",), is_binary=True),
+    FileFormat("epub", "an e-book (EPUB)", (".epub",), ("translate",), is_binary=True),
+    FileFormat("json", "a JSON file", (".json", ".arb"), ("translate",)),
+    FileFormat("yaml", "a YAML file", (".yaml", ".yml"), ("translate",)),
+    FileFormat("properties", "Java properties", (".properties",), ("translate",)),
+    FileFormat(
+        "android", "strings of an Android app", uses=("translate",), roots=("resources",), file_names=("strings.xml",)
+    ),
     # What no command reads.
     FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),
     FileFormat("tex", "LaTeX", (".tex", ".latex", ".ltx"), advice=CONVERT),

@@ -37,7 +37,8 @@ VERBS = frozenset(
 )
 # Names that others prescribe: of file objects, of NLTK, of the Python interface; and `setting`, which declares a field
 # as `dataclasses.field` does; of uvicorn.
-PROTOCOLS = ("readable", "readinto", "synsets", "setting", "translations", "shutdown")
+FILE_OBJECTS = ("readable", "writable", "seekable", "seek", "readinto")
+PROTOCOLS = (*FILE_OBJECTS, "synsets", "setting", "translations", "shutdown")
 IRREGULAR = ("drawn", "found", "given", "held", "kept", "known", "made", "shown", "taken", "told", "written", "learnt")
 
 

@@ -53,16 +53,16 @@ def translate_file(
     """Translates a file to another of the same format; the target appears when all of it is there."""
     report = FileReport(target)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
-        document = DocumentSource(lines, str(source), config, languages[1], split_sentences)
+        document = DocumentSource(lines, str(source), config, languages[1], split_sentences, languages[0])
         for written in translate_document(translate, document, source, report):
-            output.write(written.encode("utf-8"))
+            output.write(written)
             progress("translating", report.texts, 0)
     return report
 
 
 def translate_document(
     translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport
-) -> Iterator[str]:
+) -> Iterator[bytes]:
     """Yields the parts of the translated document in order; its format follows from the file, unless it is named."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)

@@ -148,7 +148,9 @@ def translate(
     interactive = not paths and output is None and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
     writer = Writer(layout, n_best, indent="  " if interactive else "")
     # 3. Open the input: documents, or a prompt.
-    source = DocumentSource((), "standard input", document, model_directory.card.target_language, text.split_sentences)
+    card = model_directory.card
+    languages = (card.target_language, text.split_sentences, card.source_language)
+    source = DocumentSource((), "standard input", document, *languages)
     opener = DocumentOpener(source, writer.write, is_bare=writer.is_bare, announce=screen.say)
     documents = opener.open_files(paths, output)
     if interactive:
@@ -169,9 +171,9 @@ def translate(
         open_executor(job, silence_ray(processes)) as executor,
     ):
         for written in translate_units(batches, executor, report.add):
-            stream.write(written.encode("utf-8"))
+            stream.write(written)
             stream.flush()
-            lines += written.count("\n") // (1 if layout.json else n_best)
+            lines += written.count(b"\n") // (1 if layout.json else n_best)
             advance(lines)
     # 5. Say what a person should look at.
     report.show(screen, search)

@@ -27,8 +27,21 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "srt": ("srt", "SubtitleDocument"),
     "po": ("po", "CatalogueDocument"),
     "md": ("markdown", "MarkdownDocument"),
+    "vtt": ("vtt", "WebVttDocument"),
+    "json": ("json", "JsonDocument"),
+    "yaml": ("yaml", "YamlDocument"),
+    "properties": ("properties", "PropertiesDocument"),
+    "android": ("android", "AndroidDocument"),
+    "html": ("html", "HtmlDocument"),
+    "xliff": ("xliff", "XliffDocument"),
+    "docx": ("office.openxml", "DocxDocument"),
+    "pptx": ("office.openxml", "PptxDocument"),
+    "odt": ("office.opendocument", "OpenDocument"),
+    "odp": ("office.opendocument", "OpenDocument"),
+    "epub": ("office.epub", "EpubDocument"),
 }
 TABLES = ("tsv", "csv", "jsonl")
+CATALOGUES = ("po", "xliff")  # have translations already
 
 
 def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> FileFormat:
@@ -65,8 +78,10 @@ def open_document(
             hint="name its format with --format tsv, csv or jsonl",
         )
     for option, is_set in (("--retranslate", config.retranslate), ("--fuzzy", config.fuzzy)):
-        if is_set and name != "po":
-            raise OptionError(f"{option} applies to gettext catalogues", hint="leave it out, or use --format po")
+        if is_set and name not in CATALOGUES:
+            raise OptionError(
+                f"{option} applies to gettext catalogues and XLIFF", hint="leave it out, or use --format po or xliff"
+            )
     if config.qa_column is not None and name not in TABLES:
         raise OptionError(
             f"--qa-column: {source.name} is read as {name}, which has no columns",

@@ -33,7 +33,7 @@ class DocumentConfig(Settings):
     qa_column: str | None = setting(
         None, "tsv, csv, jsonl: name of a further column, for what is wrong with a translation.", panel="Format"
     )
-    retranslate: bool = setting(False, "po: replace existing translations.", panel="Format")
+    retranslate: bool = setting(False, "po, xliff: replace existing translations.", panel="Format")
     fuzzy: bool = setting(
         False,
         "po: mark all new translations fuzzy, not only those that fail a check.",

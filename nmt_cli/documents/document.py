@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 class TranslationUnit(NamedTuple):
     """A part of a document. `write` returns its text, with line ends, given the translations of `texts` in their order.
 
-    The units of a document are written one after the other, in order, each exactly once.
+    The units of a document are written one after the other, in order, each exactly once. A format that is not UTF-8
+    text (an archive, a page in another encoding) returns bytes.
     """
 
     texts: tuple[str, ...]
-    write: Callable[[Sequence[Translation]], str]
+    write: Callable[[Sequence[Translation]], str | bytes]
 
 
 class DocumentSource(NamedTuple):
@@ -49,6 +50,7 @@ class DocumentSource(NamedTuple):
     config: DocumentConfig
     target_language: str
     split_sentences: bool = True  # False: a whole paragraph, cue or message is one text
+    source_language: str = ""  # of the model; empty if it is not known
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
@@ -74,7 +76,7 @@ class Document(ABC):
         """Yields the units in the order of the document. Raises DataError, naming the line that is invalid."""
 
 
-def keep_verbatim(text: str) -> TranslationUnit:
+def keep_verbatim(text: str | bytes) -> TranslationUnit:
     """Returns a unit in which nothing is translated."""
     return TranslationUnit((), lambda _: text)
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 def translate_units(
     batches: Iterable[list[TranslationUnit]], executor: Executor, observe: Callable[[Translation], None]
-) -> Iterator[str]:
-    """Yields the translated text of each batch of units, in order; `observe` receives every translation."""
+) -> Iterator[bytes]:
+    """Yields what is written of each batch of units, in order, text as UTF-8; `observe` receives every translation."""
     waiting: deque[list[TranslationUnit]] = deque()
 
     def make_blocks() -> Iterator[Block]:
@@ -48,11 +48,12 @@ def translate_units(
         for translation in translations:
             observe(translation)
         # 6. Write the batch of which these are the translations.
-        yield "".join(write_units(waiting.popleft(), translations))
+        yield b"".join(write_units(waiting.popleft(), translations))
 
 
-def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[str]:
-    """Yields the text of each unit, written with the translations of its own texts."""
+def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[bytes]:
+    """Yields each unit, written with the translations of its own texts."""
     remaining = iter(translations)
     for unit in batch:
-        yield unit.write(list(islice(remaining, len(unit.texts))))
+        written = unit.write(list(islice(remaining, len(unit.texts))))
+        yield written if isinstance(written, bytes) else written.encode("utf-8")

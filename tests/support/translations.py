@@ -60,5 +60,6 @@ def converted(
     """A document of a format with every text in it translated by a rule, and what was noted."""
     source = DocumentSource(io.BytesIO(text.encode()), f"x.{name}", DocumentConfig(**options), "de", split_sentences)
     document = open_document(name, source)
-    written = "".join(unit.write([rule(one) for one in unit.texts]) for unit in document.read_units())
-    return written, dict(document.notes)
+    units = document.read_units()
+    written = [unit.write([rule(one) for one in unit.texts]) for unit in units]
+    return "".join(part if isinstance(part, str) else part.decode() for part in written), dict(document.notes)

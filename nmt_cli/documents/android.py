@@ -1,0 +1,133 @@
+"""Strings of an Android app (`strings.xml`): strings, items of arrays and plurals; all else stays byte for byte.
+
+Tags such as `<b>` are marks, `<xliff:g>` is code. What is marked `translatable="false"` stays, as do references such as
+`@string/name`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.marks.items import InlineItem, Wrapper
+from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.strings import StringSyntax, is_text, read_plain_items
+from nmt_cli.documents.xml.scanner import ENTITY, MarkupToken
+from nmt_cli.documents.xml.tree import (
+    CDATA,
+    INVALID,
+    XmlNode,
+    decode_xml,
+    escape_cdata,
+    escape_xml,
+    is_cdata,
+    read_node,
+    scan_xml,
+    strip_prefix,
+)
+
+ESCAPES = re.compile(rf"{ENTITY}|\\u[0-9a-fA-F]{{4}}|\\.|[ \t\r\n]+|[&<>\"']", re.DOTALL)
+UNITS = frozenset({"string", "plurals", "string-array"})
+FLUSH = 1 << 16
+
+
+def decode_escape(written: str) -> str:
+    if written.isspace():
+        return " "
+    if written.startswith("\\u") and len(written) == 6:
+        return chr(int(written[2:], 16))
+    if written.startswith("\\"):
+        return {"n": "\n", "t": " "}.get(written[1:], written[1:])
+    return html.unescape(written)
+
+
+def escape_text(text: str) -> str:
+    """Escapes plain text for a string resource."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n")
+    return escape_xml(escaped)
+
+
+def escape_section(text: str) -> str:
+    """Escapes plain text for a CDATA section of a string resource."""
+    escaped = INVALID.sub("", text).replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n")
+    return escape_cdata(escaped)
+
+
+TEXT_SYNTAX = StringSyntax(ESCAPES, decode_escape, escape_text)
+SECTION_ESCAPES = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[ \t\r\n]+|[\"']", re.DOTALL)
+SECTION_SYNTAX = StringSyntax(SECTION_ESCAPES, decode_escape, escape_section)
+
+
+class AndroidDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_xml(self.source)
+        yield keep_verbatim(decoded.mark)
+        kept: list[str] = []
+        for part in self.read_parts(scan_xml(decoded.text)):
+            if isinstance(part, Paragraph) and part.texts:
+                yield keep_verbatim(decoded.encode("".join(kept)))
+                yield part.make_unit(self.notes, decoded.encode)
+                kept = []
+            else:
+                kept.append(part if isinstance(part, str) else part.raw)
+        yield keep_verbatim(decoded.encode("".join(kept)))
+
+    def read_parts(self, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
+        """Yields strings as paragraphs, and everything else as it stands."""
+        for token in tokens:
+            if token.kind != "open" or strip_prefix(token.name) not in UNITS:
+                yield token.raw
+                continue
+            node = read_node(tokens, token)
+            if node.read("translatable") == "false":
+                yield node.raw
+            elif node.name == "string":
+                yield from read_resource(node)
+            else:
+                yield from read_items_of(node)
+
+
+def read_items_of(node: XmlNode) -> Iterator[str | Paragraph]:
+    """Yields an array or plurals, with each item as a string."""
+    yield node.tag
+    for child in node.children:
+        yield from read_resource(child) if isinstance(child, XmlNode) else (child.raw,)
+    yield node.end
+
+
+def read_resource(node: XmlNode) -> Iterator[str | Paragraph]:
+    """Yields a string between its tags; one that is no text for people as it stands."""
+    if not is_text(node.text) and not node.elements:
+        yield node.raw
+        return
+    yield node.tag
+    yield Paragraph(list(read_children(node.children)), escape_text)
+    yield node.end
+
+
+def read_children(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineItem]:
+    for child in children:
+        if isinstance(child, XmlNode):
+            yield from read_element(child)
+        elif child.kind == "text":
+            yield from read_plain_items(child.raw, TEXT_SYNTAX)
+        elif is_cdata(child):
+            section = Wrapper(CDATA, "]]>", escape=escape_section)
+            for item in read_plain_items(child.raw[len(CDATA) : -3], SECTION_SYNTAX):
+                yield InlineItem(item.kind, item.template, item.text, item.spellings, wrappers=(section,))
+        else:
+            yield InlineItem("point", (child.raw,))
+
+
+def read_element(node: XmlNode) -> Iterator[InlineItem]:
+    """Yields an element inside a string: a mark, or code that stands for what the app fills in."""
+    if node.name == "g" and ":" in node.tag:
+        yield InlineItem("code", (node.raw,))
+    elif node.name == "br" or not node.end:
+        yield InlineItem("point", (node.raw,))
+    else:
+        yield InlineItem("open", (node.tag,), name=node.name)
+        yield from read_children(node.children)
+        yield InlineItem("close", (node.end,), name=node.name)

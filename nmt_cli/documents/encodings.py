@@ -1,0 +1,53 @@
+"""Bytes to text and back, in the encoding that a document declares. Must not know any format."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nmt_cli.documents.document import DocumentSource
+from nmt_cli.errors import DataError
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+UNICODE = ("utf-8", "utf-16", "utf-32")
+
+
+class DecodedText(NamedTuple):
+    """The text of a document, its byte order mark and its encoding."""
+
+    text: str
+    mark: bytes
+    encoding: str
+    is_lossless: bool = True  # whether invalid bytes are kept
+
+    def encode(self, text: str) -> bytes:
+        """Returns text in the encoding of the document; what that does not have, as character references."""
+        if self.encoding.startswith(UNICODE):
+            return text.encode(self.encoding, "replace" if self.encoding != "utf-8" else "surrogatepass")
+        return text.encode(self.encoding, "xmlcharrefreplace")
+
+
+def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str | None]) -> DecodedText:
+    """Reads the whole document as text.
+
+    The encoding is that of a byte order mark, else what `find_encoding` finds declared, else UTF-8. Raises DataError
+    for bytes that are not valid in it.
+    """
+    data = b"".join(source.lines)
+    mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", ""))
+    encoding = encoding or find_encoding(data) or "utf-8"
+    try:
+        return DecodedText(data[len(mark) :].decode(encoding, source.config.errors), mark, encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start + len(mark)) + 1
+        raise DataError(
+            f"{source.name}, line {line:,}: byte 0x{error.object[error.start]:02x} is not valid {encoding}",
+            hint="correct the encoding that the file declares, or go on with --errors replace",
+        ) from error

@@ -1,0 +1,342 @@
+"""HTML pages, rewritten in place: what is not translated stays byte for byte, also where the markup is not valid.
+
+The page is scanned, not parsed. Text between two tags that are no inline marks is a paragraph, with its inline marks;
+so are titles, alternative texts and the like, which stand in attributes. Scripts, styles, code, preformatted text and
+what is marked as not to be translated are left as they are. `lang` and `dir` of the page become those of the target.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.encodings import DecodedText, decode_document
+from nmt_cli.documents.languages import find_language_tag, is_right_to_left
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.xml.scanner import (
+    Attribute,
+    MarkupToken,
+    escape_attribute,
+    escape_markup,
+    find_attribute,
+    read_attributes,
+    scan_markup,
+    spell_text,
+)
+
+INLINE = frozenset(
+    "a abbr acronym b basefont bdi bdo big cite data del dfn em font i ins mark nobr picture q ruby s small span strike"
+    " strong sub sup time tt u".split()
+)
+POINTS = frozenset("img wbr input embed source keygen track rp area".split())  # have no content
+CODE = frozenset("code kbd samp var math".split())
+KEPT_INLINE = frozenset("svg script style canvas audio video object iframe rt".split())  # whole, and stand for no word
+KEPT_BLOCKS = frozenset("pre xmp textarea listing plaintext".split())
+NESTED = frozenset({"button"})  # texts of their own inside a line
+VOID = frozenset("area base br col embed hr img input keygen link meta param source track wbr".split())
+TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
+VALUE_TYPES = frozenset("submit button reset".split())
+DESCRIPTIONS = frozenset("description og:title og:description og:site_name twitter:title twitter:description".split())
+NOTED_WORD = re.compile(r"[^\W\d_]{4}[.,;:!?]?$")  # a longer one than a unit of measure
+FLUSH = 1 << 16  # characters of text that is kept, which make a unit
+ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
+KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
+KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
+LINKS_NEED_TEXT = frozenset({"a"})
+
+
+class HtmlDocument(Document):
+    is_xml = False
+
+    def __init__(self, source: DocumentSource) -> None:
+        super().__init__(source)
+        self.language = ""  # of the page
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_document(self.source, find_declared_encoding)
+        yield keep_verbatim(decoded.mark)
+        yield from self.read_page(decoded)
+
+    def read_page(self, decoded: DecodedText) -> Iterator[TranslationUnit]:
+        """Yields the units of the page; what stays between two paragraphs is one."""
+        kept: list[str] = []
+        size = 0
+        for part in FlowReader(self, decoded.text).read_parts():
+            if isinstance(part, Paragraph) and part.texts:
+                yield keep_verbatim(decoded.encode("".join(kept)))
+                yield part.make_unit(self.notes, decoded.encode)
+                kept, size = [], 0
+                continue
+            kept.append(part if isinstance(part, str) else part.raw)
+            size += len(kept[-1])
+            if size > FLUSH:
+                yield keep_verbatim(decoded.encode("".join(kept)))
+                kept, size = [], 0
+        yield keep_verbatim(decoded.encode("".join(kept)))
+
+    def translate_tag(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
+        """Returns a tag with its texts as paragraphs and its language changed."""
+        raw = token.raw
+        if "=" not in raw and token.name != "html":
+            return (raw,)
+        attributes = read_attributes(raw)
+        replaced = [(a, text) for a in attributes for text in self.replace_value(token, attributes, a)]
+        parts: list[str | Paragraph] = []
+        position = 0
+        for attribute, value in replaced:
+            parts += [raw[position : attribute.start], value]
+            position = attribute.end
+        parts.append(raw[position:])
+        if token.name == "html":
+            parts = self.add_language(parts, {attribute.name for attribute in attributes})
+        return tuple(parts)
+
+    def replace_value(
+        self, token: MarkupToken, attributes: list[Attribute], attribute: Attribute
+    ) -> Iterator[str | Paragraph]:
+        """Yields what stands instead of the value of an attribute, if anything does."""
+        raw = token.raw[attribute.start : attribute.end]
+        if is_text_attribute(token, attributes, attribute) and any(map(str.isalpha, attribute.value)):
+            quote = token.raw[attribute.start - 1]
+            text, spellings = spell_text(raw, escape_attribute)
+            if quote in "\"'":
+                yield Paragraph([InlineItem("text", (raw,), text, spellings)], escape_attribute)
+        elif attribute.name in ("lang", "xml:lang") and self.is_page_language(token, attribute.value):
+            yield find_language_tag(self.source.target_language) or raw
+        elif attribute.name == "dir" and token.name in ("html", "body") and attribute.value.lower() in ("ltr", "rtl"):
+            tag = find_language_tag(self.source.target_language)
+            yield raw if not tag else "rtl" if is_right_to_left(tag) else "ltr"
+        elif is_language_declaration(token, attributes, attribute):
+            yield find_language_tag(self.source.target_language) or raw
+
+    def is_page_language(self, token: MarkupToken, value: str) -> bool:
+        """Whether a declared language is that of the page, which the first <html> with one declares."""
+        if token.name == "html" and not self.language:
+            self.language = value
+        return bool(value) and primary_subtag(value) == primary_subtag(self.language)
+
+    def add_language(self, parts: list[str | Paragraph], names: set[str]) -> list[str | Paragraph]:
+        """Returns the parts of <html> with `lang` and, for a script from right to left, `dir`, where it has none."""
+        tag = find_language_tag(self.source.target_language)
+        last = parts[-1]
+        if not tag or not isinstance(last, str):
+            return parts
+        added = "" if {"lang", "xml:lang"} & names else f' {"xml:lang" if self.is_xml else "lang"}="{tag}"'
+        added += ' dir="rtl"' if "dir" not in names and is_right_to_left(tag) else ""
+        return [*parts[:-1], f"{last[:-1]}{added}>"]
+
+
+class FlowReader:
+    """Reads a page as strings that are kept and paragraphs, in order."""
+
+    def __init__(self, document: HtmlDocument, text: str) -> None:
+        self.document = document
+        self.tokens = scan_markup(text, is_html=True, is_template=True)
+        self.items: list[InlineItem] = []
+
+    def read_parts(self) -> Iterator[str | Paragraph]:
+        yield from self.read_flow("")
+        yield from self.flush()
+
+    def read_flow(self, end: str) -> Iterator[str | Paragraph]:
+        """Yields the parts up to the end tag `end`, which is not consumed but for its token; "" reads everything."""
+        for token in self.tokens:
+            yield from self.read_token(token)
+            if token.kind == "close" and token.name == end:
+                return
+
+    def read_token(self, token: MarkupToken) -> Iterator[str | Paragraph]:
+        if token.kind == "text":
+            self.items.append(InlineItem("text", (token.raw,), *spell_text(token.raw, escape_markup)))
+        elif token.kind == "other":
+            self.items.append(InlineItem("point", (token.raw,)))
+        elif token.kind == "close":
+            yield from self.read_end_tag(token)
+        elif is_kept(token) or self.is_foreign(token):
+            yield from self.keep_element(token)
+        elif token.name == "sup" and token.kind == "open":
+            yield from self.read_superscript(token)
+        elif token.name in INLINE:
+            kind = "open" if token.kind == "open" else "point"
+            self.items.append(InlineItem(kind, self.document.translate_tag(token), name=token.name))  # type: ignore[arg-type]
+        elif token.name in POINTS:
+            self.items.append(InlineItem("point", self.document.translate_tag(token)))
+        elif token.name == "br":
+            self.items.append(InlineItem("break", (token.raw,)))
+        elif token.name in NESTED and token.kind == "open":
+            self.items.append(InlineItem("point", self.read_nested(token)))
+        else:
+            yield from self.flush()
+            yield from self.document.translate_tag(token)
+
+    def read_superscript(self, token: MarkupToken) -> Iterator[str | Paragraph]:
+        """Reads a superscript: the number of a note is no part of the word before it; the 2 of a square metre is."""
+        element = self.read_element(token)
+        text = "".join(part.raw for part in element if part.kind == "text")
+        last = next((item.text for item in reversed(self.items) if item.text), "")
+        if any(part.name == "a" for part in element) or (text.strip().isdigit() and NOTED_WORD.search(last)):
+            self.items.append(InlineItem("point", ("".join(part.raw for part in element),)))
+            return
+        self.items.append(InlineItem("open", self.document.translate_tag(token), name=token.name))
+        for part in element[1:]:
+            yield from self.read_token(part)
+
+    def read_end_tag(self, token: MarkupToken) -> Iterator[str | Paragraph]:
+        if token.name in INLINE:
+            self.items.append(InlineItem("close", (token.raw,), name=token.name))
+        elif token.name in POINTS or token.name == "br":
+            self.items.append(InlineItem("point", (token.raw,)))
+        else:
+            yield from self.flush()
+            yield token.raw
+
+    def is_foreign(self, token: MarkupToken) -> bool:
+        """Whether an element is in another language than the page."""
+        if "lang" not in token.raw or token.name == "html" or not self.document.language or token.kind == "empty":
+            return False
+        attribute = find_attribute(token.raw, "lang") or find_attribute(token.raw, "xml:lang")
+        return (
+            attribute is not None
+            and bool(attribute.value)
+            and token.name not in VOID
+            and token.name not in ("body", "a", "link")
+            and primary_subtag(attribute.value) != primary_subtag(self.document.language)
+        )
+
+    def keep_element(self, token: MarkupToken) -> Iterator[str]:
+        """Keeps an element as it is, with all inside it: in the line, or between two paragraphs."""
+        element = self.read_element(token)
+        has_text = any(part.kind == "text" and any(map(str.isalnum, part.raw)) for part in element)
+        raw = "".join(part.raw for part in element)
+        name = token.name
+        if name in KEPT_INLINE:
+            self.items.append(InlineItem("point", (raw,)))
+        elif name in CODE or name in INLINE:
+            self.items.append(InlineItem("code" if has_text else "point", (raw,)))
+        else:
+            yield from (part if isinstance(part, str) else part.raw for part in self.flush_kept(raw))
+            self.document.notes += Counter(
+                {
+                    KEPT_BLOCK_NOTE: int(has_text and name in KEPT_BLOCKS),
+                    KEPT_LANGUAGE_NOTE: int(has_text and self.is_foreign(token)),
+                }
+            )
+
+    def flush_kept(self, raw: str) -> Iterator[str | Paragraph]:
+        yield from self.flush()
+        yield raw
+
+    def read_element(self, token: MarkupToken) -> list[MarkupToken]:
+        """Returns the tokens of an element; of one that is never closed, all that follow."""
+        element = [token]
+        if token.kind == "empty" or token.name in VOID:
+            return element
+        depth = 1
+        for following in self.tokens:
+            element.append(following)
+            if following.name == token.name:
+                depth += {"open": 1, "close": -1}.get(following.kind, 0)
+            if depth == 0:
+                break
+        return element
+
+    def read_nested(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
+        """Returns an element inside a line, whose content is read as paragraphs of its own."""
+        outer, self.items = self.items, []
+        template = chain(self.document.translate_tag(token), list(self.read_flow(token.name)), list(self.flush()))
+        parts = tuple(template)
+        self.items = outer
+        return parts
+
+    def flush(self) -> Iterator[str | Paragraph]:
+        """Yields the items that were read as a paragraph; a row of links as one for each."""
+        items, self.items = self.items, []
+        if not items:
+            return
+        for row in split_links(items):
+            yield Paragraph(row, escape_markup, LINKS_NEED_TEXT)
+
+
+class LinkRow(NamedTuple):
+    """Where the links of a row begin and end, and whether there is text outside them."""
+
+    edges: list[int]
+    has_text_outside: bool
+
+
+def split_links(items: list[InlineItem]) -> list[list[InlineItem]]:
+    """Splits a row of links, as in a menu, at each of them; any other line stays whole."""
+    row = find_links(items)
+    if len(row.edges) < 4 or row.has_text_outside:
+        return [items]
+    return [items[start:end] for start, end in pairwise((0, *row.edges, len(items))) if start < end]
+
+
+def find_links(items: list[InlineItem]) -> LinkRow:
+    """Returns the links of a line that stand next to each other."""
+    edges: list[int] = []
+    inside = outside = False
+    for index, item in enumerate(items):
+        if item.name == "a" and item.kind in ("open", "close"):
+            inside = item.kind == "open"
+            edges.append(index if inside else index + 1)
+        elif not inside and item.kind in ("text", "code"):
+            outside = outside or item.kind == "code" or any(map(str.isalnum, item.text))
+        elif not inside and item.kind in ("open", "close"):
+            outside = outside or bool(edges)  # marks around links: not a plain row
+    return LinkRow(edges, outside)
+
+
+def is_kept(token: MarkupToken) -> bool:
+    """Whether an element is kept as it is, with all inside it."""
+    if token.name in KEPT_INLINE or token.name in KEPT_BLOCKS or token.name in CODE:
+        return True
+    if token.kind != "open" or token.name in VOID or not ("translate" in token.raw or "notranslate" in token.raw):
+        return False
+    attributes = {attribute.name: attribute.value for attribute in read_attributes(token.raw)}
+    return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
+
+
+def is_text_attribute(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:
+    """Whether the value of an attribute is a text that people read."""
+    values = {item.name: item.value.lower() for item in attributes}
+    if values.get("translate") == "no":
+        return False
+    if attribute.name == "content" and token.name == "meta":
+        return values.get("name", values.get("property", "")) in DESCRIPTIONS
+    if attribute.name == "value":
+        return token.name == "input" and values.get("type") in VALUE_TYPES
+    return attribute.name in TEXT_ATTRIBUTES and not (attribute.name == "title" and token.name in ("link", "style"))
+
+
+def is_language_declaration(token: MarkupToken, attributes: list[Attribute], attribute: Attribute) -> bool:
+    """Whether an attribute is the content of `<meta http-equiv="content-language">`."""
+    return (
+        token.name == "meta"
+        and attribute.name == "content"
+        and any(item.name == "http-equiv" and item.value.lower() == "content-language" for item in attributes)
+    )
+
+
+def primary_subtag(language: str) -> str:
+    return re.split(r"[-_]", language.strip().lower(), maxsplit=1)[0]
+
+
+def find_declared_encoding(data: bytes) -> str | None:
+    """Returns the encoding that a page declares in its first 4,096 bytes."""
+    match = ENCODING.search(data[:4096])
+    if match is None:
+        return None
+    name = match[1].decode("ascii").lower()
+    if name in ("iso-8859-1", "latin1", "ascii", "us-ascii"):
+        return "cp1252"  # which is how browsers read these (WHATWG)
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return None

@@ -1,0 +1,130 @@
+"""JSON: strings that are values are translated; keys, numbers, comments and the layout stay byte for byte.
+
+A value is translated if it is a text for people: not an address, an identifier, a path, and not under a key such as
+`url` or `id`. Keys that begin with `@` or `$` and all below them are kept (metadata of ARB files, schemas).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.encodings import decode_document
+from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.strings import StringSyntax, is_text, read_string
+
+TOKEN = re.compile(
+    r"(?P<blank>\s+)|(?P<string>\"(?:[^\"\\\x00-\x1f]++|\\.)*+\")|(?P<sign>[{}\[\],:])"
+    r"|(?P<word>true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<comment>//[^\n]*|/\*.*?\*/)",
+    re.DOTALL,
+)
+ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|  +")
+MAXIMUM_DEPTH = 200
+FLUSH = 1 << 16
+
+
+def decode_escape(written: str) -> str:
+    """Returns what an escape or a run of blanks spells; a tab is a blank, and a carriage return is none."""
+    if not written.startswith("\\"):
+        return " "
+    spelled = str(json.loads(f'"{written}"')) if re.fullmatch(ESCAPES, written) and is_valid(written) else written
+    return {"\t": " ", "\r": "", "\f": " ", "\b": ""}.get(spelled, spelled)
+
+
+def is_valid(written: str) -> bool:
+    return written[1] in '"\\/bfnrtu' and (written[1] != "u" or len(written) > 2)
+
+
+def escape_string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def escape_to_ascii(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+@dataclass
+class JsonLevel:
+    """An object or array that is open, and the key of the value that comes next."""
+
+    is_object: bool
+    is_kept: bool
+    key: str = ""
+    expects_key: bool = False
+
+
+class JsonDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_document(self.source, lambda _: None)
+        yield keep_verbatim(decoded.mark)
+        uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
+        self.syntax = StringSyntax(ESCAPES, decode_escape, escape_to_ascii if uses_ascii else escape_string)
+        kept: list[str] = []
+        size = 0
+        for part in self.read_parts(decoded.text):
+            if isinstance(part, Paragraph) and part.texts:
+                yield keep_verbatim(decoded.encode("".join(kept)))
+                yield part.make_unit(self.notes, decoded.encode)
+                kept, size = [], 0
+                continue
+            kept.append(part if isinstance(part, str) else part.raw)
+            size += len(kept[-1])
+            if size > FLUSH:
+                yield keep_verbatim(decoded.encode("".join(kept)))
+                kept, size = [], 0
+        yield keep_verbatim(decoded.encode("".join(kept)))
+
+    def read_parts(self, text: str) -> Iterator[str | Paragraph]:
+        """Yields values as paragraphs, and everything else as it stands. Raises DataError for what is no JSON."""
+        levels: list[JsonLevel] = []
+        position = 0
+        while position < len(text):
+            token = TOKEN.match(text, position)
+            if token is None:
+                self.refuse_at(text, position, "not valid JSON")
+            position = token.end()
+            if token.lastgroup == "string":
+                yield from self.read_value(token[0], levels)
+                continue
+            if token.lastgroup == "sign":
+                self.follow_sign(token[0], levels, text, position)
+            yield token[0]
+        if levels:
+            self.refuse_at(text, len(text), "not valid JSON: a bracket is not closed")
+
+    def refuse_at(self, text: str, position: int, problem: str) -> NoReturn:
+        self.source.refuse(text.count("\n", 0, position) + 1, problem, "with --format text, it is translated by line")
+
+    def read_value(self, written: str, levels: list[JsonLevel]) -> Iterator[str | Paragraph]:
+        level = levels[-1] if levels else None
+        raw = written[1:-1]
+        if level is not None and level.expects_key:
+            level.key, level.expects_key = raw, False
+            yield written
+            return
+        if level is not None and level.is_kept:
+            yield written
+            return
+        paragraph = read_string(raw, self.syntax)
+        text = "".join(item.text for item in paragraph.items)
+        key = level.key if level is not None else ""
+        yield from ('"', paragraph, '"') if is_text(text or raw, key) else (written,)
+
+    def follow_sign(self, sign: str, levels: list[JsonLevel], text: str, position: int) -> None:
+        """Opens and closes objects and arrays."""
+        if sign in "{[":
+            outer = levels[-1] if levels else None
+            kept = outer is not None and (outer.is_kept or outer.key[:1] in ("@", "$"))
+            key = outer.key if outer is not None and sign == "[" else ""
+            levels.append(JsonLevel(sign == "{", kept, key, expects_key=sign == "{"))
+            if len(levels) > MAXIMUM_DEPTH:
+                self.refuse_at(text, position, f"more than {MAXIMUM_DEPTH} nested values")
+        elif sign in "}]":
+            if not levels or levels.pop().is_object != (sign == "}"):
+                self.refuse_at(text, position, "not valid JSON: brackets do not match")
+        elif sign == "," and levels:
+            levels[-1].expects_key = levels[-1].is_object

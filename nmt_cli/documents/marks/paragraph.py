@@ -1,0 +1,82 @@
+"""Paragraphs with inline marks: what a format reads of its markup, and how it is written with a translation.
+
+A paragraph is a list of items in the order of the file: text, opening and closing tags, points (all that stands between
+two characters: an image, a comment, a footnote), code (which is kept, and stands in the text as `{1}`), and breaks,
+which divide a paragraph into segments. A segment is one text for the translator, however many sentences it has.
+
+All that is written comes from the items, byte for byte, but for the characters of the translation. A character that is
+mapped to an equal one of the source is spelled as there (`&nbsp;`, a line break for a blank), so that a translation
+which equals its source changes nothing.
+
+Must not know any format. Where marks go is decided in `placement`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents.document import TranslationUnit
+from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment, TranslatedPart
+from nmt_cli.documents.marks.placement import InlineOutput, write_segment
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+GUESSED_MARKS = "marks (emphasis, links, code) whose positions are guesses"
+
+
+@dataclass(frozen=True, eq=False)
+class Paragraph:
+    """The items of a paragraph. `escape` makes plain text safe for the format."""
+
+    items: Sequence[InlineItem]
+    escape: Callable[[str], str]
+    needs_text: frozenset[str] = frozenset()  # names of tags that must not be empty: a link without words is lost
+
+    @property
+    def raw(self) -> str:
+        """The paragraph as it stands in the source."""
+        output = InlineOutput(self.escape)
+        for item in self.items:
+            output.write_raw(item.raw, item.wrappers)
+        return output.finish()
+
+    @cached_property
+    def segments(self) -> list[ParagraphSegment]:
+        """The segments, with each break as a segment of its own."""
+        groups = groupby(enumerate(self.items), lambda pair: pair[0] if pair[1].kind == "break" else -1)
+        return [ParagraphSegment([item for _, item in group]) for _, group in groups]
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(text for segment in self.segments for text in segment.list_texts())
+
+    def write(self, translations: Iterator[Translation], notes: Counter[str]) -> str:
+        """Returns the paragraph with the next translations in place of its texts."""
+        output = InlineOutput(self.escape)
+        for segment in self.segments:
+            translation = next(translations) if segment.is_translated else None
+            rendered = [write_template(item.template, translations, notes) for item in segment.items]
+            guessed = write_segment(segment, translation, rendered, output, self.needs_text)
+            notes += Counter({GUESSED_MARKS: guessed})
+        return output.finish()
+
+    def make_unit(self, notes: Counter[str], encode: Callable[[str], str | bytes] = str) -> TranslationUnit:
+        """Returns the paragraph as a unit of a document; `encode` makes bytes of it, if the document is not UTF-8."""
+
+        def write_unit(translations: Sequence[Translation]) -> str | bytes:
+            return encode(self.write(iter(translations), notes))
+
+        return TranslationUnit(self.texts, write_unit)
+
+
+def write_template(
+    template: Sequence[str | TranslatedPart], translations: Iterator[Translation], notes: Counter[str]
+) -> str:
+    """Returns a template with the next translations in place of the texts of its paragraphs."""
+    return "".join(part if isinstance(part, str) else part.write(translations, notes) for part in template)

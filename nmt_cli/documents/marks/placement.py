@@ -1,0 +1,404 @@
+"""Places the marks of a paragraph in its translation.
+
+1. `character_map` says which source character each character of the translation stands for.
+2. A pair of tags goes around the densest run of words that come from its own; a point goes behind the character before
+   it (or before the one after it); code goes to where its name stands.
+3. Pairs inside a pair are placed in the same way, within its run; two that would overlap follow each other.
+4. In formats whose text stands in runs, each character takes the run of its source character.
+
+Each tag and point is written exactly once; runs may be repeated. Must not know any format.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents.marks.character_map import UNALIGNED, WordRange, find_words, map_characters
+from nmt_cli.documents.marks.items import InlineNode, ParagraphSegment, Wrapper
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+Wrappers = tuple[Wrapper, ...]
+
+
+class InlineOutput:
+    """Collects what is written of a paragraph; opens and closes the wrappers of its text."""
+
+    def __init__(self, escape: Callable[[str], str]) -> None:
+        self.escape = escape
+        self.parts: list[str] = []
+        self.open: list[tuple[Wrapper, int]] = []  # with the index of its `before` among the parts
+        self.text = ""  # of the innermost wrapper
+        self.last_character = ""
+        self.wants_blank = False
+        self.text_wrappers: Wrappers = ()  # of the last text
+
+    def enter(self, wrappers: Wrappers) -> None:
+        """Closes and opens wrappers, so that exactly these are open."""
+        shared = 0
+        while shared < min(len(self.open), len(wrappers)) and self.open[shared][0] is wrappers[shared]:
+            shared += 1
+        while len(self.open) > shared:
+            self.close_wrapper()
+        for wrapper in wrappers[shared:]:
+            self.open.append((wrapper, len(self.parts)))
+            self.parts.append(wrapper.before)
+            self.text = ""
+
+    def close_wrapper(self) -> None:
+        wrapper, index = self.open.pop()
+        edges = ((self.text[:1], wrapper.text[:1]), (self.text[-1:], wrapper.text[-1:]))
+        is_spaced = any(new.isspace() and not old.isspace() for new, old in edges)
+        if wrapper.spaced_before and is_spaced:
+            self.parts[index] = wrapper.spaced_before
+        self.parts.append(wrapper.after)
+        self.text = ""
+
+    def write_text(self, text: str, raw: str, wrappers: Wrappers) -> None:
+        """Writes `text`, spelled `raw`; with a blank before it, if one is wanted and missing."""
+        if self.wants_blank and not text[0].isspace():
+            text, raw = f" {text}", f" {raw}"
+        self.enter(wrappers)
+        self.parts.append(raw)
+        self.text += text
+        self.last_character, self.wants_blank, self.text_wrappers = text[-1], False, wrappers
+
+    def write_raw(self, raw: str, wrappers: Wrappers) -> None:
+        self.enter(wrappers)
+        self.parts.append(raw)
+
+    def add_blank(self) -> None:
+        """Writes a blank, unless the text ends with one, or has not begun."""
+        if self.last_character and not self.last_character.isspace():
+            self.write_text(" ", " ", self.text_wrappers)
+
+    def finish(self) -> str:
+        self.enter(())
+        return "".join(self.parts)
+
+
+def write_segment(
+    segment: ParagraphSegment,
+    translation: Translation | None,
+    rendered: Sequence[str],
+    output: InlineOutput,
+    needs_text: frozenset[str],
+) -> int:
+    """Writes a segment with its translation, and returns how many positions of marks are guesses.
+
+    `rendered` are its items, as they are written. Without a translation, the items are written as they stand.
+    """
+    output.last_character, output.wants_blank = "", False
+    if translation is None:
+        for item, raw in zip(segment.items, rendered, strict=True):
+            output.write_raw(raw, item.wrappers)
+        return 0
+    writer = SegmentWriter(segment, MappedText.from_translation(segment, translation), rendered, output, needs_text)
+    writer.write_nodes(segment.pair_tags(), 0, len(writer.target.text))
+    return writer.guessed
+
+
+@dataclass(frozen=True)
+class MappedText:
+    """A translation between the blanks around its source, with the source character of each of its characters."""
+
+    source: str
+    text: str
+    sources: list[int]
+    words: list[WordRange]
+    is_linked: list[bool]
+    dropped: frozenset[int]  # characters that are not written: names of code that stand there a second time
+
+    @classmethod
+    def from_translation(cls, segment: ParagraphSegment, translation: Translation) -> MappedText:
+        whole = segment.text
+        bare = whole.strip()
+        lead = len(whole) - len(whole.lstrip())
+        tail = lead + len(bare)
+        mapped = map_characters(bare, translation)
+        text = whole[:lead] + translation.text + whole[tail:]
+        sources = [index if index == UNALIGNED else index + lead for index in mapped.sources]
+        sources = [*range(lead), *sources, *range(tail, len(whole))]
+        dropped = map_code(segment, text, sources) if segment.code_names else frozenset()
+        words = [WordRange(word.start + lead, word.end + lead) for word in mapped.words]
+        return cls(whole, text, sources, words, mapped.is_linked, dropped)
+
+    @cached_property
+    def targets(self) -> dict[int, list[int]]:
+        """The characters of the translation that come from each source character."""
+        result: dict[int, list[int]] = defaultdict(list)
+        for index, source in enumerate(self.sources):
+            if source != UNALIGNED:
+                result[source].append(index)
+        return dict(result)
+
+    @cached_property
+    def source_words(self) -> list[WordRange]:
+        return find_words(self.source)
+
+    @cached_property
+    def linked_before(self) -> list[int]:
+        """The number of linked words before each word."""
+        return list(accumulate(self.is_linked, initial=0))
+
+    def find_word(self, position: int) -> int:
+        """Returns the index of the word that the character at `position` belongs to, or that is the last before it."""
+        return bisect_right(self.words, position, key=lambda word: word.start) - 1
+
+    def list_targets(self, start: int, end: int) -> list[int]:
+        """Returns the characters that come from the source characters [start, end), in order."""
+        return sorted(index for source in range(start, end) for index in self.targets.get(source, ()))
+
+    def extend_to_words(self, start: int, end: int) -> tuple[int, int]:
+        """Returns the source characters [start, end), extended to whole words."""
+        touched = [word for word in self.source_words if word.end > start and word.start < end]
+        return (min(start, touched[0].start), max(end, touched[-1].end)) if touched else (start, end)
+
+    def find_range(self, start: int, end: int) -> tuple[int, int] | None:
+        """Returns the characters [start, end) that a pair of tags goes around; None if no word comes from its own."""
+        positions = self.list_targets(start, end)
+        inked = [position for position in positions if not self.text[position].isspace()]
+        if not inked and self.source[start:end].strip():
+            start, end = self.extend_to_words(start, end)
+            inked = [index for index in self.list_targets(start, end) if not self.text[index].isspace()]
+        if not inked:
+            return None if self.source[start:end].strip() or not positions else (positions[0], positions[-1] + 1)
+        first, last = self.find_densest_words(sorted({self.find_word(position) for position in inked}))
+        within = [index for index in inked if self.words[first].start <= index < self.words[last].end]
+        low, high = within[0], within[-1] + 1
+        while low > self.words[first].start and self.sources[low - 1] == UNALIGNED:
+            low -= 1
+        while high < self.words[last].end and self.sources[high] == UNALIGNED:
+            high += 1
+        return self.take_blanks(low, high, start, end)
+
+    def find_densest_words(self, inside: Sequence[int]) -> tuple[int, int]:
+        """Returns the first and the last word of the run with the most words inside minus linked words outside.
+
+        This is the maximum subarray, by Kadane's algorithm. Words without a link count nothing.
+        """
+        best, best_range, total, start = 0, (inside[0], inside[0]), 0, inside[0]
+        for number, word in enumerate(inside):
+            if number:
+                outside = self.linked_before[word] - self.linked_before[inside[number - 1] + 1]
+                total, start = (total - outside, start) if total > outside else (0, word)
+            total += 1
+            if total > best:
+                best, best_range = total, (start, word)
+        return best_range
+
+    def take_blanks(self, low: int, high: int, start: int, end: int) -> tuple[int, int]:
+        """Returns the range with the blanks around it that the marked source characters [start, end) have too."""
+        while low > 0 and self.text[low - 1].isspace() and self.is_blank_from(low - 1, start, end, self.source[start]):
+            low -= 1
+        last = self.source[end - 1]
+        while high < len(self.text) and self.text[high].isspace() and self.is_blank_from(high, start, end, last):
+            high += 1
+        return low, high
+
+    def is_blank_from(self, index: int, start: int, end: int, edge: str) -> bool:
+        """Whether the blank at `index` comes from [start, end), or from nowhere while the `edge` of that is blank."""
+        source = self.sources[index]
+        return start <= source < end if source != UNALIGNED else edge.isspace()
+
+    def find_position(self, point: int) -> tuple[int, bool]:
+        """Returns where a point goes that stands before the source character `point`, and whether that is a guess."""
+        if point == 0 or not self.source[:point].strip():
+            return min(point, len(self.text)), False
+        if not self.source[point:].strip():
+            return len(self.text) - (len(self.source) - point), False
+        is_behind = not self.source[point - 1].isspace()
+        if is_behind or self.source[point].isspace():
+            exact = self.targets.get(point - 1)
+            start, end = self.extend_to_words(point - 1, point) if is_behind else (0, point)
+            positions = exact or self.list_targets(start, end)
+            if positions:
+                return positions[-1] + 1, False
+        else:
+            positions = self.targets.get(point) or self.list_targets(*self.extend_to_words(point, point + 1))
+            if positions:
+                return positions[0], False
+        positions = self.list_targets(0, point)
+        return (max(positions) + 1 if positions else 0), True
+
+
+def map_code(segment: ParagraphSegment, text: str, sources: list[int]) -> frozenset[int]:
+    """Maps the names of code to themselves, in `sources`; returns the characters of those that stand there again."""
+    ranges = {index: range(segment.starts[index], segment.starts[index + 1]) for index in segment.code_names}
+    inside = {source for characters in ranges.values() for source in characters}
+    sources[:] = [UNALIGNED if source in inside else source for source in sources]
+    repeated: set[int] = set()
+    for index, name in segment.code_names.items():
+        for number, position in enumerate(find_all(text, name)):
+            if number:
+                repeated |= set(range(position, position + len(name)))
+            else:
+                sources[position : position + len(name)] = ranges[index]
+    return frozenset(repeated)
+
+
+def find_all(text: str, part: str) -> Iterator[int]:
+    """Yields the positions of a part in a text."""
+    position = text.find(part)
+    while position >= 0:
+        yield position
+        position = text.find(part, position + len(part))
+
+
+@dataclass
+class SegmentWriter:
+    """Writes a translated segment."""
+
+    segment: ParagraphSegment
+    target: MappedText
+    rendered: Sequence[str]
+    output: InlineOutput
+    needs_text: frozenset[str]
+    guessed: int = 0
+
+    def write_nodes(self, nodes: Sequence[InlineNode], low: int, high: int) -> None:
+        """Writes the characters [low, high) with these nodes in them."""
+        ranges = [self.find_range(node, low, high) for node in nodes]
+        ranges = list(self.order_ranges(nodes, ranges))
+        cursor = low
+        for (start, end), node in sorted(zip(ranges, nodes, strict=True), key=lambda pair: pair[0][0]):
+            start = min(max(start, cursor), high)
+            end = min(max(end, start), high)
+            self.write_characters(cursor, start)
+            self.write_node(node, start, end)
+            cursor = end
+        self.write_characters(cursor, high)
+
+    def order_ranges(self, nodes: Sequence[InlineNode], ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yields the ranges, with the points that keep their order moved behind each other."""
+        last = 0
+        for node, (start, end) in zip(nodes, ranges, strict=True):
+            item = self.segment.items[node.first]
+            if node.first == node.last and (item.keeps_order or item.kind in ("open", "close")):
+                last = start = max(start, last)
+            yield start, max(start, end)
+
+    def find_range(self, node: InlineNode, low: int, high: int) -> tuple[int, int]:
+        """Returns the characters [start, end) that a node goes around."""
+        if self.segment.items[node.first].kind == "code":
+            positions = self.target.list_targets(node.start, node.end)
+            if len(positions) == node.end - node.start:
+                return positions[0], positions[-1] + 1
+            self.guessed += 1
+        elif node.end > node.start:
+            found_range = self.target.find_range(node.start, node.end)
+            if found_range is not None:
+                return found_range
+            return self.guess_range(node, low, high)
+        position, is_guess = self.target.find_position(node.start)
+        self.guessed += is_guess
+        return position, position
+
+    def guess_range(self, node: InlineNode, low: int, high: int) -> tuple[int, int]:
+        """Returns the word at the position of a pair whose words nothing comes from; a pair of blanks has no word."""
+        position, _ = self.target.find_position(node.start)
+        if not self.target.source[node.start : node.end].strip():
+            return position, position
+        self.guessed += 1
+        words = [word for word in self.target.words if word.start >= max(position, low) and word.end <= high]
+        return words[0] if words else (position, position)
+
+    def write_node(self, node: InlineNode, start: int, end: int) -> None:
+        item = self.segment.items[node.first]
+        if node.first == node.last:
+            self.write_point(node, item.wrappers, is_exact=end > start)
+            return
+        source = self.target.source
+        is_lost = start == end and item.name in self.needs_text and bool(source[node.start : node.end].strip())
+        if is_lost and source[: node.start][-1:].isspace():
+            self.output.add_blank()
+        self.output.write_raw(self.rendered[node.first], item.wrappers)
+        if is_lost:
+            self.guessed += 1
+            self.write_source(node)
+        else:
+            self.write_nodes(node.inside, start, end)
+        self.output.write_raw(self.rendered[node.last], item.wrappers)
+
+    def write_point(self, node: InlineNode, wrappers: Wrappers, *, is_exact: bool) -> None:
+        """Writes a point or code, between blanks where it stands between blanks in the source.
+
+        Code whose name stands in the translation (`is_exact`) has the blanks that it has there.
+        """
+        source, is_code = self.target.source, node.end > node.start
+        has_before = source[: node.start][-1:].isspace()
+        has_after = source[node.end : node.end + 1].isspace()
+        if has_before and (has_after or is_code) and not is_exact:
+            self.output.add_blank()
+        self.output.write_raw(self.rendered[node.first], wrappers)
+        if is_code:
+            self.output.last_character = "}"
+        self.output.wants_blank = has_after and (has_before or is_code) and not is_exact
+
+    def write_source(self, node: InlineNode) -> None:
+        """Writes what a pair encloses as it stands in the source."""
+        for index in range(node.first + 1, node.last):
+            self.output.write_raw(self.rendered[index], self.segment.items[index].wrappers)
+        self.output.last_character = self.target.source[node.end - 1]
+        self.output.wants_blank = self.target.source[node.end : node.end + 1].isspace()
+
+    def write_characters(self, start: int, end: int) -> None:
+        """Writes characters of the translation, each in the wrappers of its source."""
+        positions = [index for index in range(start, end) if index not in self.target.dropped]
+        for wrappers, group in groupby(positions, lambda index: self.wrappers[index]):
+            indices = list(group)
+            text = "".join(self.target.text[index] for index in indices)
+            self.output.write_text(text, self.spell(text, indices, wrappers), wrappers)
+
+    def spell(self, text: str, indices: Sequence[int], wrappers: Wrappers) -> str:
+        """Returns characters of the translation as they are written."""
+        escape = (wrappers[-1].escape if wrappers else None) or self.output.escape
+        if not self.spellings:
+            return escape(text)
+        target = self.target
+        parts = []
+        for character, index in zip(text, indices, strict=True):
+            source = target.sources[index]
+            is_same = source in self.spellings and target.source[source] == character
+            parts.append(self.spellings[source] if is_same else escape(character))
+        return "".join(parts)
+
+    @cached_property
+    def spellings(self) -> dict[int, str]:
+        return self.segment.spellings
+
+    @cached_property
+    def wrappers(self) -> list[Wrappers]:
+        """The wrappers of each character of the translation."""
+        texts = [index for index, item in enumerate(self.segment.items) if item.text]
+        if not any(self.segment.items[index].wrappers for index in texts):
+            return [()] * len(self.target.text)
+        starts = [self.segment.starts[index] for index in texts]
+        numbers = [
+            None if source == UNALIGNED else texts[max(0, bisect_right(starts, source) - 1)]
+            for source in self.target.sources
+        ]
+        return [self.segment.items[number].wrappers for number in self.fill_numbers(numbers)]
+
+    def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:
+        """Returns the items of all characters; one without a source takes the longer of those of its neighbours."""
+        known = [number for number in numbers if number is not None]
+        previous = known[0] if known else next(i for i, item in enumerate(self.segment.items) if item.text)
+        before: list[int] = []
+        for number in numbers:
+            previous = previous if number is None else number
+            before.append(previous)
+        following = before[-1] if before else previous
+        result: list[int] = []
+        for number, left in zip(reversed(numbers), reversed(before), strict=True):
+            following = following if number is None else number
+            longer = max(left, following, key=lambda index: len(self.segment.items[index].text))
+            result.append(longer if number is None else number)
+        return result[::-1]

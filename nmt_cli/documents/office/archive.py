@@ -1,0 +1,224 @@
+"""The engine of all documents that are zip archives of XML: parts with text are rewritten, all others are copied.
+
+The archive is written part by part, as their texts are translated: what is in memory is the input and one part. What is
+not safe is refused before anything is read: encrypted parts, paths that lead out of the archive, parts that unpack to
+far more than they are, and XML with entities of its own. Nothing in an archive is ever run, and nothing outside it is
+read.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.documents.xml.tree import refuse_part
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+MAXIMUM_PART = 1 << 27  # bytes of a part with text, unpacked
+MAXIMUM_TOTAL = 1 << 32  # bytes of all parts, unpacked
+MAXIMUM_RATIO = 200  # of a part with text to what it is packed to; XML of real documents has up to 50
+HARMLESS = 1 << 22  # bytes, of a part whose ratio does not matter
+MAXIMUM_PARTS = 50_000
+ENCRYPTED = 1  # the bit of a zip entry that says so
+COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of Office before 2007, and of encrypted documents after it
+SIGNED = "digital signatures that are no longer valid, since the text has changed"
+
+
+class WindowBuffer(io.RawIOBase):
+    """A file of which the written beginning is taken away; the rest of it can be written again."""
+
+    def __init__(self) -> None:
+        self.base = 0
+        self.window = io.BytesIO()
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.base + self.window.tell()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self.window.seek(offset - self.base if whence == 0 else offset, whence)
+        return self.tell()
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        return self.window.write(data)
+
+    def take(self) -> bytes:
+        """Returns what is in the window, and empties it."""
+        data = self.window.getvalue()
+        self.base += len(data)
+        self.window = io.BytesIO()
+        return data
+
+
+class ArchiveWriter:
+    """Writes an archive part by part, and hands each over as soon as it is complete."""
+
+    def __init__(self) -> None:
+        self.buffer = WindowBuffer()
+        self.archive = ZipFile(self.buffer, "w")
+        self.part: io.BufferedIOBase | None = None
+
+    def start_part(self, info: ZipInfo) -> bytes:
+        self.part = self.archive.open(copy_info(info), "w")  # type: ignore[assignment]
+        return b""
+
+    def write(self, data: bytes) -> bytes:
+        if self.part is not None:
+            self.part.write(data)
+        return b""
+
+    def end_part(self) -> bytes:
+        if self.part is not None:
+            self.part.close()
+        return self.buffer.take()
+
+    def copy(self, source: ZipFile, info: ZipInfo) -> bytes:
+        """Copies a part as it is."""
+        self.start_part(info)
+        with source.open(info) as part:
+            while chunk := part.read(1 << 20):
+                self.write(chunk)
+        return self.end_part()
+
+    def finish(self) -> bytes:
+        self.archive.close()
+        return self.buffer.take()
+
+
+def start_part(output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
+    return output.start_part(info)
+
+
+def copy_info(info: ZipInfo) -> ZipInfo:
+    """Returns the entry of a part whose content may become another."""
+    new = ZipInfo(info.filename, info.date_time)
+    new.compress_type, new.external_attr, new.comment = info.compress_type, info.external_attr, info.comment
+    new.create_system = info.create_system
+    new.file_size = info.file_size  # by which zipfile decides on 64-bit sizes
+    return new
+
+
+class ArchiveDocument(Document):
+    """A document in an archive; a format says which parts have text, and how one is read."""
+
+    kind: str  # in messages
+
+    def __init__(self, source: DocumentSource) -> None:
+        super().__init__(source)
+        self.archive = open_archive(b"".join(source.lines), source.name, self.kind)
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        self.check_format()
+        output = ArchiveWriter()
+        for info in self.archive.infolist():
+            self.notes += Counter({SIGNED: int(info.filename.startswith("_xmlsignatures/sig"))})
+            if self.has_text(info.filename):
+                yield TranslationUnit((), partial(start_part, output, info))
+                yield from self.write_to(output, self.read_part(info.filename))
+                yield TranslationUnit((), lambda _: output.end_part())
+            else:
+                yield TranslationUnit((), partial(self.copy_part, output, info))
+        yield TranslationUnit((), lambda _: output.finish())
+
+    def write_to(self, output: ArchiveWriter, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+        """Yields the units of a part, which write into the archive."""
+        for unit in units:
+
+            def write_unit(translations: Sequence[Translation], unit: TranslationUnit = unit) -> bytes:
+                written = unit.write(translations)
+                return output.write(written if isinstance(written, bytes) else written.encode("utf-8"))
+
+            yield TranslationUnit(unit.texts, write_unit)
+
+    def copy_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
+        try:
+            return output.copy(self.archive, info)
+        except (BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            self.refuse_damaged(info.filename, error)
+
+    def read_bytes(self, name: str) -> bytes:
+        """Returns the content of a part. Raises DataError for one that is damaged or too large."""
+        info = self.archive.getinfo(name)
+        check_size(info, self.source.name)
+        try:
+            return self.archive.read(info)
+        except (BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            self.refuse_damaged(name, error)
+
+    def refuse_damaged(self, name: str, error: Exception) -> NoReturn:
+        refuse_part(self.source.name, f"the part {name} is damaged ({error})", "open and save the file once more")
+
+    def open_part(self, name: str) -> DocumentSource:
+        """Returns a part as the source of a document."""
+        return self.source._replace(lines=[self.read_bytes(name)], name=f"{self.source.name}, {name}")
+
+    def has_part(self, name: str) -> bool:
+        return name in self.archive.NameToInfo
+
+    @abstractmethod
+    def check_format(self) -> None:
+        """Raises DataError for an archive that is no document of this format, or cannot be translated."""
+
+    @abstractmethod
+    def has_text(self, name: str) -> bool:
+        """Whether a part is to be translated."""
+
+    @abstractmethod
+    def read_part(self, name: str) -> Iterator[TranslationUnit]:
+        """Yields the units of a part."""
+
+
+def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
+    """Opens an archive in memory. Raises DataError for what is not safe."""
+    if data.startswith(COMPOUND_FILE):
+        refuse_part(
+            name, "it is encrypted, or in the format of Office before 2007", f"save it as {kind}, without a password"
+        )
+    try:
+        archive = ZipFile(io.BytesIO(data))
+    except (BadZipFile, NotImplementedError, ValueError) as error:
+        refuse_part(name, f"it is not a zip archive, as {kind} is ({error})", "open and save the file once more")
+    entries = archive.infolist()
+    if len(entries) > MAXIMUM_PARTS or sum(entry.file_size for entry in entries) > MAXIMUM_TOTAL:
+        refuse_part(name, f"it unpacks to more than {MAXIMUM_PARTS:,} parts or {MAXIMUM_TOTAL >> 30} GiB")
+    names: set[str] = set()
+    for entry in entries:
+        check_entry(entry, name)
+        if entry.filename in names:
+            refuse_part(name, f"the part {entry.filename} is there twice", "open and save the file once more")
+        names.add(entry.filename)
+    return archive
+
+
+def check_entry(entry: ZipInfo, name: str) -> None:
+    """Raises DataError for an entry that is encrypted, or leads out of the archive."""
+    path = entry.filename.replace("\\", "/")
+    if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
+        refuse_part(name, f"the part {entry.filename[:60]!r} has a path that leads out of the archive")
+    if entry.flag_bits & ENCRYPTED:
+        refuse_part(name, f"the part {entry.filename[:60]} is encrypted", "save it without a password")
+
+
+def check_size(entry: ZipInfo, name: str) -> None:
+    """Raises DataError for a part that unpacks to more than fits the memory, or to far more than it is packed to."""
+    if entry.file_size > MAXIMUM_PART:
+        refuse_part(name, f"the part {entry.filename} has more than {MAXIMUM_PART >> 20} MiB", "divide the document")
+    if entry.file_size > HARMLESS and entry.file_size > MAXIMUM_RATIO * max(1, entry.compress_size):
+        refuse_part(
+            name,
+            f"the part {entry.filename} unpacks to {entry.file_size // max(1, entry.compress_size):,} times its size",
+        )

@@ -1,0 +1,99 @@
+"""Java properties: values are translated; keys, comments, separators and the layout stay byte for byte.
+
+A file of ASCII alone gets escapes (`\\u00e9`), which every version of Java reads; one with other characters, these. In
+a value with `{0}`, an apostrophe is written twice, as `MessageFormat` wants it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.encodings import DecodedText, decode_document
+from nmt_cli.documents.strings import StringSyntax, is_text, read_string
+
+ENTRY = re.compile(
+    r"(?P<comment>[ \t\f]*[#!][^\r\n]*(?:\r\n|[\r\n]|\Z))|(?P<blank>[ \t\f]*(?:\r\n|[\r\n]|\Z))"
+    r"|(?P<name>[ \t\f]*(?P<key>(?:\\(?:\r\n|.)|[^\s:=\\])*)(?:[ \t\f]*[:=])?[ \t\f]*)"
+    r"(?P<value>(?:\\(?:\r\n|.)|[^\\\r\n])*)(?P<end>\\?(?:\r\n|[\r\n]|\Z))",
+    re.DOTALL,
+)
+CONTINUATION = r"[ \t\f]*\\(?:\r\n|[\r\n])[ \t\f]*"
+ESCAPES = re.compile(rf"{CONTINUATION}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|\t+|  +", re.DOTALL)
+MESSAGE_ESCAPES = re.compile(rf"''|{ESCAPES.pattern}", re.DOTALL)
+ARGUMENT = re.compile(r"\{\d")
+ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t", "\f": ""}
+
+
+def decode_escape(written: str) -> str:
+    if written == "''":
+        return "'"
+    if written.startswith("\\u") and len(written) >= 6:
+        units = bytes.fromhex(written.replace("\\u", ""))
+        return units.decode("utf-16-be", "replace")
+    if written.strip(" \t\f")[:1] == "\\" and written.strip(" \t\f")[1:2] in ("\r", "\n"):
+        return " " if written[0] in " \t\f" else ""
+    if written.startswith("\\"):
+        return {"n": "\n", "t": " ", "r": "", "f": " "}.get(written[1], written[1])
+    return " "
+
+
+def escape_value(text: str) -> str:
+    return "".join(ESCAPED.get(character, character) for character in text)
+
+
+def escape_to_ascii(text: str) -> str:
+    units = escape_value(text)
+    return "".join(c if c.isascii() else "".join(f"\\u{u:04x}" for u in split_units(c)) for c in units)
+
+
+def split_units(character: str) -> list[int]:
+    """Returns the units of UTF-16 that a character consists of."""
+    data = character.encode("utf-16-be", "replace")
+    return [int.from_bytes(data[index : index + 2], "big") for index in range(0, len(data), 2)]
+
+
+class PropertiesDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_document(self.source, find_encoding)
+        yield keep_verbatim(decoded.mark)
+        escape = escape_to_ascii if decoded.text.isascii() or decoded.encoding == "latin-1" else escape_value
+        position = 0
+        while position < len(decoded.text):
+            entry = ENTRY.match(decoded.text, position)
+            if entry is None or entry.end() == position:
+                break
+            position = entry.end()
+            if entry["value"] and not (entry["comment"] or entry["blank"]):
+                yield from self.read_entry(entry, decoded, escape)
+            else:
+                yield keep_verbatim(decoded.encode(entry[0]))
+        yield keep_verbatim(decoded.encode(decoded.text[position:]))
+
+    def read_entry(self, entry: re.Match[str], decoded: DecodedText, escape: object) -> Iterator[TranslationUnit]:
+        paragraph = read_string(entry["value"], make_syntax(entry["value"], uses_ascii=escape is escape_to_ascii))
+        text = "".join(item.text for item in paragraph.items)
+        if not is_text(text, entry["key"]):
+            yield keep_verbatim(decoded.encode(entry[0]))
+            return
+        yield keep_verbatim(decoded.encode(entry["name"]))
+        yield paragraph.make_unit(self.notes, decoded.encode)
+        yield keep_verbatim(decoded.encode(entry["end"]))
+
+
+def make_syntax(value: str, *, uses_ascii: bool) -> StringSyntax:
+    """Returns how a value is escaped."""
+    escape = escape_to_ascii if uses_ascii else escape_value
+    if ARGUMENT.search(value) is None:
+        return StringSyntax(ESCAPES, decode_escape, escape)
+    return StringSyntax(MESSAGE_ESCAPES, decode_escape, lambda text: escape(text).replace("'", "''"))
+
+
+def find_encoding(data: bytes) -> str | None:
+    """Returns the encoding of a file: UTF-8, or Latin-1 where it is not valid UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return None

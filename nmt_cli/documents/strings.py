@@ -1,0 +1,132 @@
+"""Strings of programs, as files of them have them: escaped, with placeholders, and with messages of several forms.
+
+A string becomes a paragraph: its line breaks divide it into segments, and each character is written back as it was
+escaped. A message of ICU with forms (`{count, plural, one {# file} other {# files}}`) is code in which each form is a
+paragraph of its own. Must not know any format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.paragraph import Paragraph
+
+MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
+FORM = re.compile(r"([\w=<>-]+\s*)\{")
+MAXIMUM_NESTING = 20
+# What is no text for people, although it has letters. A single word is one, unless its form says otherwise.
+IDENTIFIER = re.compile(
+    r"[a-z]+:[^\s]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[#@$/\\.][^\s]*|[^\s]*[_/\\=<>|{}][^\s]*|[\w-]+(?:\.[\w-]+)+"
+    r"|[a-z]+[A-Z]\w*|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}",
+)
+NAMES_OF_NO_TEXT = frozenset(
+    "id ids uuid url uri href src lang locale language version icon color colour class type format date mime key slug"
+    " path file filename image img email".split()
+)
+
+
+class StringSyntax(NamedTuple):
+    """How a format escapes a string."""
+
+    escapes: re.Pattern[str]  # finds all that is not written as itself, and blanks
+    decode: Callable[[str], str]  # what one of these spells
+    escape: Callable[[str], str]
+
+
+def is_text(text: str, name: str = "") -> bool:
+    """Whether a value is a text for people; `name` is its key."""
+    if not any(map(str.isalpha, text)) or name[:1] in ("@", "$"):
+        return False
+    if re.split(r"[._-]", name.lower())[-1] in NAMES_OF_NO_TEXT and " " not in text.strip():
+        return False
+    return IDENTIFIER.fullmatch(text.strip()) is None or MESSAGE_WITH_FORMS.search(text) is not None
+
+
+def read_string(raw: str, syntax: StringSyntax) -> Paragraph:
+    """Returns an escaped string as a paragraph."""
+    return Paragraph(list(read_string_items(raw, syntax, MAXIMUM_NESTING)), syntax.escape)
+
+
+def read_string_items(raw: str, syntax: StringSyntax, nesting: int) -> Iterator[InlineItem]:
+    position = 0
+    for match in MESSAGE_WITH_FORMS.finditer(raw):
+        end = find_closing_brace(raw, match.start())
+        if match.start() < position or end is None or nesting == 0:
+            continue
+        yield from read_plain_items(raw[position : match.start()], syntax)
+        yield InlineItem("code", tuple(read_forms(raw[match.start() : end], syntax, nesting - 1)))
+        position = end
+    yield from read_plain_items(raw[position:], syntax)
+
+
+def read_forms(raw: str, syntax: StringSyntax, nesting: int) -> Iterator[str | Paragraph]:
+    """Yields a message with forms: each form as a paragraph, and what stands between them."""
+    position = 0
+    start = MESSAGE_WITH_FORMS.match(raw)
+    cursor = start.end() if start else len(raw)
+    while (form := FORM.search(raw, cursor)) is not None:
+        end = find_closing_brace(raw, form.end() - 1)
+        if end is None:
+            break
+        yield raw[position : form.end()]
+        yield Paragraph(list(read_string_items(raw[form.end() : end - 1], syntax, nesting)), syntax.escape)
+        position = cursor = end - 1
+        cursor += 1
+    yield raw[position:]
+
+
+def find_closing_brace(text: str, start: int) -> int | None:
+    """Returns the position after the brace that closes the one at `start`; None if none does."""
+    depth = 0
+    for match in re.compile(r"[{}]").finditer(text, start):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.end()
+    return None
+
+
+def read_plain_items(raw: str, syntax: StringSyntax) -> Iterator[InlineItem]:
+    """Yields the text of a string, with a break for each line break, and a point for what spells nothing."""
+    run = SpelledRun()
+    position = 0
+    for match in syntax.escapes.finditer(raw):
+        run.add_plain(raw[position : match.start()])
+        position = match.end()
+        spelled = syntax.decode(match[0])
+        if spelled and spelled != "\n":
+            run.add_escape(match[0], spelled, is_usual=match[0] == syntax.escape(spelled))
+            continue
+        yield run.make_item()
+        yield InlineItem("break" if spelled else "point", (match[0],))
+        run = SpelledRun()
+    run.add_plain(raw[position:])
+    yield run.make_item()
+
+
+class SpelledRun:
+    """Collects the text between two breaks, and how it is written."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.raw: list[str] = []
+        self.spellings: dict[int, str] = {}
+        self.length = 0
+
+    def add_plain(self, text: str) -> None:
+        self.text.append(text)
+        self.raw.append(text)
+        self.length += len(text)
+
+    def add_escape(self, written: str, spelled: str, *, is_usual: bool) -> None:
+        if not is_usual:
+            rest = range(self.length + 1, self.length + len(spelled))
+            self.spellings |= {self.length: written, **dict.fromkeys(rest, "")}
+        self.text.append(spelled)
+        self.raw.append(written)
+        self.length += len(spelled)
+
+    def make_item(self) -> InlineItem:
+        return InlineItem("text", ("".join(self.raw),), "".join(self.text), self.spellings)

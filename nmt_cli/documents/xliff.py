@@ -1,0 +1,351 @@
+"""XLIFF 1.2, XLIFF 2 and SDLXLIFF: `<source>` is translated into `<target>`, and nothing else changes.
+
+Translations that are there are kept unless `retranslate` is set. Inline elements (`<g> <x> <ph> <pc> <mrk>`) are kept
+and placed. Segments of a unit (`<mrk mtype="seg">`) are translated on their own. The state of a translation says
+`translated`, or that a person must review it where a check failed or a place was guessed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.languages import find_language_tag, is_same_language
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.paragraph import GUESSED_MARKS, Paragraph
+from nmt_cli.documents.xml.scanner import MarkupToken
+from nmt_cli.documents.xml.tree import (
+    XmlNode,
+    decode_xml,
+    escape_xml,
+    make_text_item,
+    read_attribute,
+    read_node,
+    refuse_part,
+    scan_xml,
+    set_attribute,
+    strip_prefix,
+)
+
+if TYPE_CHECKING:
+    from nmt_cli.documents.encodings import DecodedText
+    from nmt_cli.translation.result import Translation
+
+PAIRS = frozenset({"g", "pc", "mrk"})
+CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word, if they show one
+UNFINISHED = frozenset({"new", "needs-translation", "initial"})
+SEGMENT = frozenset({"mrk"})
+NEEDS_REVIEW = "units marked for review, because a check failed or the place of a tag is a guess"
+OTHER_LANGUAGES = "units left as they are, in a <file> of other languages"
+
+
+@dataclass
+class XliffScope:
+    """What the elements around a unit say."""
+
+    version: str = ""
+    languages: tuple[str, str] = ("", "")
+    kept: list[bool] = field(default_factory=list)  # of each open element, whether it is not to be translated
+    data: dict[str, str] = field(default_factory=dict)  # of XLIFF 2: the code of the unit's inline elements, by id
+
+    @property
+    def is_second(self) -> bool:
+        return self.version.startswith("2")
+
+
+class XliffDocument(Document):
+    def __init__(self, source: DocumentSource) -> None:
+        super().__init__(source)
+        self.scope = XliffScope()
+        self.has_files = False  # whether any <file> has the languages of the model
+        self.others: list[tuple[str, str]] = []
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_xml(self.source)
+        yield keep_verbatim(decoded.mark)
+        tokens = scan_xml(decoded.text)
+        seen: list[str] = []  # what stands before the next unit
+        for token in tokens:
+            name = strip_prefix(token.name)
+            if token.kind in ("open", "empty") and name in ("trans-unit", "segment"):
+                node = read_node(tokens, token)
+                unit = self.make_unit(node, get_indent(seen), decoded)
+                if unit is not None:
+                    yield keep_verbatim(decoded.encode("".join(seen)))
+                    yield unit
+                    seen = []
+                else:
+                    seen.append(node.raw)
+            else:
+                seen.append(self.read_token(token, name, tokens))
+        yield keep_verbatim(decoded.encode("".join(seen)))
+        self.check_languages()
+
+    def read_token(self, token: MarkupToken, name: str, tokens: Iterator[MarkupToken]) -> str:
+        """Reads a token outside of units, and returns what is written of it."""
+        if token.kind == "close":
+            self.scope.kept.pop()
+        elif token.kind == "open":
+            if name in ("originalData", "seg-defs", "note", "notes", "skl", "reference", "alt-trans", "bin-unit"):
+                node = read_node(tokens, token)
+                if name == "originalData":
+                    self.scope.data = {data.read("id"): data.text for data in node.elements}
+                return node.raw
+            outside = bool(self.scope.kept and self.scope.kept[-1])
+            translate = read_attribute(token.raw, "translate")
+            self.scope.kept.append(translate == "no" or (outside and translate != "yes"))
+            if name == "xliff":
+                self.scope.version = read_attribute(token.raw, "version")
+                return self.read_languages(token.raw, "srcLang", "trgLang") if self.scope.is_second else token.raw
+            if name == "file" and not self.scope.is_second:
+                return self.read_languages(token.raw, "source-language", "target-language")
+            if name == "unit":
+                self.scope.data = {}
+        return token.raw
+
+    def read_languages(self, tag: str, source: str, target: str) -> str:
+        """Notes the languages of a file, and returns its tag with the target language, if it has none."""
+        self.scope.languages = (read_attribute(tag, source), read_attribute(tag, target))
+        if self.is_ours():
+            self.has_files = True
+        else:
+            self.others.append(self.scope.languages)
+        language = find_language_tag(self.source.target_language)
+        return (
+            tag
+            if self.scope.languages[1] or not (language and self.is_ours())
+            else set_attribute(tag, target, language)
+        )
+
+    def is_ours(self) -> bool:
+        """Whether the languages of the file are those of the model, as far as both are known."""
+        models = (self.source.source_language, self.source.target_language)
+        return all(
+            not (find_language_tag(model) and find_language_tag(code)) or is_same_language(model, code)
+            for model, code in zip(models, self.scope.languages, strict=True)
+        )
+
+    def check_languages(self) -> None:
+        """Raises DataError if no file has the languages of the model."""
+        if self.others and not self.has_files:
+            source, target = self.others[0]
+            models = (
+                f"{find_language_tag(self.source.source_language)} -> {find_language_tag(self.source.target_language)}"
+            )
+            refuse_part(
+                self.source.name,
+                f"it is {source or '?'} -> {target or '?'}, and the model translates {models}",
+                "name another --model, or correct the languages in the file",
+            )
+
+    def make_unit(self, node: XmlNode, indent: str, decoded: DecodedText) -> TranslationUnit | None:
+        """Returns the unit of a trans-unit or segment; None if it is left as it is."""
+        if not self.is_ours():
+            self.notes[OTHER_LANGUAGES] += 1
+            return None
+        translate = node.read("translate")
+        if translate == "no" or (self.scope.kept and self.scope.kept[-1] and translate != "yes"):
+            return None
+        builder = TargetBuilder(node, self.scope, self.notes, self.source.config)
+        if not builder.texts:
+            return None
+
+        def write_unit(translations: Sequence[Translation]) -> bytes:
+            return decoded.encode(builder.write(translations, indent))
+
+        return TranslationUnit(builder.texts, write_unit)
+
+
+def get_indent(seen: Sequence[str]) -> str:
+    """Returns the line break and the blanks before a unit."""
+    last = seen[-1] if seen else ""
+    return last if last and not last.strip() else ""
+
+
+class TargetBuilder:
+    """Writes a unit with its translation."""
+
+    def __init__(self, node: XmlNode, scope: XliffScope, notes: Counter[str], config: DocumentConfig) -> None:
+        self.node = node
+        self.is_second = scope.is_second
+        self.data = scope.data
+        self.notes = notes
+        self.reviews_all = config.fuzzy
+        self.target = node.find("target")
+        self.source = node.find("source")
+        self.segmented = node.find("seg-source")
+        self.existing = {} if config.retranslate or self.target is None else self.read_existing(self.target)
+        self.parts: list[str | Paragraph] = []
+        self.translated_ids: list[str] = []
+        model = self.segmented or self.source
+        if model is not None and self.needs_translation(config.retranslate):
+            self.parts = list(self.read_parts(model))
+        self.texts = tuple(text for part in self.parts if isinstance(part, Paragraph) for text in part.texts)
+
+    def read_existing(self, target: XmlNode) -> dict[str, XmlNode]:
+        """Returns the segments that have a translation, by their number."""
+        segments = [mark for mark in find_segments(target) if mark.content.strip()]
+        return {mark.read("mid"): mark for mark in segments}
+
+    def needs_translation(self, retranslate: bool) -> bool:
+        if self.target is None or not self.target.content.strip() or retranslate:
+            return True
+        if self.segmented is not None and find_segments(self.segmented):
+            return any(mark.read("mid") not in self.existing for mark in find_segments(self.segmented))
+        state = (self.node if self.is_second else self.target).read("state")
+        is_copy = self.source is not None and self.target.content == self.source.content
+        return is_copy and state in UNFINISHED
+
+    def read_parts(self, model: XmlNode) -> Iterator[str | Paragraph]:
+        """Yields what the target consists of: paragraphs, and what stands between segments."""
+        if self.segmented is None or not find_segments(model):
+            yield self.make_paragraph(model.children)
+            return
+        for child in model.children:
+            if isinstance(child, XmlNode) and is_segment(child):
+                yield from self.read_segment(child)
+            elif isinstance(child, XmlNode) and find_segments(child):
+                yield child.tag
+                yield from self.read_parts(child)
+                yield child.end
+            else:
+                yield child.raw
+
+    def read_segment(self, mark: XmlNode) -> Iterator[str | Paragraph]:
+        existing = self.existing.get(mark.read("mid"))
+        if existing is not None:
+            yield existing.raw
+            return
+        self.translated_ids.append(mark.read("mid"))
+        yield mark.tag if mark.end else f"{mark.tag[:-2].rstrip()}>"
+        yield self.make_paragraph(mark.children)
+        yield mark.end or "</mrk>"
+
+    def make_paragraph(self, children: Sequence[XmlNode | MarkupToken]) -> Paragraph:
+        return Paragraph(list(self.read_items(children)), escape_xml)
+
+    def read_items(self, children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineItem]:
+        """Yields inline elements and text as items of a paragraph."""
+        for child in children:
+            if not isinstance(child, XmlNode):
+                yield make_text_item(child)
+            elif child.name in PAIRS and child.end and not is_protected(child):
+                yield InlineItem("open", (child.tag,), name=child.name)
+                yield from self.read_items(child.children)
+                yield InlineItem("close", (child.end,), name=child.name)
+            elif is_protected(child) and has_word(child.text):
+                yield InlineItem("code", (child.raw,))
+            elif child.name in CODE_ELEMENTS and shows_word(child, self.data):
+                yield InlineItem("code", (child.raw,))
+            else:
+                yield InlineItem("point", tuple(self.read_point(child)), keeps_order=child.name not in ("x", "ph"))
+
+    def read_point(self, node: XmlNode) -> Iterator[str | Paragraph]:
+        """Yields an element of code; the text in a <sub> inside it is translated."""
+        if not any(node.find_all(frozenset({"sub"}))):
+            yield node.raw
+            return
+        yield node.tag
+        for child in node.children:
+            if isinstance(child, XmlNode) and child.name == "sub":
+                yield from (child.tag, self.make_paragraph(child.children), child.end)
+            elif isinstance(child, XmlNode):
+                yield from self.read_point(child)
+            else:
+                yield child.raw
+        yield node.end
+
+    def write(self, translations: Sequence[Translation], indent: str) -> str:
+        """Returns the unit with its target; `indent` is what stands before the unit."""
+        remaining = iter(translations)
+        notes: Counter[str] = Counter()
+        written = [part if isinstance(part, str) else part.write(remaining, notes) for part in self.parts]
+        needs_review = bool(notes[GUESSED_MARKS]) or any(getattr(item, "checks", ()) for item in translations)
+        self.notes += notes
+        self.notes += Counter({NEEDS_REVIEW: int(needs_review)})
+        return self.write_unit("".join(written), needs_review or self.reviews_all, indent)
+
+    def write_unit(self, content: str, needs_review: bool, indent: str) -> str:
+        """Returns the unit with `content` as its target, in the place of the old one or after the source."""
+        tag = self.node.tag
+        if self.is_second:
+            tag = set_attribute(tag, "state", "translated")
+            tag = set_attribute(tag, "subState", "nmt:needs-review") if needs_review else tag
+        target = f"{self.write_target_tag(needs_review)}{content}{self.write_target_end()}"
+        children = []
+        last = self.segmented or self.source
+        for index, child in enumerate(self.node.children):
+            if child is self.target:
+                children.append(target)
+            elif isinstance(child, XmlNode) and child.name == "seg-defs":
+                children.append(self.write_definitions(child, needs_review))
+            else:
+                children.append(child.raw)
+            if child is last and self.target is None:
+                before = self.node.children[index - 1].raw if index else ""
+                children.append((before if not before.strip() else "") + target)
+        return f"{tag}{''.join(children)}{self.node.end}"
+
+    def write_target_tag(self, needs_review: bool) -> str:
+        prefix = "" if self.source is None else self.source.tag[1 : self.source.tag.index("source")]
+        tag = self.target.tag if self.target is not None else f"<{prefix}target>"
+        tag = f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
+        if self.is_second:
+            return tag
+        is_sdl = self.node.find("seg-defs") is not None
+        state = "needs-review-translation" if needs_review else "translated"
+        return tag if is_sdl else set_attribute(tag, "state", state)
+
+    def write_target_end(self) -> str:
+        prefix = "" if self.source is None else self.source.tag[1 : self.source.tag.index("source")]
+        return (self.target.end if self.target is not None else "") or f"</{prefix}target>"
+
+    def write_definitions(self, node: XmlNode, needs_review: bool) -> str:
+        """Returns the definitions of the segments of SDLXLIFF, with the state of those that were translated."""
+        parts = [node.tag]
+        for child in node.children:
+            raw = child.raw
+            if isinstance(child, XmlNode) and child.read("id") in self.translated_ids:
+                tag = set_attribute(child.tag, "conf", "Draft" if needs_review else "Translated")
+                raw = f"{set_attribute(tag, 'origin', 'mt')}{child.content}{child.end}"
+            parts.append(raw)
+        return "".join([*parts, node.end])
+
+
+def is_segment(node: XmlNode) -> bool:
+    return node.name == "mrk" and node.read("mtype") == "seg"
+
+
+def find_segments(node: XmlNode) -> list[XmlNode]:
+    """Returns the segments inside an element, at any depth."""
+    result = []
+    for child in node.elements:
+        result += [child] if is_segment(child) else find_segments(child)
+    return result
+
+
+def is_protected(node: XmlNode) -> bool:
+    """Whether the text of a mark is not to be translated."""
+    return node.name == "mrk" and (node.read("translate") == "no" or node.read("mtype") == "protected")
+
+
+def has_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
+    """Whether an element of code stands for a word, such as `{name}`; not for a tag such as `<br>`."""
+    shown = (
+        node.text
+        or node.read("equiv-text")
+        or node.read("disp")
+        or node.read("equiv")
+        or data.get(node.read("dataRef"), "")
+    )
+    if node.name == "x" and node.read("id").startswith("INTERPOLATION"):
+        return True
+    return has_word(shown) and not shown.lstrip().startswith(("<", "</", "[", "\\")) and any(c in shown for c in "{}%$")

@@ -1,0 +1,156 @@
+"""Scans HTML and XML into tokens that, one after the other, are the text again, byte for byte.
+
+Must not know what any element means, but for the elements of HTML whose content is no markup. Hostile text costs time
+in proportion to its length.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+TokenKind = Literal["text", "open", "close", "empty", "other"]
+NAME = r"[A-Za-z_][^\s/>=\"'<]*"
+OTHER = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![A-Za-z](?:[^<>\[]++|\[.*?\]\s*(?=>))*>|\{%.*?%\}|<%.*?%>"
+QUOTED_TAG = re.compile(rf"</?{NAME}(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.DOTALL)
+PLAIN_TAG = re.compile(rf"</?{NAME}[^<>]*+>")
+OTHER_TOKEN = re.compile(OTHER, re.DOTALL)
+RAW_ELEMENTS = frozenset("script style xmp iframe noembed noframes textarea title".split())
+MAXIMUM_MISTAKES = 20  # a quote that is never closed is searched to the end of the text; later ones are not
+ENTITY = r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
+SPECIAL = re.compile(rf"{ENTITY}|[ \t\r\n\f]+|[&<>\"']")
+ATTRIBUTE = re.compile(r"([^\s=/>\"'<]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'=<>`]+)))?", re.DOTALL)
+ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%")
+
+
+class MarkupToken(NamedTuple):
+    """A piece of markup or text. `name` is that of its element; of HTML in small letters."""
+
+    kind: TokenKind
+    raw: str
+    name: str = ""
+
+
+class Attribute(NamedTuple):
+    """An attribute of a tag: its value as it is written stands at [start, end)."""
+
+    name: str
+    value: str
+    start: int
+    end: int
+
+
+class SpelledText(NamedTuple):
+    """A text, and how those of its characters are written that are not written as themselves."""
+
+    text: str
+    spellings: Mapping[int, str]
+
+
+def scan_markup(text: str, *, is_html: bool, is_template: bool = False) -> Iterator[MarkupToken]:
+    """Yields the tokens of a text; with `is_template`, `{% ... %}` and `<% ... %>` are tokens too."""
+    position, mistakes = 0, 0
+    starts = re.compile(r"<|\{%" if is_template else "<")
+    missing: set[str] = set()  # openings of tokens that are never closed from here on
+    while position < len(text):
+        match = starts.search(text, position)
+        start = match.start() if match else len(text)
+        if start > position:
+            yield MarkupToken("text", text[position:start])
+        if match is None:
+            return
+        token = match_other(text, start, missing, is_template=is_template)
+        if token is None:
+            tag = QUOTED_TAG.match(text, start) if mistakes < MAXIMUM_MISTAKES else None
+            if tag is None:
+                tag = PLAIN_TAG.match(text, start)
+                mistakes += tag is not None
+            token = make_tag_token(tag[0], is_html=is_html) if tag else MarkupToken("text", text[start : start + 1])
+        yield token
+        position = start + len(token.raw)
+        if is_html and token.kind == "open" and token.name in RAW_ELEMENTS:
+            content = scan_raw_content(text, position, token.name)
+            if content:
+                yield MarkupToken("text", content)
+                position += len(content)
+
+
+def match_other(text: str, start: int, missing: set[str], *, is_template: bool) -> MarkupToken | None:
+    """Returns the comment, section, instruction, declaration or template code at `start`, if there is one."""
+    opening = next((opening for opening in OPENINGS if text.startswith(opening, start)), None)
+    if opening is None or opening in missing or (opening in ("<%", "{%") and not is_template):
+        return None
+    match = OTHER_TOKEN.match(text, start)
+    if match is None:
+        missing.add(opening)
+        return None
+    return MarkupToken("other", match[0])
+
+
+def make_tag_token(raw: str, *, is_html: bool) -> MarkupToken:
+    """Returns the token of a tag."""
+    name = re.compile(NAME).search(raw, 1)
+    text = name[0] if name else ""
+    text = text.lower() if is_html else text
+    if raw.startswith("</"):
+        return MarkupToken("close", raw, text)
+    return MarkupToken("empty" if raw.endswith("/>") else "open", raw, text)
+
+
+def scan_raw_content(text: str, position: int, name: str) -> str:
+    """Returns the text before the end tag of an element whose content is no markup."""
+    end = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, position)
+    return text[position : end.start() if end else len(text)]
+
+
+def read_attributes(tag: str) -> list[Attribute]:
+    """Returns the attributes of a tag in order, their names in small letters and their values decoded."""
+    attributes = []
+    name_end = re.compile(rf"</?{NAME}").match(tag)
+    for match in ATTRIBUTE.finditer(tag, name_end.end() if name_end else 0, len(tag) - 1):
+        group = next((number for number in (2, 3, 4) if match[number] is not None), 0)
+        value = html.unescape(match[group]) if group else ""
+        start, end = match.span(group) if group else (match.end(), match.end())
+        attributes.append(Attribute(match[1].lower(), value, start, end))
+    return attributes
+
+
+def find_attribute(tag: str, name: str) -> Attribute | None:
+    """Returns the first attribute of that name in a tag."""
+    return next((attribute for attribute in read_attributes(tag) if attribute.name == name), None)
+
+
+def spell_text(raw: str, escape: Callable[[str], str]) -> SpelledText:
+    """Decodes a text of HTML or XML, which `escape` encodes; a run of blanks and line breaks becomes one blank."""
+    if SPECIAL.search(raw) is None:
+        return SpelledText(raw, {})
+    parts: list[str] = []
+    spellings: dict[int, str] = {}
+    position = length = 0
+    for match in SPECIAL.finditer(raw):
+        written = match[0]
+        spelled = " " if written.isspace() else html.unescape(written)
+        spelled = " " if spelled in ("\t", "\n", "\r") else spelled
+        parts += [raw[position : match.start()], spelled]
+        length += match.start() - position
+        if written != escape(spelled) and spelled:
+            spellings |= {length: written, **dict.fromkeys(range(length + 1, length + len(spelled)), "")}
+        length += len(spelled)
+        position = match.end()
+    parts.append(raw[position:])
+    return SpelledText("".join(parts), spellings)
+
+
+def escape_markup(text: str) -> str:
+    """Escapes plain text for an element."""
+    if not ("&" in text or "<" in text or ">" in text):
+        return text
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def escape_attribute(text: str) -> str:
+    """Escapes plain text for the value of an attribute, in either kind of quotes."""
+    return escape_markup(text).replace('"', "&quot;").replace("'", "&#39;")

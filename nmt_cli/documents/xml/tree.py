@@ -1,0 +1,219 @@
+"""Elements of an XML document as trees, which are written back byte for byte; and what makes a document safe to read.
+
+The document is scanned as text, and one element at a time becomes a tree. Before, expat has read the whole of it, so
+that what is scanned is well-formed, has no entities of its own (they can be made to fill the memory) and is not deep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from xml.parsers import expat
+
+from nmt_cli.documents.document import DocumentSource
+from nmt_cli.documents.encodings import DecodedText, decode_document
+from nmt_cli.documents.marks.items import InlineItem, Wrapper
+from nmt_cli.documents.xml.scanner import MarkupToken, escape_markup, find_attribute, scan_markup, spell_text
+from nmt_cli.errors import DataError
+
+MAXIMUM_DEPTH = 200  # of nested elements
+DECLARED = re.compile(rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
+INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+CDATA = "<![CDATA["
+
+
+@dataclass(frozen=True, eq=False)
+class XmlNode:
+    """An element: its opening tag, what is in it, and its closing tag, which is empty for `<a/>`."""
+
+    tag: str
+    name: str  # without its prefix
+    children: list[XmlNode | MarkupToken] = field(default_factory=list)
+    end: str = ""
+
+    @property
+    def content(self) -> str:
+        return "".join(child.raw for child in self.children)
+
+    @property
+    def raw(self) -> str:
+        return f"{self.tag}{self.content}{self.end}"
+
+    @property
+    def elements(self) -> list[XmlNode]:
+        return [child for child in self.children if isinstance(child, XmlNode)]
+
+    @property
+    def text(self) -> str:
+        """The text in the element and in those inside it."""
+        return "".join(
+            child.text if isinstance(child, XmlNode) else read_character_data(child) for child in self.children
+        )
+
+    def find(self, name: str) -> XmlNode | None:
+        """Returns the first element of that name directly inside."""
+        return next((element for element in self.elements if element.name == name), None)
+
+    def find_all(self, names: frozenset[str]) -> Iterator[XmlNode]:
+        """Yields the elements of these names inside, at any depth, but not inside each other."""
+        for element in self.elements:
+            if element.name in names:
+                yield element
+            else:
+                yield from element.find_all(names)
+
+    def read(self, attribute: str) -> str:
+        """Returns the value of an attribute, by its name without a prefix; an empty string if it has none."""
+        return read_attribute(self.tag, attribute)
+
+
+def read_attribute(tag: str, name: str) -> str:
+    """Returns the value of an attribute of a tag, by its name without a prefix; an empty string if it has none."""
+    from nmt_cli.documents.xml.scanner import read_attributes
+
+    lowered = name.lower()
+    values = [item.value for item in read_attributes(tag) if item.name.rpartition(":")[2] == lowered]
+    return values[0] if values else ""
+
+
+def set_attribute(tag: str, name: str, value: str) -> str:
+    """Returns a tag with an attribute, at the place of an old one of that name or at its end."""
+    old = find_attribute(tag, name.lower())
+    if old is not None:
+        return f"{tag[: old.start]}{value}{tag[old.end :]}"
+    end = len(tag) - (2 if tag.endswith("/>") else 1)
+    return f'{tag[:end].rstrip()} {name}="{value}"{tag[len(tag[:end].rstrip()) :]}'
+
+
+def strip_prefix(name: str) -> str:
+    return name.rpartition(":")[2]
+
+
+def read_node(tokens: Iterator[MarkupToken], token: MarkupToken) -> XmlNode:
+    """Returns the element that `token` begins, and takes its tokens."""
+    if token.kind == "empty":
+        return XmlNode(token.raw, strip_prefix(token.name))
+    stack: list[tuple[MarkupToken, list[XmlNode | MarkupToken]]] = [(token, [])]
+    for following in tokens:
+        if following.kind == "open":
+            stack.append((following, []))
+        elif following.kind == "close":
+            opening, children = stack.pop()
+            node = XmlNode(opening.raw, strip_prefix(opening.name), children, following.raw)
+            if not stack:
+                return node
+            stack[-1][1].append(node)
+        elif following.kind == "empty":
+            stack[-1][1].append(XmlNode(following.raw, strip_prefix(following.name)))
+        else:
+            stack[-1][1].append(following)
+    raise ValueError("the element is not closed")  # expat has seen that all are
+
+
+def decode_xml(source: DocumentSource) -> DecodedText:
+    """Reads the whole document. Raises DataError for what is no XML, or not safe."""
+    decoded = decode_document(source, find_xml_encoding)
+    check_xml(decoded.text, source)
+    return decoded
+
+
+def find_xml_encoding(data: bytes) -> str | None:
+    """Returns the encoding that an XML declaration names."""
+    match = DECLARED.match(data)
+    return match[1].decode("ascii").lower() if match else None
+
+
+def check_xml(text: str, source: DocumentSource) -> None:
+    """Raises DataError for text that is not well-formed XML, declares entities, or is nested too deep."""
+    parser = expat.ParserCreate("utf-8")
+    guard = XmlGuard()
+    parser.StartElementHandler, parser.EndElementHandler = guard.enter, guard.leave
+    parser.EntityDeclHandler = guard.refuse_entity
+    try:
+        parser.Parse(text.encode("utf-8", "replace"), True)
+    except expat.ExpatError as error:
+        source.refuse(error.lineno, f"not valid XML: {expat.ErrorString(error.code)}", "check the file with `xmllint`")
+    except ValueError as error:
+        source.refuse(parser.CurrentLineNumber, str(error))
+
+
+class XmlGuard:
+    """Handlers of expat that refuse what could exhaust the machine."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def enter(self, _tag: str, _attributes: dict[str, str]) -> None:
+        self.depth += 1
+        if self.depth > MAXIMUM_DEPTH:
+            raise ValueError(f"more than {MAXIMUM_DEPTH} nested elements")
+
+    def leave(self, _tag: str) -> None:
+        self.depth -= 1
+
+    def refuse_entity(self, *_declared: Any) -> NoReturn:
+        raise ValueError("it declares entities, which can be made to fill the memory")
+
+
+def scan_xml(text: str) -> Iterator[MarkupToken]:
+    return scan_markup(text, is_html=False)
+
+
+def escape_xml(text: str) -> str:
+    """Escapes plain text for an element, without the characters that XML cannot have."""
+    return INVALID.sub("", escape_markup(text))
+
+
+def escape_cdata(text: str) -> str:
+    """Escapes plain text for a CDATA section."""
+    return INVALID.sub("", text).replace("]]>", "]]]]><![CDATA[>")
+
+
+def is_cdata(token: MarkupToken) -> bool:
+    return token.raw.startswith(CDATA)
+
+
+def read_character_data(token: MarkupToken) -> str:
+    """Returns the text that a token spells; none for a comment and the like."""
+    if token.kind == "text":
+        return spell_text(token.raw, escape_xml).text
+    return token.raw[len(CDATA) : -3] if is_cdata(token) else ""
+
+
+def make_text_item(token: MarkupToken, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
+    """Returns character data as an item of a paragraph; a comment and the like as a point."""
+    if token.kind == "text":
+        return InlineItem("text", (token.raw,), *spell_text(token.raw, escape_xml), wrappers=tuple(wrappers))
+    if not is_cdata(token):
+        return InlineItem("point", (token.raw,), wrappers=tuple(wrappers))
+    content = token.raw[len(CDATA) : -3]
+    section = Wrapper(CDATA, "]]>", escape=escape_cdata)
+    spelled = spell_blanks(content)
+    return InlineItem("text", (content,), *spelled, wrappers=(*wrappers, section))
+
+
+def spell_blanks(raw: str) -> tuple[str, dict[int, str]]:
+    """Returns a text in which a run of blanks and line breaks is one blank, and how these are written."""
+    parts: list[str] = []
+    spellings: dict[int, str] = {}
+    position = length = 0
+    for match in re.finditer(r"[ \t\r\n]+", raw):
+        parts += [raw[position : match.start()], " "]
+        length += match.start() - position
+        if match[0] != " ":
+            spellings[length] = match[0]
+        length += 1
+        position = match.end()
+    return "".join([*parts, raw[position:]]), spellings
+
+
+def join_nodes(nodes: Sequence[XmlNode | MarkupToken], write: Callable[[XmlNode], str]) -> str:
+    """Returns the nodes as they are written, each element by `write`."""
+    return "".join(write(node) if isinstance(node, XmlNode) else node.raw for node in nodes)
+
+
+def refuse_part(name: str, problem: str, hint: str = "") -> NoReturn:
+    """Raises DataError for a part of a document."""
+    raise DataError(f"{name}: {problem}", hint=hint)

@@ -1,0 +1,221 @@
+"""YAML: strings that are values are translated; keys, comments, anchors, styles and the layout stay byte for byte.
+
+The file is parsed by ruamel.yaml, which says where each scalar stands; only their content is replaced. A value is
+translated if it is a text for people, as in JSON. A plain scalar whose translation would mean something else without
+quotes gets quotes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.encodings import decode_document
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.strings import StringSyntax, is_text, read_plain_items, read_string
+
+if TYPE_CHECKING:
+    from nmt_cli.documents.encodings import DecodedText
+    from nmt_cli.translation.result import Translation
+
+FOLD = r"[ \t]*\\?\r?\n[ \t]*"
+DOUBLE = re.compile(rf"{FOLD}|\\x[0-9a-fA-F]{{2}}|\\u[0-9a-fA-F]{{4}}|\\U[0-9a-fA-F]{{8}}|\\.|\t+|  +", re.DOTALL)
+SINGLE = re.compile(rf"''|{FOLD}|\t+|  +")
+PLAIN = re.compile(rf"{FOLD}|\t+|  +")
+LINE = re.compile(r"([ ]*)([^\r\n]*)(\r?\n|\Z)")
+# A plain scalar that is something else than text, in YAML 1.1 or 1.2, or not safe without quotes.
+OTHER_VALUE = re.compile(r"(?i)~|null|true|false|yes|no|on|off|y|n|[-+.\d].*|=|<<")
+UNSAFE = re.compile(r"[-?:](?:\s|$)|[\[\]{},#&*!|>'\"%@`]|.*(?:: | #|:$)|\s|.*\s$", re.DOTALL)
+UNSAFE_INSIDE = re.compile(r".*[\[\]{},]", re.DOTALL)  # brackets
+ANCHOR = re.compile(r"&\S+\s+")
+MAXIMUM_SIZE = 1 << 26  # characters: the parser needs many bytes for each
+MAXIMUM_DEPTH = 200
+
+
+def decode_double(written: str) -> str:
+    if not written.startswith("\\") or written[1:].lstrip(" \t\r\n") == "":
+        return fold_lines(written)
+    if written[1] in "xuU":
+        return chr(min(int(written[2:], 16), 0x10FFFF))
+    names = {"n": "\n", "t": " ", "r": "", "0": "", "_": "\u00a0", "N": "\u0085", "e": "", "a": "", "b": ""}
+    return names.get(written[1], written[1])
+
+
+def decode_single(written: str) -> str:
+    return "'" if written == "''" else fold_lines(written)
+
+
+def fold_lines(written: str) -> str:
+    """Returns what a line break inside a scalar, or a run of blanks, spells: a blank; none after a backslash."""
+    return "" if "\\" in written else " "
+
+
+def escape_double(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+SYNTAXES = {
+    '"': StringSyntax(DOUBLE, decode_double, escape_double),
+    "'": StringSyntax(SINGLE, decode_single, lambda text: text.replace("'", "''")),
+    "": StringSyntax(PLAIN, fold_lines, str),
+}
+
+
+class Scalar(NamedTuple):
+    """A value that is a string: where it stands, its style, and its key."""
+
+    start: int
+    end: int
+    style: str  # one of `"`, `'`, `|`, `>`, and nothing
+    key: str
+    is_inside_brackets: bool
+
+
+class YamlDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        decoded = decode_document(self.source, lambda _: None)
+        yield keep_verbatim(decoded.mark)
+        text = decoded.text
+        if len(text) > MAXIMUM_SIZE:
+            self.source.refuse(1, f"more than {MAXIMUM_SIZE >> 20} MiB of YAML", "divide the file")
+        position = 0
+        for scalar in self.find_scalars(text):
+            if scalar.start < position:
+                continue
+            yield keep_verbatim(decoded.encode(text[position : scalar.start]))
+            yield self.make_unit(scalar, text[scalar.start : scalar.end], decoded)
+            position = scalar.end
+        yield keep_verbatim(decoded.encode(text[position:]))
+
+    def find_scalars(self, text: str) -> Iterator[Scalar]:
+        """Yields the strings that are values, in order. Raises DataError for what is no YAML."""
+        ruamel = import_library("ruamel.yaml", "ruamel.yaml", "YAML files")
+        parser = ruamel.YAML(typ="rt", pure=True)
+        walker = ValueWalker()
+        try:
+            for event in parser.parse(text):
+                scalar = walker.follow_event(event, text)
+                if scalar is not None:
+                    yield scalar
+        except ruamel.error.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            self.source.refuse((mark.line if mark else 0) + 1, f"not valid YAML: {error.problem or error.context}")
+        except (ruamel.error.YAMLError, ValueError, RecursionError) as error:
+            self.source.refuse(1, f"not valid YAML: {str(error)[:100]}")
+
+    def make_unit(self, scalar: Scalar, raw: str, decoded: DecodedText) -> TranslationUnit:
+        if scalar.style in ("|", ">"):
+            return read_block(raw, folds=scalar.style == ">").make_unit(self.notes, decoded.encode)
+        if scalar.style:
+            syntax = SYNTAXES[scalar.style]
+            first = Paragraph([InlineItem("point", (scalar.style,))], str)
+            inner = read_string(raw[1:-1], syntax)
+            whole = Paragraph([*first.items, *inner.items, *first.items], syntax.escape)
+            return whole.make_unit(self.notes, decoded.encode)
+        return self.make_plain_unit(raw, decoded, inside_brackets=scalar.is_inside_brackets)
+
+    def make_plain_unit(self, raw: str, decoded: DecodedText, *, inside_brackets: bool) -> TranslationUnit:
+        paragraph = read_string(raw, SYNTAXES[""])
+
+        def write_plain(translations: Sequence[Translation]) -> bytes:
+            written = paragraph.write(iter(translations), self.notes)
+            is_plain = is_safe(written, inside_brackets=inside_brackets)
+            return decoded.encode(written if is_plain else f'"{escape_double(re.sub(FOLD, " ", written))}"')
+
+        return TranslationUnit(paragraph.texts, write_plain)
+
+
+def is_safe(text: str, *, inside_brackets: bool) -> bool:
+    """Whether a scalar is itself without quotes. Conservative: what is in doubt gets quotes."""
+    if inside_brackets and UNSAFE_INSIDE.match(text):
+        return False
+    return bool(text) and UNSAFE.match(text) is None and OTHER_VALUE.fullmatch(text) is None
+
+
+class ValueWalker:
+    """Follows the events of the parser, and knows which scalars are values, and their keys."""
+
+    def __init__(self) -> None:
+        self.levels: list[str | None] = []  # of each open collection, the key whose value comes next; None before a key
+        self.is_mapping: list[bool] = []
+        self.brackets: list[bool] = []  # whether each is written in brackets
+        self.kept = 0  # the depth below which everything is kept; 0 is nowhere
+
+    def follow_event(self, event: Any, text: str) -> Scalar | None:
+        """Returns the scalar of an event, if it is a value that is translated."""
+        name = type(event).__name__
+        if name in ("MappingStartEvent", "SequenceStartEvent"):
+            self.enter(is_mapping=name == "MappingStartEvent", in_brackets=bool(event.flow_style))
+        elif name in ("MappingEndEvent", "SequenceEndEvent"):
+            self.levels.pop()
+            self.is_mapping.pop()
+            self.brackets.pop()
+            self.kept = 0 if len(self.levels) < self.kept else self.kept
+            self.finish_value()
+        elif name == "AliasEvent":
+            if not self.take_key(""):
+                self.finish_value()
+        elif name == "ScalarEvent":
+            return self.read_scalar(event, text)
+        return None
+
+    def enter(self, *, is_mapping: bool, in_brackets: bool) -> None:
+        if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
+            self.levels[-1] = ""  # a collection that is a key
+            self.kept = self.kept or len(self.levels) + 1
+        key = self.levels[-1] or "" if self.levels else ""
+        if key[:1] in ("@", "$") and not self.kept:
+            self.kept = len(self.levels) + 1
+        self.levels.append(None if is_mapping else key)
+        self.is_mapping.append(is_mapping)
+        self.brackets.append(in_brackets)
+        if len(self.levels) > MAXIMUM_DEPTH:
+            raise ValueError(f"more than {MAXIMUM_DEPTH} nested values")
+
+    def take_key(self, value: str) -> bool:
+        """Whether a scalar is a key, which is noted."""
+        if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
+            self.levels[-1] = value
+            return True
+        return False
+
+    def finish_value(self) -> None:
+        """Expects a key next, if this was the value of one."""
+        if self.is_mapping and self.is_mapping[-1]:
+            self.levels[-1] = None
+
+    def read_scalar(self, event: Any, text: str) -> Scalar | None:
+        if self.take_key(event.value):
+            return None
+        key = (self.levels[-1] or "") if self.levels else ""
+        self.finish_value()
+        style = event.style or ""
+        start, end = event.start_mark.index, event.end_mark.index
+        anchor = ANCHOR.match(text, start) if event.anchor else None
+        start = anchor.end() if anchor else start
+        is_tagged = event.tag not in (None, "!") or (self.kept and len(self.levels) >= self.kept)
+        is_other = not style and OTHER_VALUE.fullmatch(event.value) is not None
+        if is_tagged or is_other or not is_text(event.value, key) or start >= end:
+            return None
+        return Scalar(start, end, style, key, any(self.brackets))
+
+
+def read_block(raw: str, *, folds: bool) -> Paragraph:
+    """Returns a block scalar as a paragraph: its lines are texts; with `folds`, those of one paragraph are one text."""
+    header, line_end, body = raw.partition("\n")
+    items = [InlineItem("point", (header + line_end,)), InlineItem("break", ("",))]
+    lines = [match.groups() for match in LINE.finditer(body)]
+    narrowest = min((len(indent) for indent, content, _ in lines if content), default=0)
+    has_joined = False
+    for (indent, content, end), following in zip(lines, [*lines[1:], ("", "", "")], strict=True):
+        joins = folds and bool(content and following[1]) and len(indent) == len(following[0]) == narrowest
+        items += [] if has_joined else [InlineItem("point", (indent,))]
+        items += read_plain_items(content, SYNTAXES[""])
+        raw_break = end + following[0]
+        items.append(InlineItem("text", (raw_break,), " ", {0: raw_break}) if joins else InlineItem("break", (end,)))
+        has_joined = joins
+    return Paragraph(items, str)

@@ -1,0 +1,73 @@
+"""The guarantee of documents: with a translator that returns its input, nothing changes.
+
+Every text goes through the real writer, between sentinels that are stripped from what is written; so a short cut that
+notices equal texts cannot pass.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Document, DocumentSource
+from nmt_cli.text.normalise import drop_invisible
+from nmt_cli.translation.result import Hypothesis, Translation, Words
+from support.translations import Rule
+
+FIRST, LAST = "⟪", "⟫"
+CODE_FIRST, CODE_LAST = re.compile(r"\{\d+\}"), re.compile(r"\{\d+\}$")
+
+
+def echo(text: str, first: str = FIRST, last: str = LAST) -> Translation:
+    """The text itself, blank for blank, between sentinels; none touches code, which has no text to be part of."""
+    first, last = ("" if CODE_FIRST.match(text) else first), ("" if CODE_LAST.search(text) else last)
+    words = [word for word in text.split() if drop_invisible(word)]
+    target = f"{first}{text}{last}".split()
+    kept = [index for index, word in enumerate(target) if drop_invisible(word.strip(first + last))]
+    links = tuple(zip(range(len(words)), kept, strict=True)) if len(kept) == len(words) else ()
+    hypothesis = Hypothesis(
+        text=f"{first}{text}{last}",
+        tokens=(3,),
+        pieces=("</s>",),
+        log_probability=0.0,
+        score=0.0,
+        token_log_probabilities=(0.0,),
+        attentions=(np.ones((1, 1)),),
+        finished=True,
+        words=(Words(range(len(words)), range(len(target)), links),),
+    )
+    return Translation(text, ("</s>",), (hypothesis,), frozenset())
+
+
+def open_bytes(name: str, data: bytes, language: str = "de", **options: object) -> Document:
+    """A document of a format, from bytes, for a model that translates English."""
+    config = DocumentConfig(**options)  # type: ignore[arg-type]
+    source = DocumentSource(io.BytesIO(data), f"x.{name}", config, language, True, "eng")
+    return open_document(name, source)
+
+
+def write_document(document: Document, rule: Rule) -> Iterator[bytes]:
+    for unit in document.read_units():
+        written = unit.write([rule(text) for text in unit.texts])
+        yield written if isinstance(written, bytes) else written.encode()
+
+
+def convert_bytes(name: str, data: bytes, rule: Rule, language: str = "de", **options: object) -> bytes:
+    """A document with every text translated by a rule."""
+    return b"".join(write_document(open_bytes(name, data, language, **options), rule))
+
+
+def echo_document(name: str, data: bytes, language: str = "de", **options: object) -> bytes:
+    """A document whose every text went through the writer between sentinels, which are then stripped."""
+    written = convert_bytes(name, data, echo, language, **options)
+    return written.replace(FIRST.encode(), b"").replace(LAST.encode(), b"")
+
+
+def list_texts(name: str, data: bytes, language: str = "de", **options: object) -> list[str]:
+    """The texts of a document that a translator gets."""
+    return [text for unit in open_bytes(name, data, language, **options).read_units() for text in unit.texts]

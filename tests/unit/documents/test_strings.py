@@ -1,0 +1,255 @@
+"""Files of strings: JSON, YAML, Java properties, and strings of Android apps."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt_cli.errors import DataError
+from support.documents import convert_bytes, echo_document, list_texts
+from support.translations import aligned, louder
+
+JSON = r"""// strings of the shop
+{
+  "title" : "The caf\u00e9 \"Blue\" opens",
+  "menu": {"soup": "Soup of the day", "list": ["One plate", 2, true, null, "Two  plates\tand\nmore"]},
+  "url": "https://example.org/a", "id": "soup_1", "icon": "fa-home", "file": "a/b.png", "n": "12",
+  "@title": {"description": "kept"}, "$schema": "Some schema",
+  "files": "{count, plural, =0 {No files} one {# file by {name}} other {# files}} found", /* note */
+  "empty": "", "key with spaces": "OK", "emoji": "smile \ud83d\ude00"
+}
+"""
+PROPERTIES = r"""# Not this comment
+! nor = that
+title = The harbour
+key\:with\ escapes : A value with \u00e9, \
+    going on here\nand a new line
+empty=
+   indented   Value after blanks
+message=Can''t open {0} of {1}
+path=C:\\files\\a
+url=https://example.org
+lonely"""
+ANDROID = r"""<?xml version="1.0" encoding="utf-8"?>
+<!-- made by hand -->
+<resources xmlns:xliff="urn:oasis:names:tc:xliff:document:1.2" xmlns:tools="t">
+    <string name="app_name" translatable="false">Acme</string>
+    <string name="hello">Don\'t <b>stop</b>, <xliff:g id="n" example="Bo">%1$s</xliff:g>!\nGo &amp; see\u2026</string>
+    <string name="quoted">"It's   here"</string>
+    <string name="html"><![CDATA[Read <a href="x">the terms</a>]]></string>
+    <string name="ref">@string/hello</string>
+    <plurals name="boats"><!-- c --><item quantity="one">%d boat</item>
+        <item quantity="other">%d boats</item></plurals>
+    <string-array name="days"><item>Monday</item><item>@string/x</item></string-array>
+    <color name="c">red</color><string name="none"/>
+</resources>
+"""
+YAML = """# strings
+en:
+  title: "The caf\\u00e9 \\"Blue\\": it
+    opens"   # note
+  plain: Soup of the day
+  two lines: one line
+    and another
+  single: 'It''s here'
+  url: https://example.org
+  flag: yes
+  number: 12
+  date: 2020-01-02
+  id: soup
+  empty:
+  list: [One plate, 'two plates', {a: Three plates}]
+  anchor: &x Some words
+  alias: *x
+  tagged: !!binary aGVsbG8=
+  ? complex key
+  : Its value
+  literal: |-
+    First line
+      indented line
+
+    Third line
+  folded: >
+    A paragraph that
+    goes on here
+
+    and ends
+  last: end
+"""
+FILES = {"json": JSON, "properties": PROPERTIES, "android": ANDROID, "yaml": YAML}
+TEXTS = {
+    "json": [
+        'The café "Blue" opens',
+        "Soup of the day",
+        "One plate",
+        "Two plates and",
+        "more",
+        "{1} found",
+        "No files",
+        "# file by {name}",
+        "# files",
+        "OK",
+        "smile 😀",
+    ],
+    "properties": [
+        "The harbour",
+        "A value with é, going on here",
+        "and a new line",
+        "Value after blanks",
+        "Can't open {0} of {1}",
+    ],
+    "android": [
+        "Don't stop, {1}!",
+        "Go & see…",
+        '"It\'s here"',
+        'Read <a href="x">the terms</a>',
+        "%d boat",
+        "%d boats",
+        "Monday",
+    ],
+    "yaml": [
+        'The café "Blue": it opens',
+        "Soup of the day",
+        "one line and another",
+        "It's here",
+        "One plate",
+        "two plates",
+        "Three plates",
+        "Some words",
+        "Its value",
+        "First line",
+        "indented line",
+        "Third line",
+        "A paragraph that goes on here",
+        "and ends",
+        "end",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_file_stays_byte_for_byte_where_the_translation_equals_the_text(name: str, line_end: str) -> None:
+    data = FILES[name].replace("\n", line_end).encode()
+    if name == "properties":  # in which a character that is not ASCII is escaped
+        first, last = (f"\\u{ord(mark):04x}".encode() for mark in "⟪⟫")
+        assert echo_document(name, data).replace(first, b"").replace(last, b"") == data
+    else:
+        written = echo_document(name, data)
+        assert written.replace(b"\\u27ea", b"").replace(b"\\u27eb", b"") == data
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_texts_are_the_values_that_people_read(name: str) -> None:
+    assert list_texts(name, FILES[name].encode()) == TEXTS[name]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("mark", ["'", '"', "\\", "&", "<", ": ", " #", "[", "{", "%", "- a", "é", "😀", "no", "@x"])
+def test_a_translation_is_escaped(name: str, mark: str) -> None:
+    rule = lambda text: aligned(text, mark.split(), [0] * len(mark.split()))  # noqa: E731
+    written = convert_bytes(name, FILES[name].encode(), rule)
+    assert written.count(b"name=") == FILES[name].count("name=")
+    assert len(list_texts(name, written)) >= 0  # it is read again without an error
+    if name == "json":
+        assert json.loads(written.split(b"\n", 1)[1].replace(b"/* note */", b""))["menu"]["soup"] == mark.strip()
+    if name == "yaml":
+        import ruamel.yaml
+
+        values = ruamel.yaml.YAML(typ="safe", pure=True).load(written)["en"]
+        assert (values["plain"], values["single"], values["list"][0]) == (mark.strip(),) * 3
+        assert list(values)[:3] == ["title", "plain", "two lines"]
+
+
+def test_android_escapes_what_a_string_cannot_have() -> None:
+    rule = lambda text: aligned(text, ["it's", '"so"', "&"], [0, 0, 0])  # noqa: E731
+    assert rb"""<string name="a">it\'s \"so\" &amp;</string>""" in convert_bytes(
+        "android", b'<resources><string name="a">Some words</string></resources>', rule
+    )
+
+
+def test_properties_keep_to_ascii_and_double_apostrophes_in_messages() -> None:
+    rule = lambda text: aligned(text, ["l'été", "{0}"], [0, 0])  # noqa: E731
+    assert convert_bytes("properties", b"a=Can''t {0}\nb=Some words", rule) == (
+        b"a=l''\\u00e9t\\u00e9 {0}\nb=l'\\u00e9t\\u00e9 {0}"
+    )
+    assert convert_bytes("properties", "a=Café words\n".encode(), louder) == "a=CAFÉ WORDS\n".encode()
+    assert convert_bytes("properties", "a=Café words\n".encode("latin-1"), louder) == b"a=CAF\\u00c9 WORDS\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("json", '{\n"a": "b",\n}x', "line 3: not valid JSON"),
+        ("json", '{"a": [1}', "brackets do not match"),
+        ("json", '{"a": "b"', "a bracket is not closed"),
+        ("json", "[" * 300, "more than 200 nested values"),
+        ("yaml", "a: [1\n", "not valid YAML"),
+        ("yaml", "a: 'b\n", "not valid YAML"),
+        ("yaml", "[" * 300 + "]" * 300, "more than 200 nested values"),
+        ("android", "<resources><string>", "not valid XML"),
+    ],
+)
+def test_what_is_not_valid_is_refused_with_its_line(name: str, text: str, problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
+        convert_bytes(name, text.encode(), louder)
+
+
+VALUES = st.recursive(
+    st.text(st.sampled_from("ab \n\t\"\\'é😀{}:#-,%\u2028\x07/"), max_size=12)
+    | st.integers()
+    | st.none()
+    | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab@$ .", max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(VALUES, st.booleans(), st.sampled_from([None, 1]))
+def test_any_json_stays_byte_for_byte(value: object, ascii_only: bool, indent: int | None) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    written = echo_document("json", text.encode()).decode()
+    assert written.replace("\\u27ea", "").replace("\\u27eb", "") == text
+    assert json.loads(convert_bytes("json", text.encode(), louder)) is not ...
+
+
+@settings(deadline=None)
+@given(VALUES, st.sampled_from([True, False]))
+def test_any_yaml_stays_byte_for_byte(value: object, flow: bool) -> None:
+    import io
+
+    import ruamel.yaml
+
+    stream = io.StringIO()
+    writer = ruamel.yaml.YAML(typ="safe", pure=True)
+    writer.default_flow_style = flow
+    writer.dump(value, stream)
+    text = stream.getvalue()
+    assert echo_document("yaml", text.encode()).decode() == text
+
+
+@given(st.text(st.sampled_from("ab= :#!\\\n\r\tué0{}'"), max_size=40))
+def test_any_properties_stay_byte_for_byte(text: str) -> None:
+    written = echo_document("properties", text.encode()).decode()
+    assert written.replace("\\u27ea", "").replace("\\u27eb", "") == text
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a b", "\\'", "\\n", "&lt;", "<b>", "</b>", "é", '\\"', "  ", "\\u0020", "%1$s", "\n   ", "<br/>"]
+        )
+    ).filter(lambda parts: parts.count("<b>") == parts.count("</b>") == 0 or parts[:1] + parts[-1:] == ["<b>", "</b>"])
+)
+def test_any_string_resource_stays_byte_for_byte(parts: list[str]) -> None:
+    inner = [part for part in parts[1:-1] if part not in ("<b>", "</b>")]
+    text = f'<resources><string name="x">{"".join([*parts[:1], *inner, *parts[-1:]])}</string></resources>'
+    try:
+        written = echo_document("android", text.encode())
+    except DataError:
+        return  # tags that do not match
+    assert written.decode() == text
