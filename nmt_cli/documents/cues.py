@@ -34,8 +34,13 @@ class Turn:
 
     before: str
     text: MarkedText
-    lines: int
+    words: tuple[int, ...]  # of each line
+    width: int  # of the longest line, in characters
     is_sound: bool = False
+
+    @property
+    def lines(self) -> int:
+        return len(self.words)
 
     def split(self, *, by_sentence: bool) -> list[MarkedText]:
         return split_marked(self.text, by_sentence=by_sentence)
@@ -62,7 +67,9 @@ def make_turn(lines: Sequence[str]) -> Turn:
         replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
     )
     is_sound = SOUND.fullmatch(marked.text) is not None
-    return Turn(marked.text[:length], MarkedText(marked.text[length:], moved), len(lines), is_sound)
+    words = tuple(len(line.split()) for line in lines)
+    width = max(len(TAG.sub("", line)) for line in lines)
+    return Turn(marked.text[:length], MarkedText(marked.text[length:], moved), words, width, is_sound)
 
 
 def measure_speaker(text: str) -> int:

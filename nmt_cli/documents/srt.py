@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.cues import LONGEST_SENTENCE, TAG, JoinedText, Turn, goes_on, split_turns
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 LINE = re.compile(r"[^\n]*\n?")
+LINE_END = re.compile(r"\r?\n")
+WIDEST = 42  # characters of a line, which is what most guidelines for subtitles allow
+SLACK = 4  # characters by which a line may be longer than any of the source
 NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow
 GUESSED = "tags whose positions are guesses"
 NOT_FOUND = "cues that were not translated: they could not be located in the file after parsing"
@@ -42,21 +45,25 @@ class Cue:
 class SubtitleDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         text = "".join(self.source.decode_lines(ends=True))
-        self.line_end = "\r\n" if "\r\n" in text else "\n"
+        self.line_ends = LINE_END.findall(text)  # a file may mix them, after it was put together from several
         text = text.replace("\r\n", "\n")
+        self.breaks = [match.start() for match in re.finditer("\n", text)]
         cues = [
             Cue(start, end, split_turns(text[start:end]) if has_letters(TAG.sub("", text[start:end])) else ())
             for start, end in find_cues(text, self.source, self.notes)
         ]
         position = 0
         for group in self.group_cues(cues, is_cased=has_capitals(text, cues)):
-            yield keep_verbatim(self.write_ends(text[position : group[0].start]))
+            yield keep_verbatim(self.write_ends(text[position : group[0].start], position))
             yield self.make_unit(text, group)
             position = group[-1].end
-        yield keep_verbatim(self.write_ends(text[position:]))
+        yield keep_verbatim(self.write_ends(text[position:], position))
 
-    def write_ends(self, text: str) -> str:
-        return text.replace("\n", self.line_end)
+    def write_ends(self, text: str, position: int) -> str:
+        """Returns a text with the line ends that follow `position` in the file."""
+        first, *lines = text.split("\n")
+        index = bisect_left(self.breaks, position)
+        return first + "".join(end + line for end, line in zip(self.line_ends[index:], lines, strict=False))
 
     def group_cues(self, cues: Sequence[Cue], *, is_cased: bool) -> Iterator[list[Cue]]:
         """Yields the cues, those together through which a sentence goes on."""
@@ -78,7 +85,7 @@ class SubtitleDocument(Document):
     def make_unit(self, text: str, cues: Sequence[Cue]) -> TranslationUnit:
         """Returns the unit of one cue, or of several through which a sentence goes on."""
         if not cues[0].turns:
-            return keep_verbatim(self.write_ends(text[cues[0].start : cues[0].end]))
+            return keep_verbatim(self.write_ends(text[cues[0].start : cues[0].end], cues[0].start))
         pieces = list(make_pieces(cues, by_sentence=self.source.split_sentences))
 
         def write_cues(translations: Sequence[Translation]) -> str:
@@ -88,8 +95,9 @@ class SubtitleDocument(Document):
                 self.write_piece(piece, list(islice(remaining, len(piece.texts))), written)
             whole = ""
             for index, cue in enumerate(cues):
-                before = text[cues[index - 1].end : cue.start] if index else ""
-                whole += self.write_ends(before) + self.line_end.join(written[index])
+                if index:
+                    whole += self.write_ends(text[cues[index - 1].end : cue.start], cues[index - 1].end)
+                whole += self.write_ends("\n".join(written[index]), cue.start)
             return whole
 
         return TranslationUnit(tuple(text for piece in pieces for text in piece.texts), write_cues)
@@ -103,7 +111,7 @@ class SubtitleDocument(Document):
             self.notes += Counter({GUESSED: sum(part.guessed for part in placed)})
             texts = [join_sentences(part.text for part in placed)]
         for offset, (turn, text) in enumerate(zip(piece.turns, texts, strict=True)):
-            first, *others = wrap_text(text, turn.lines)
+            first, *others = wrap_like(text, turn)
             written[piece.cue + offset] += [turn.before + first, *others]
 
 
@@ -174,6 +182,18 @@ def find_cues(text: str, source: DocumentSource, notes: Counter[str]) -> Iterato
             notes[NOT_FOUND] += 1
         elif content:
             yield position, position + len(content)
+
+
+def wrap_like(text: str, turn: Turn) -> list[str]:
+    """Returns a translation in the lines of its turn: with as many words in each, if these are all, and fit."""
+    words = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text).split()
+    if len(words) == sum(turn.words) and turn.lines > 1:
+        ends = list(accumulate(turn.words))
+        lines = [" ".join(words[end - count : end]) for end, count in zip(ends, turn.words, strict=True)]
+        lines = [line.replace("\0", " ") for line in lines]
+        if max(len(TAG.sub("", line)) for line in lines) <= max(WIDEST, turn.width + SLACK):
+            return lines
+    return wrap_text(text, turn.lines)
 
 
 def wrap_text(text: str, count: int) -> list[str]:

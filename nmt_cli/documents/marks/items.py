@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from nmt_cli.documents.sentences import has_letters
+from nmt_cli.text.words import has_letters
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

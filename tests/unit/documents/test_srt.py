@@ -31,7 +31,7 @@ my friend?
 00:00:09,000 --> 00:00:10,000
 1984"""
 EXPECTED = (
-    FILE.replace("where is <i>the station</i>,\nmy friend?", "WHERE IS <i>THE\nSTATION</i>, MY FRIEND?")
+    FILE.replace("where is <i>the station</i>,\nmy friend?", "WHERE IS <i>THE STATION</i>,\nMY FRIEND?")
     .replace("are you well?", "ARE YOU WELL?")
     .replace("yes", "YES")
     .replace("it is raining", "IT IS RAINING")

@@ -105,13 +105,18 @@ def test_any_film_stays_byte_for_byte(lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\nOne two. Three <i>four.\nFive</i>.\n"),
         ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nOne two. Three <i>four.\nFive</i>.\n"),
         ("html", "<p>One two. Three <i>four.\nFive</i>.</p>"),
     ],
 )
 def test_a_paragraph_of_several_sentences_is_one_text_which_the_translator_splits(name: str, text: str) -> None:
     assert list_texts(name, text.encode()) == ["One two. Three four. Five."]
+
+
+def test_subtitles_keep_their_breaks_where_the_words_are_as_many() -> None:
+    film = "1\n00:00:01,000 --> 00:00:02,000\nWe were here\nfor a long time, you know. And\n{}\n\n"
+    film = film.format("<i>then</i> we left") + film.replace("1", "2", 1).format("we <b>stayed</b> on")
+    assert echo_document("srt", film.encode()) == film.encode()
 
 
 def test_subtitles_keep_the_line_end_of_each_line() -> None:
