@@ -148,10 +148,9 @@ def translate(
     interactive = not paths and output is None and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
     writer = Writer(layout, n_best, indent="  " if interactive else "")
     # 3. Open the input: documents, or a prompt.
-    card = model_directory.card
-    languages = (card.target_language, text.split_sentences, card.source_language)
-    source = DocumentSource((), "standard input", document, *languages)
-    opener = DocumentOpener(source, writer.write, is_bare=writer.is_bare, announce=screen.say)
+    opener = DocumentOpener(
+        make_template(document, model_directory, text), writer.write, is_bare=writer.is_bare, announce=screen.say
+    )
     documents = opener.open_files(paths, output)
     if interactive:
         batches = prompt_for_lines(model_directory.card, screen, writer.write, document.errors)
@@ -181,6 +180,12 @@ def translate(
     report.write_qa(screen, checks.report)
     if checks.strict:
         report.require_faultless()
+
+
+def make_template(document: DocumentConfig, model: ModelDirectory, text: LineConfig) -> DocumentSource:
+    """Returns standard input as the source of a document, from which those of files differ in their lines and names."""
+    languages = (model.card.target_language, text.split_sentences, model.card.source_language)
+    return DocumentSource((), "standard input", document, *languages)
 
 
 def check_meaning(
