@@ -18,15 +18,24 @@ help:
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove demo/ and the caches; .venv stays"
 
-# The stamp is newer than the lock file and pyproject.toml as long as .venv holds what they name.
-$(VENV)/installed: requirements.lock pyproject.toml
+# A stamp is newer than its lock file and pyproject.toml as long as .venv holds what they name. The demo needs no tools of
+# development, no Ray and no TensorFlow for GPUs, so it has a lock of its own, with the same versions.
+define install
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
+endef
 
-demo: $(VENV)/installed
+$(VENV)/installed: requirements.lock pyproject.toml
+	$(install)
+	@touch $(VENV)/demo-installed
+
+$(VENV)/demo-installed: requirements-demo.lock pyproject.toml
+	$(install)
+
+demo: $(VENV)/demo-installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(DEMO)
 
 lint: $(VENV)/installed

@@ -8,6 +8,7 @@ from shutil import copyfile
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
@@ -85,5 +86,6 @@ def describe_development(choice: WeightChoice) -> dict[str, Any]:
 
 def read_versions() -> dict[str, str]:
     """Returns the versions of this program and of the packages that the model depends on."""
-    packages = ("tensorflow", "keras", "tf2onnx", "onnxruntime", "sentencepiece", "sacrebleu")
-    return {"nmt": __version__, **{name: version(name) for name in packages}}
+    packages = ("keras", "tf2onnx", "onnxruntime", "sentencepiece", "sacrebleu")
+    # TensorFlow comes from one of several packages: with CUDA, for processors alone, built by a vendor.
+    return {"nmt": __version__, "tensorflow": tf.__version__, **{name: version(name) for name in packages}}
