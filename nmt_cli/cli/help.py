@@ -160,7 +160,7 @@ def format_options(page: HelpPage, options: Sequence[OptionHelp], width: int, *,
         group = [option for option in rest if option.heading == heading]
         if heading in page.shared and not in_full:
             lines += name_options(heading, group, width, f", as in `nmt {page.shared[heading]} --help`")
-        elif heading in page.short and not in_full:
+        elif page.is_short and not in_full:
             lines += name_options(heading, group, width)
         else:
             lines += format_section(heading, group, width, in_full)

@@ -23,7 +23,7 @@ class HelpPage(NamedTuple):
     examples: Sequence[CommandExample]  # five
     everyday: Sequence[str]  # names of the parameters that come first, in this order
     headings: Sequence[str]  # those of the other options, in this order; others follow
-    short: Sequence[str] = ()  # headings whose options `--help` names only: `--help-all` describes them
+    is_short: bool = False  # whether `--help` only names the options that are not everyday ones
     shared: Mapping[str, str] = {}  # headings whose options are described in the help of another command
 
 
@@ -63,7 +63,7 @@ PAGES = {
             *("init_from", "resume", "seed", "force", "config", "quiet", "verbose", "help"),
         ),
         headings=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
-        short=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
+        is_short=True,
     ),
     "translate": HelpPage(
         examples=(
