@@ -180,7 +180,7 @@ def show_drawings(
 
 def draw_on_terminal(matrix: LabelledAttention, request: AttentionRequest, width: int) -> list[str]:
     if request.transpose:
-        return format_heatmap(matrix.attention.T, matrix.target, matrix.source, width)
+        return format_heatmap(matrix.attention.T, matrix.target, matrix.source, width, ("translation", "source"))
     return format_heatmap(matrix.attention, matrix.source, matrix.target, width)
 
 
@@ -203,10 +203,10 @@ def draw_pictures(
 
 
 def write_heatmap(matrix: LabelledAttention, request: AttentionRequest, path: Path) -> str:
-    labels, array = (matrix.source, matrix.target), matrix.attention
+    labels, array, names = (matrix.source, matrix.target), matrix.attention, ("source", "translation")
     if request.transpose:
-        labels, array = (matrix.target, matrix.source), matrix.attention.T
-    return draw_heatmap(array, *labels, path, title=(matrix.source_text, matrix.target_text))
+        labels, array, names = (matrix.target, matrix.source), matrix.attention.T, ("translation", "source")
+    return draw_heatmap(array, *labels, path, title=(matrix.source_text, matrix.target_text), names=names)
 
 
 def draw_over_picture(matrix: LabelledAttention, path: Path) -> str:

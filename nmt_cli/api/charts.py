@@ -12,6 +12,7 @@ from nmt_cli.api.attention_view import warn_of_glyphs
 from nmt_cli.api.drawing import TERMINAL, Drawing
 from nmt_cli.api.open_model import add_stored_pictures, open_translator
 from nmt_cli.api.progress import count_stage
+from nmt_cli.api.startup import find_cache
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
@@ -101,7 +102,7 @@ def list_nearest(sentences: Sequence[str], number: int, data: Path, model: Path,
         drawing.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
     pairs = corpus.read_pairs("train")
     progress = count_stage(drawing.progress, "encoding the training sentences, once", len(pairs))
-    index = open_index(translator, corpus, model, progress)
+    index = open_index(translator, corpus, find_cache() / "nearest", progress)
     rankings = index.find_nearest(encode_lines(translator, sentences), pairs, number)
     for sentence, ranking in zip(sentences, rankings, strict=True):
         drawing.show(replace_controls(sentence))

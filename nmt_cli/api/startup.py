@@ -1,4 +1,4 @@
-"""How ONNX Runtime and TensorFlow are started: silent, and with nothing sent to anybody.
+"""How ONNX Runtime and TensorFlow are started: silent, and with nothing sent to anybody; and where the cache is.
 
 Beside the command line, the only file that reads or sets the environment: both libraries are set up through it, before
 they are imported. Must stay light: `nmt translate` imports it.
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError
@@ -31,6 +32,12 @@ def require_tensorflow(purpose: str = "training") -> None:
                 f"{purpose} needs {package}, which is not installed",
                 hint="install it with `pip install 'nmt-cli[train]'`",
             )
+
+
+def find_cache() -> Path:
+    """Returns the directory for what can be made again: in XDG_CACHE_HOME, else where the system keeps such files."""
+    homes = {"darwin": Path.home() / "Library" / "Caches", "win32": Path(os.environ.get("LOCALAPPDATA", Path.home()))}
+    return Path(os.environ.get("XDG_CACHE_HOME") or homes.get(sys.platform, Path.home() / ".cache")) / "nmt"
 
 
 @contextmanager

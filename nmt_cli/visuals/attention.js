@@ -30,9 +30,28 @@
     return Math.min(1, Math.max(0.1, Math.ceil(greatest * 10 - 1e-6) / 10));
   }
 
+  // The colour of a share from 0 to 1, between the two nearest colours of a ramp.
+  function colour(ramp, share) {
+    const place = Math.min(1, Math.max(0, share)) * (ramp.length - 1), first = Math.min(ramp.length - 2, Math.floor(place));
+    const mixed = [1, 3, 5].map(start => {
+      const [from, to] = [ramp[first], ramp[first + 1]].map(text => parseInt(text.slice(start, start + 2), 16));
+      return Math.round(from + (to - from) * (place - first));
+    });
+    return `rgb(${mixed.join(" ")})`;
+  }
+
+  // Nothing is painted at 0, so that a marked word or line keeps the colour of the page.
   function shade(node, share) {
     node.style.setProperty("--w", share.toFixed(3));
+    node.style.setProperty("--shade", share > 0 ? colour(data.ramp, share) : "transparent");
+    node.style.setProperty("--shade-dark", share > 0 ? colour(data.darkRamp, share) : "transparent");
     node.classList.toggle("strong", share > 0.5);
+  }
+
+  function gradient(node) {
+    node.style.setProperty("--ramp", `linear-gradient(90deg, ${data.ramp.join(", ")})`);
+    node.style.setProperty("--ramp-dark", `linear-gradient(90deg, ${data.darkRamp.join(", ")})`);
+    return node;
   }
 
   function sequence(name, labels) {
@@ -54,7 +73,7 @@
     const table = element("table", { tabindex: "0", "aria-label": "attention weights; arrow keys move" });
     table.style.setProperty("--columns", columns.length);
     const longest = columns.reduce((most, label) => Math.max(most, [...label].length), 0);
-    table.classList.toggle("upright", columns.length <= 14 && longest <= 9);
+    table.classList.toggle("upright", columns.length <= 14 && longest <= 12);
     const columnHeads = columns.map(label => heading(label, "col"));
     const rowHeads = rows.map(label => heading(label, "row"));
     const cells = rows.map((_, r) => columns.map((_, c) => {
@@ -64,7 +83,10 @@
       return cell;
     }));
     const head = element("thead"), body = element("tbody"), first = element("tr");
-    first.append(element("td", { style: "border:0" }), ...columnHeads);
+    const names = state.transpose ? ["translation ↓", "source →"] : ["source ↓", "translation →"];
+    const corner = element("td", { class: "corner" });
+    corner.append(element("span", {}, names[1]), element("span", {}, names[0]));
+    first.append(corner, ...columnHeads);
     head.append(first);
     rowHeads.forEach((rowHead, r) => {
       const row = element("tr");
@@ -163,7 +185,7 @@
     const drawn = parts(view);
     const box = element("section"), scroll = element("div", { class: "scroll" }), scale = element("p", { class: "scale" });
     scroll.append(drawn.table);
-    scale.append("0 %", element("i"), `${Math.round(drawn.top * 100)} % of a produced word's attention`);
+    scale.append("0 %", gradient(element("i")), `${Math.round(drawn.top * 100)} % of a produced word's attention`);
     box.append(element("h2", { dir: "auto" }, view.sourceText), element("p", { dir: "auto" }, view.targetText));
     box.append(drawn.source.line, drawn.target.line, drawn.status, scroll, scale);
     if (sentence.measured) box.append(element("p", { class: "measured" }, sentence.measured));

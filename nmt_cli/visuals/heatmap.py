@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.errors import OptionError
-from nmt_cli.text.wrapping import count_columns
+from nmt_cli.text.wrapping import count_columns, wrap_text
 from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, create_figure, write_figure
+from nmt_cli.visuals.colours import RAMP
 from nmt_cli.visuals.labels import isolate_text, shorten, split_graphemes
 
 if TYPE_CHECKING:
@@ -36,21 +38,22 @@ def draw_heatmap(
     path: Path,
     *,
     title: tuple[str, str] = ("", ""),
+    names: tuple[str, str] = ("source", "translation"),
 ) -> str:
     """Draws `attention` (T, S) or (L, H, T, S), weights 0-1, to a PNG or SVG file.
 
-    Source tokens run downwards, target tokens across; layers and heads are averaged. `title` is the sentence and its
-    translation. The same input gives the same SVG, byte for byte. Returns the characters that no installed font can
-    show (boxes in a PNG; an SVG leaves fonts to the viewer). Raises OptionError for another suffix, or if the labels do
-    not match the shape of the array.
+    Source tokens run downwards, target tokens across; `names` says what they are. Layers and heads are averaged.
+    `title` is the sentence and its translation. The same input gives the same SVG, byte for byte. Returns the
+    characters that no installed font can show (boxes in a PNG; an SVG leaves fonts to the viewer). Raises OptionError
+    for another suffix, or if the labels do not match the shape of the array.
     """
     check_suffix(path)
     attention = average_heads(attention)
     check_shape(attention, source, target)
     return write_figure(
         path,
-        "".join((*source, *target, *title)),
-        lambda: build_heatmap_figure(attention, source, target, title),
+        "".join((*source, *target, *title, *names)),
+        lambda: build_heatmap_figure(attention, AxisLabels(source, target, *names), title),
         title=" / ".join(filter(None, title)),
     )
 
@@ -69,12 +72,19 @@ def check_shape(attention: FloatArray, source: Sequence[str], target: Sequence[s
         )
 
 
-def build_heatmap_figure(
-    attention: FloatArray, source: Sequence[str], target: Sequence[str], title: tuple[str, str]
-) -> Figure:
+class AxisLabels(NamedTuple):
+    """The tokens down the side and across the top, and what they are called."""
+
+    down: Sequence[str]
+    across: Sequence[str]
+    down_name: str
+    across_name: str
+
+
+def build_heatmap_figure(attention: FloatArray, labels: AxisLabels, title: tuple[str, str]) -> Figure:
     """Draws one square cell for each weight; the tight bounding box makes room for labels, scale and title."""
     cell = min(0.55, max(0.27, 7 / max(attention.shape)))  # inches
-    width, height = cell * len(target), cell * len(source)
+    width, height = cell * len(labels.across), cell * len(labels.down)
     figure = create_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1))
     mesh = axes.pcolormesh(
@@ -86,24 +96,17 @@ def build_heatmap_figure(
         linewidth=0.8,
         rasterized=attention.size > CELLS_AS_VECTORS,
     )
-    label_axes(axes, source, target, cell)
+    label_axes(figure, axes, labels, cell)
     add_colour_bar(figure, mesh, width, height)
     add_title(figure, axes, title, width)
     return figure
 
 
 def make_colour_map() -> Any:
-    """Returns a colour map from white to navy whose CIE lightness falls evenly: it works in grey and for everyone."""
-    import numpy as np
-    from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
+    """Returns RAMP as a colour map of matplotlib."""
+    from matplotlib.colors import LinearSegmentedColormap
 
-    colours = colormaps["Blues"](np.arange(256))[:, :3]  # (256, RGB), of uneven lightness
-    colours += (1 - colours[0]) * np.linspace(1, 0, 256)[:, None]  # starts at pure white
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    lightness = np.cbrt(linear @ (0.2126, 0.7152, 0.0722))  # falls from first to last
-    even = np.linspace(lightness[0], lightness[-1], 256)
-    return ListedColormap(np.stack([np.interp(-even, -lightness, channel) for channel in colours.T], axis=1))
+    return LinearSegmentedColormap.from_list("attention", RAMP)
 
 
 def round_up_weight(largest: float) -> float:
@@ -111,20 +114,32 @@ def round_up_weight(largest: float) -> float:
     return min(1.0, max(0.1, math.ceil(largest * 10 - 1e-6) / 10))
 
 
-def label_axes(axes: Axes, source: Sequence[str], target: Sequence[str], cell: float) -> None:
-    """Writes source tokens at the left and target tokens on top, slanted if one is wider than its cell (inches)."""
+def label_axes(figure: Figure, axes: Axes, labels: AxisLabels, cell: float) -> None:
+    """Writes the tokens beside and above their cells (of `cell` inches); those above are slanted where they touch."""
     size = min(FONT_SIZE, cell * 72 * 0.52)
-    fits = max(map(count_columns, target)) * size * 0.65 / 72 < cell
-    slant: dict[str, Any] = {} if fits else {"rotation": 45, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
     axes.invert_yaxis()
     axes.xaxis.tick_top()
-    axes.set_xticks([position + 0.5 for position in range(len(target))], target, fontsize=size, **slant)
-    axes.set_yticks([position + 0.5 for position in range(len(source))], source, fontsize=size)
+    axes.set_xticks([position + 0.5 for position in range(len(labels.across))], labels.across, fontsize=size)
+    axes.set_yticks([position + 0.5 for position in range(len(labels.down))], labels.down, fontsize=size)
     axes.tick_params(length=0, pad=4, labelcolor=INK)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set_parse_math(False)  # "$5 and $6" is not a formula
+    if has_touching_labels(figure, axes, cell, gap=size / 72):
+        slant: dict[str, Any] = {"rotation": 45, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
+        for label in axes.get_xticklabels():
+            label.set(**slant)
+    axes.set_ylabel(labels.down_name, loc="top", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=8)
+    axes.set_xlabel(labels.across_name, loc="left", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=8)
+    axes.xaxis.set_label_position("top")
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+def has_touching_labels(figure: Figure, axes: Axes, cell: float, gap: float) -> bool:
+    """Whether two neighbours above the cells are drawn less than `gap` inches from each other."""
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    widths = [label.get_window_extent(renderer).width / figure.dpi for label in axes.get_xticklabels()]
+    return any((first + second) / 2 + gap > cell for first, second in pairwise(widths)) or max(widths) > 2 * cell
 
 
 def add_colour_bar(figure: Figure, mesh: Any, width: float, height: float) -> None:
@@ -158,12 +173,18 @@ def add_title(figure: Figure, axes: Axes, title: tuple[str, str], width: float) 
         bottom = artist.get_window_extent(renderer).transformed(to_figure).y1 + 0.07 * inch
 
 
-def format_heatmap(attention: FloatArray, source: Sequence[str], target: Sequence[str], width: int = 80) -> list[str]:
+def format_heatmap(
+    attention: FloatArray,
+    source: Sequence[str],
+    target: Sequence[str],
+    width: int = 80,
+    names: tuple[str, str] = ("source", "translation"),
+) -> list[str]:
     """Returns `attention` (T, S) or (L, H, T, S), weights 0-1, as lines of at most `width` columns.
 
     Source tokens run downwards, target tokens across. Headings that do not fit side by side are written downwards;
-    columns that do not fit at all follow in another band below. The last line explains the shades. Raises OptionError
-    if the labels do not match the shape of the array.
+    columns that do not fit at all follow in another band below. The last lines name the axes and explain the shades.
+    Raises OptionError if the labels do not match the shape of the array.
     """
     attention = average_heads(attention)
     check_shape(attention, source, target)
@@ -177,7 +198,8 @@ def format_heatmap(attention: FloatArray, source: Sequence[str], target: Sequenc
             cells = "".join(format_cell(float(attention[t, row]) / top, size) for t, size in columns.items())
             lines.append(" " * (margin - count_columns(label)) + isolate_text(label) + cells)
         lines.append("")
-    return [line.rstrip() for line in (*lines, format_legend(top))]
+    legend = [*wrap_text(f"{names[0]} down, {names[1]} across", width, hang=0), format_legend(top)]
+    return [line.rstrip() for line in (*lines, *legend)]
 
 
 def split_into_bands(target: Sequence[str], width: int) -> list[dict[int, int]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.files import stage_file
+from nmt_cli.visuals.colours import DARK_RAMP, RAMP
 from nmt_cli.visuals.words import LabelledAttention
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def render_page(sentences: Sequence[PageSentence], *, merge: bool = True, transp
     data = {
         "merge": merge,
         "transpose": transpose,
+        "ramp": RAMP,
+        "darkRamp": DARK_RAMP,
         "sentences": [
             {
                 "words": describe_view(sentence.words),

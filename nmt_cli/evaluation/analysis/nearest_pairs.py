@@ -2,7 +2,7 @@
 
 1. `encode_lines` represents a sentence by the mean of its encoder states.
 2. `build_index` does so for all training sentences, subtracts their mean and scales each vector to length 1.
-3. `open_index` keeps the index beside the model; it is built once.
+3. `open_index` keeps the index in a cache, never in the model's directory; it is built once.
 4. `NearestIndex.find_nearest` ranks the training sentences by cosine similarity.
 
 Letters: N training sentences, B sentences, D dimensions of a state.
@@ -10,8 +10,8 @@ Letters: N training sentences, B sentences, D dimensions of a state.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,24 +80,33 @@ def encode_lines(translator: Translator, lines: Sequence[str], progress: Encodin
     return result
 
 
-def make_index_path(translator: Translator, corpus: PreparedCorpus, model: Path) -> Path:
+def make_index_path(translator: Translator, corpus: PreparedCorpus, cache: Path) -> Path:
     """Returns the path of the index, whose name changes with the encoder and with the training data."""
     encoder = translator.card.checksums[ENCODER]
-    return model / f"nearest.{encoder[:8]}.{corpus.fingerprint[:8]}.npy"
+    return cache / f"{encoder[:16]}.{corpus.fingerprint[:16]}.npy"
 
 
 def open_index(
-    translator: Translator, corpus: PreparedCorpus, model: Path, progress: EncodingReporter | None = None
+    translator: Translator, corpus: PreparedCorpus, cache: Path, progress: EncodingReporter | None = None
 ) -> NearestIndex:
-    """Opens the index beside the model, or builds it; saves it there unless the directory is read-only."""
-    path = make_index_path(translator, corpus, model)
-    if path.is_file():
-        return NearestIndex(np.load(path, mmap_mode="r", allow_pickle=False))
-    index = build_index([pair.source for pair in corpus.read_pairs("train")], translator, progress)
-    if os.access(model, os.W_OK):
-        with stage_file(path, suffix=".npy") as temporary:
-            np.save(temporary, index.vectors, allow_pickle=False)
+    """Opens the index in the directory `cache`, or builds it and saves it there, if that can be written."""
+    path = make_index_path(translator, corpus, cache)
+    index = load_index(path)
+    if index is None:
+        index = build_index([pair.source for pair in corpus.read_pairs("train")], translator, progress)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with stage_file(path, suffix=".npy") as temporary:
+                np.save(temporary, index.vectors, allow_pickle=False)
     return index
+
+
+def load_index(path: Path) -> NearestIndex | None:
+    """Returns the index in this file; None if there is none, or if it is damaged."""
+    try:
+        return NearestIndex(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (OSError, ValueError):
+        return None
 
 
 def build_index(

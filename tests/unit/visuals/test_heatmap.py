@@ -13,7 +13,8 @@ from nmt_cli.errors import OptionError
 from nmt_cli.text.wrapping import count_columns
 from nmt_cli.visuals import fonts, heatmap
 from nmt_cli.visuals.canvas import check_suffix
-from nmt_cli.visuals.heatmap import build_heatmap_figure, draw_heatmap, format_heatmap, make_colour_map
+from nmt_cli.visuals.colours import DARK_RAMP, RAMP
+from nmt_cli.visuals.heatmap import AxisLabels, build_heatmap_figure, draw_heatmap, format_heatmap, make_colour_map
 
 SOURCE = ["where", "is", "it", "?", "</s>"]
 TARGET = ["wo", "ist", "es", "?", "</s>"]
@@ -68,7 +69,9 @@ def test_text_that_looks_like_a_formula_is_shown_as_it_is(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("tokens", [1, 7, 60])
 def test_labels_never_overlap_and_the_darkest_cell_is_the_largest_weight(tokens: int) -> None:
-    figure = build_heatmap_figure(diagonal(tokens, max(2, tokens)), words(max(2, tokens)), words(tokens), TITLE)
+    figure = build_heatmap_figure(
+        diagonal(tokens, max(2, tokens)), AxisLabels(words(max(2, tokens)), words(tokens), "source", "target"), TITLE
+    )
     axes = figure.axes[0]
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     boxes = [label.get_window_extent(renderer) for label in axes.get_yticklabels()]
@@ -114,7 +117,7 @@ def test_labels_must_fit_the_array(tmp_path: Path) -> None:
 
 
 def test_the_colours_fall_evenly_in_lightness_from_white() -> None:
-    colours = np.array(make_colour_map().colors)  # (256, RGB)
+    colours = make_colour_map()(np.arange(256))[:, :3]  # (256, RGB)
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     lightness = 116 * np.cbrt(linear @ [0.2126, 0.7152, 0.0722]) - 16  # CIE L*, 0-100
     steps = -np.diff(lightness)
@@ -153,3 +156,33 @@ def test_even_attention_of_a_long_sentence_is_not_blank() -> None:
 def test_the_module_s_shades_are_ordered_from_dark_to_light() -> None:
     shares = [share for share, _ in heatmap.SHADES]
     assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "target", [["morgen", "kommen", "wir"], ["WWWWW", "MMMMM"], ["i", "l"], ["Donaudampfschiff", "a"]]
+)
+def test_no_two_labels_touch_as_they_are_drawn(target: list[str]) -> None:
+    labels = AxisLabels(["a", "b", "c"], target, "source", "translation")
+    figure = build_heatmap_figure(np.full((len(target), 3), 1 / 3), labels, ("", ""))
+    shown = figure.axes[0].get_xticklabels()
+    boxes = [label.get_window_extent(figure.canvas.get_renderer()) for label in shown]  # type: ignore[attr-defined]
+    if shown[0].get_rotation() == 0:
+        assert all(left.x1 + 3 < right.x0 for left, right in pairwise(boxes))  # pixels of 1/100 inch
+    else:  # of slanted ones, what counts is the distance between their lines
+        height, apart = shown[0].get_fontsize() / 72 * 100, boxes[1].x0 - boxes[0].x0
+        assert apart * 0.7 > height
+
+
+def test_the_axes_are_named() -> None:
+    labels = AxisLabels(["a"], ["b"], "source", "translation")
+    axes = build_heatmap_figure(np.ones((1, 1)), labels, ("", "")).axes[0]
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("source", "translation")
+    assert format_heatmap(np.ones((1, 1)), ["a"], ["b"], 60)[-2] == "source down, translation across"
+
+
+def test_pictures_and_pages_have_the_same_colours() -> None:
+    shades = make_colour_map()(np.linspace(0, 1, len(RAMP)))
+    for shade, colour in zip(shades, RAMP, strict=True):  # matplotlib has 256 steps
+        channels = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+        assert np.abs(np.array(shade[:3]) * 255 - channels).max() <= 2, colour
+    assert DARK_RAMP[1:] == RAMP[:0:-1]
