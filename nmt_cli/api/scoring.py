@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from nmt_cli.api.open_model import add_stored_pictures, open_translator
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import report, texts
-from nmt_cli.evaluation.analysis.warnings import find_seen, warn_of_leak
+from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
@@ -189,17 +190,21 @@ class Evaluation:
             else f"sentences of {self.inputs.hypothesis or self.inputs.source}"
         )
         pairs = corpus.read_pairs("train") if corpus is not None and evaluation.material.sources else []
-        seen = find_seen(evaluation.material.sources or (), {pair.source for pair in pairs})
+        sources = evaluation.material.sources or ()
+        seen = find_seen(sources, {pair.source for pair in pairs})
+        if translator is not None:
+            learned = find_learned(sources, self.inputs.model)
+            seen = list(map(or_, seen, learned))
         same = bool(
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
         doubts = [] if translator is None else self.list_training_warnings(self.inputs.model, translator.card, corpus)
         evaluation = evaluation.add_warnings(*doubts, *warn_of_leak(seen, f"{self.inputs.data}/"))
         if self.profiled:
-            profiled, sources = evaluation, [pair.source for pair in pairs]
+            profiled, trained = evaluation, [pair.source for pair in pairs]
             if corpus is not None and corpus.has_pictures:  # the names of their files are no words to group by
-                profiled, sources = dataclasses.replace(evaluation, material=drop_sources(evaluation.material)), []
-            profiled = self.add_profile(profiled, sources, corpus, translator if same and is_split else None)
+                profiled, trained = dataclasses.replace(evaluation, material=drop_sources(evaluation.material)), []
+            profiled = self.add_profile(profiled, trained, corpus, translator if same and is_split else None)
             evaluation = dataclasses.replace(evaluation, profile=profiled.profile)
         return Outcome(evaluation, what, unseen=same and not doubts and not any(seen))
 

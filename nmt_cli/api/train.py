@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher, Watchers
 
 if TYPE_CHECKING:
+    from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.run import TrainReport
 
 
@@ -32,6 +35,12 @@ class StageWatcher(Watcher):
     def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
         self.progress(f"validating epoch {record.epoch}", 1, 1)
 
+    def report_stage(self, name: str, number: int, stages: int) -> None:
+        self.progress(name, number, stages)
+
+    def report_translations(self, done: int, total: int, seconds_left: float) -> None:
+        self.progress("translating", done, total)
+
     def report_export(self) -> None:
         self.progress("exporting", 0, 0)
 
@@ -42,6 +51,8 @@ def train(
     model: PathLike = "model",
     force: bool = False,
     resume: bool = False,
+    reverse: bool = False,
+    keep_stages: bool = False,
     tensorboard: PathLike | None = None,
     progress: StageReporter | None = None,
     watcher: Watcher | None = None,
@@ -49,14 +60,17 @@ def train(
 ) -> TrainReport:
     """Trains a network on the prepared corpus `data`, and writes the model directory `model`.
 
-    `options` are those of `nmt train`, such as `epochs=5` or `attention="dot"`. A `watcher` sees every update, epoch
-    and warning, and its `should_stop` may end training early with a usable model. Raises DataError, OptionError,
-    OutputError or TrainingError, and MissingExtraError without TensorFlow.
+    With `reverse`, the network translates from target to source. `options` are those of `nmt train`, such as `epochs=5`
+    or `attention="dot"`. A `watcher` sees every update, epoch and warning, and its `should_stop` may end training early
+    with a usable model. Raises DataError, OptionError, OutputError or TrainingError, and MissingExtraError without
+    TensorFlow.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.corpus.reversed import reverse_corpus
     from nmt_cli.training.checkpoints.lock import lock_model
     from nmt_cli.training.deadline import Deadline
     from nmt_cli.training.request import TrainingRequest
+    from nmt_cli.training.synthetic.plan import make_plan
 
     check_options(options, ModelConfig, TrainConfig, where="train")
     if force and resume:
@@ -66,6 +80,8 @@ def train(
     deadline = Deadline.from_option(training.time)
     require_tensorflow()
     corpus, directory = PreparedCorpus.load(Path(data)), Path(model)
+    corpus = reverse_corpus(corpus) if reverse else corpus
+    is_synthetic = bool(make_plan(corpus, training).tasks)
     explicit = {name for name in list_options(ModelConfig) if name in options}
     watchers = combine_watchers(watcher, progress, find_path(tensorboard))
     request = TrainingRequest(
@@ -73,8 +89,19 @@ def train(
     )
     with lock_model(directory, replace=force, resume=resume):
         with silent_tensorflow():
-            from nmt_cli.training.run import train as run
+            run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
         return run(request)
+
+
+def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[TrainingRequest], TrainReport]:
+    """Returns the function that trains, whose import starts TensorFlow."""
+    if not with_synthetic:
+        from nmt_cli.training.run import train as run
+
+        return run
+    from nmt_cli.training.synthetic.run import train_with_synthetic
+
+    return partial(train_with_synthetic, keep_stages=keep_stages)
 
 
 def combine_watchers(watcher: Watcher | None, progress: StageReporter | None, tensorboard: Path | None) -> Watcher:

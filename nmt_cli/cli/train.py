@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
+from nmt_cli.api.train import load_training
 from nmt_cli.cli.options import (
     Configuration,
     DataOption,
@@ -41,7 +42,6 @@ from nmt_cli.training.watcher import Watcher, Watchers
 
 if TYPE_CHECKING:
     from nmt_cli.training.request import TrainingRequest
-    from nmt_cli.training.run import TrainReport
 
 Resume = Annotated[
     bool,
@@ -152,17 +152,6 @@ def train(
     if stop.signal:
         shown.show_interruption(report, describe_command(data, model))
         raise typer.Exit(128 + stop.signal)
-
-
-def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[TrainingRequest], TrainReport]:
-    """Returns the function that trains, which needs TensorFlow."""
-    if not with_synthetic:
-        from nmt_cli.training.run import train as run
-
-        return run
-    from nmt_cli.training.synthetic.run import train_with_synthetic
-
-    return partial(train_with_synthetic, keep_stages=keep_stages)
 
 
 @contextmanager

@@ -51,6 +51,9 @@ def choose_columns(width: int | None) -> list[TableColumn]:
     return sorted(chosen, key=COLUMNS.index)
 
 
+LEARNED_NOTHING = 1.0  # development BLEU under which a model is not called ready
+
+
 class TrainingScreen(Watcher):
     """Shows a training: a header, one line per epoch, and while it runs a bar, or every so often a line.
 
@@ -176,6 +179,13 @@ class TrainingScreen(Watcher):
         score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
+        if validation.bleu < LEARNED_NOTHING:
+            self.screen.say(f"{directory}/: {which}, {score}.")
+            self.screen.warn(
+                "this model has learned next to nothing; small corpora need more updates: "
+                "nmt train --force --batch 32 --epochs 30"
+            )
+            return
         self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.int8_check)}")
         self.screen.say_detail(f"  {validation.bleu_signature}")
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"

@@ -127,7 +127,7 @@ def describe_mixture(corpus: PreparedCorpus, directory: Path, counts: Mapping[st
     )
 
 
-def hash_sources(sources: Sequence[str]) -> NDArray[np.uint64]:
-    """Returns the sorted keys of sentences, by which others can be found among them whatever their case and marks."""
-    keys = b"".join(hash_text(make_sentence_key(source)) for source in sources)
-    return np.unique(np.frombuffer(keys, np.uint64))
+def hash_sentences(sentences: Sequence[str]) -> NDArray[np.uint64]:
+    """Returns the key of each sentence, by which it can be found among others whatever its case and its marks."""
+    keys = b"".join(hash_text(make_sentence_key(sentence)) for sentence in sentences)
+    return np.frombuffer(keys, np.uint64)

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from nmt_cli import __version__
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.corpus.mixture import MixedCorpus, hash_sources
+from nmt_cli.corpus.mixture import MixedCorpus, hash_sentences
 from nmt_cli.runtime.model_directory import FORMAT, TRAINED_SOURCES, WEIGHTS, ModelCard, publish_directory, write_card
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.training.averaging import WeightChoice, choose_weights
@@ -45,7 +45,8 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
         if corpus.picture_weights is not None:
             copyfile(corpus.picture_weights, staged / corpus.picture_weights.name)
         if isinstance(corpus, MixedCorpus):
-            np.save(staged / TRAINED_SOURCES, hash_sources([pair.source for pair in corpus.read_pairs("train")]))
+            keys = np.unique(hash_sentences([pair.source for pair in corpus.read_pairs("train")]))
+            np.save(staged / TRAINED_SOURCES, keys)
         # 5. Describe it all in the card.
         card = ModelCard(
             format=FORMAT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
@@ -75,6 +76,23 @@ def is_mostly_unspaced(references: References) -> bool:
 def find_seen(sources: Sequence[str], training: Collection[str]) -> list[bool]:
     """Returns, for each source, whether it is one of the normalised training sources once it is normalised."""
     return [normalise(source) in training for source in sources]
+
+
+def find_learned(sources: Sequence[str], model: Path) -> list[bool]:
+    """Returns, for each source, whether a model learned from it, in a real or a synthetic pair.
+
+    Only models that were trained with synthetic pairs tell; all others have learned from the corpus alone.
+    """
+    import numpy as np  # which `nmt --help` does not need
+
+    from nmt_cli.corpus.mixture import hash_sentences
+    from nmt_cli.runtime.model_directory import TRAINED_SOURCES
+
+    path = model / TRAINED_SOURCES
+    if not path.is_file():
+        return [False] * len(sources)
+    is_learned: list[bool] = np.isin(hash_sentences(sources), np.load(path, allow_pickle=False)).tolist()
+    return is_learned
 
 
 def warn_of_leak(seen: Sequence[bool], where: str) -> list[str]:
