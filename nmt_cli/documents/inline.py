@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from nmt_cli.documents.markdown_rules import KEPT, add_rules
 from nmt_cli.documents.markup import Mark, MarkedText
 from nmt_cli.documents.sentences import split_marked
 from nmt_cli.text.patterns.span_patterns import VERBATIM
@@ -43,6 +44,7 @@ def make_inline_parser() -> Any:
 
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(front_matter_plugin).use(footnote_plugin)
+    add_rules(parser)
     rules = dict(zip(parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules(""), strict=True))
     for name in RECORDED_RULES:
         parser.inline.ruler.at(name, record_source(rules[name]))
@@ -133,6 +135,8 @@ class SegmentBuilder:
             self.add_tag(token)
         elif token.type == "code_inline":
             self.add_code(token.content.strip(), token.meta[RAW])
+        elif token.type == KEPT:
+            self.add_code(self.name_code(), token.content)
         elif token.nesting == 1:
             self.open(token)
         elif token.nesting == -1:
@@ -162,6 +166,11 @@ class SegmentBuilder:
             self.text += text
         else:
             self.add_fixed(text, raw)
+
+    def name_code(self) -> str:
+        """Returns a placeholder that stands in the text for what is no word: `%1$s`, or the next that is free."""
+        names = (f"%{number}$s" for number in range(len(self.marks) + 1, 1_000_000))
+        return next(name for name in names if name not in self.source and name not in self.text)
 
     def add_fixed(self, text: str, raw: str) -> None:
         self.marks.append(Mark(len(self.text), len(self.text) + len(text), fixed=raw, depth=len(self.open_marks)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from nmt_cli.documents.columns import format_cell, list_added_columns, require_column, split_line_end
+from nmt_cli.documents.columns import AddedColumn, format_cell, list_added_columns, require_column, split_line_end
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.errors import find_nearest
 
@@ -14,20 +14,33 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
+MISSING = "objects without the key, left as they are"
+
+
 class JsonLinesDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         key = require_column(self.source)
+        first_missing: tuple[int, dict[str, Any]] | None = None
+        has_key = False
         for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
             body, end = split_line_end(line)
             if not body.strip("\ufeff \t\r"):
                 yield keep_verbatim(line)
                 continue
             values = self.parse_line(number, body)
-            yield self.make_unit(number, key, values, body, end)
+            columns = list_added_columns(self.source, list(values))
+            holder = find_holder(values, key)
+            if holder is None:
+                first_missing = first_missing or (number, values)
+                self.notes[MISSING] += 1
+                yield keep_verbatim(line)
+                continue
+            has_key = True
+            yield self.make_unit(columns, self.check_text(number, key, holder), body, end)
+        if first_missing is not None and not has_key:
+            self.refuse_key(*first_missing, key)
 
-    def make_unit(self, number: int, key: str, values: dict[str, Any], body: str, end: str) -> TranslationUnit:
-        columns = list_added_columns(self.source, list(values))
-        text = self.find_text(number, key, values)
+    def make_unit(self, columns: Sequence[AddedColumn], text: str | None, body: str, end: str) -> TranslationUnit:
         if text is None:
             return keep_verbatim(insert_entries(body, {added.name: None for added in columns}) + end)
 
@@ -45,19 +58,42 @@ class JsonLinesDocument(Document):
             self.source.refuse(number, "not a JSON object", 'each line must be one: {"text": "..."}')
         return value
 
-    def find_text(self, number: int, key: str, values: dict[str, Any]) -> str | None:
+    def refuse_key(self, number: int, values: dict[str, Any], key: str) -> NoReturn:
+        """Raises DataError for a key that no object has."""
+        nearest = find_nearest(key, values)
+        names = ", ".join(list(values)[:10])
+        hint = f"did you mean {nearest!r}?" if nearest else f"the keys are {names}; one inside another is a.b"
+        self.source.refuse(number, f"there is no key {key!r}, here or in any other object", hint)
+
+    def check_text(self, number: int, key: str, values: dict[str, Any]) -> str | None:
         """Returns the text to translate; None if it is null. Raises DataError for any other value."""
-        if key not in values:
-            nearest = find_nearest(key, values)
-            names = ", ".join(list(values)[:10])
-            hint = f"did you mean {nearest!r}?" if nearest else f"the keys are {names}"
-            self.source.refuse(number, f"there is no key {key!r}", hint)
-        text = values[key]
+        text = values[last_part(values, key)]
         if text is not None and not isinstance(text, str):
             self.source.refuse(
                 number, f"{key!r} is {json.dumps(text)[:40]}, not a string", "use a string, or null for no text"
             )
         return text
+
+
+def find_holder(values: dict[str, Any], key: str) -> dict[str, Any] | None:
+    """Returns the object that has the key: this one, the one that a path (`translation.en`) leads to, or the only one.
+
+    Data sets for translation have their texts inside an object, by language: then the language is enough.
+    """
+    if key in values:
+        return values
+    outer, point, inner = key.partition(".")
+    if point and isinstance(values.get(outer), dict):
+        return find_holder(values[outer], inner)
+    inside = values.get("translation")
+    return inside if isinstance(inside, dict) and key in inside else None
+
+
+def last_part(values: dict[str, Any], key: str) -> str:
+    """Returns the name that a key has in the object that holds it."""
+    while key not in values:
+        key = key.partition(".")[2]
+    return key
 
 
 def insert_entries(body: str, values: Mapping[str, str | None]) -> str:

@@ -32,7 +32,7 @@ PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
 ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
 ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
 ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other characters have a meaning only between words
-BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:)|(\d{1,9})(?=[.)](\s|$))")
+BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:(?=\s|$|::))|(\d{1,9})(?=[.)](\s|$))")
 HARD_BREAK = re.compile(r"((?:  |\\)\n) ?")
 GUESSED = "marks (emphasis, links, code) whose positions are guesses"
 NOT_FOUND = "paragraphs that were not translated: they could not be located in the file after parsing"

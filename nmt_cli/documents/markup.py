@@ -13,6 +13,7 @@ between blanks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Escape = Callable[[str], str]
 OPENING = "([{«„“‘\"'¿¡"
 CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
+PLACEHOLDER = re.compile(r"%\d+\$s")
 MAX_DEPTH = 100  # nested marks; a deeper mark counts as a sibling of the last of these
 
 
@@ -99,7 +101,21 @@ def link_words(translation: Translation, words: Sequence[str], source_words: int
         for source, target in find_links(translation, translation.hypotheses[0]):
             if target < len(piece_numbers) and source < source_words:
                 source_of.setdefault(piece_numbers[target], source)
-    return [source_of.get(index, index * source_words // max(1, len(words))) for index in range(len(words))]
+    links = [source_of.get(index, index * source_words // max(1, len(words))) for index in range(len(words))]
+    return link_placeholders(normalise(translation.source).split(), words, links)
+
+
+def link_placeholders(source: Sequence[str], target: Sequence[str], links: list[int]) -> list[int]:
+    """Returns the links, in which a placeholder (`%1$s`) that stands once in both texts is linked to itself."""
+    names: dict[str, list[int]] = {}
+    for index, word in enumerate(source):
+        for name in PLACEHOLDER.findall(word):
+            names.setdefault(name, []).append(index)
+    for index, word in enumerate(target):
+        for name in PLACEHOLDER.findall(word):
+            if len(names.get(name, ())) == 1:
+                links[index] = names[name][0]
+    return links
 
 
 def nest_marks(marked: MarkedText) -> list[MarkNode]:

@@ -227,3 +227,78 @@ def test_a_break_parts_texts_and_stays_where_it_was() -> None:
         "snows", "SNOWS"
     ).replace("hails", "HAILS").replace("| a | b<br>c |", "| A | B<br>C |").replace("| d<br>e | f |", "| D<br>E | F |")
     assert texts[:3] == ["it rains", "it snows", "it hails"]
+
+
+EXTENDED = """import Tabs from '@theme/Tabs';
+import {
+  A,
+} from 'b';
+
+:::tip
+useful words.
+:::
+
+!!! warning "Title"
+    more words.
+
+    - and more
+
+??? note
+    folded
+
+a paragraph
+:::note Heading
+inside
+:::
+
+$$
+E = mc^2
+$$
+
+the mass is $m_1 + m_2 = 3$ here, and it costs $5 or $10.
+
+see [[Wiki Page|the page]], \\(not maths\\) and [@doe99].
+
+[TOC]
+
+:smile: happy at 10:30:45 :tada:
+
+*[HTML]: Hyper Text
+
+<Tabs groupId="a">
+<TabItem value={x}>
+
+a word
+
+</TabItem>
+</Tabs>
+
+\\newpage
+
+\\begin{align}
+x
+\\end{align}
+
+- item
+  :::tip
+  inner
+  :::
+
+{: .class}
+"""
+
+
+def test_what_extensions_of_markdown_mean_stays_and_the_prose_between_is_translated() -> None:
+    prose = "useful words.|more words.|and more|folded|a paragraph|inside|the mass is|here, and it costs|or|see|a word|"
+    expected = EXTENDED
+    for text in (*prose.split("|")[:-1], "item", "inner"):
+        expected = re.sub(rf"(?<![\w<]){re.escape(text)}(?!\w)", text.upper(), expected)
+    expected = expected.replace("happy at", "HAPPY AT").replace("]], \\(not maths\\) and [", "]], (NOT MATHS) AND [")
+    assert converted("md", EXTENDED) == (expected, {})
+
+
+def test_a_formula_goes_where_its_place_in_the_translation_is() -> None:
+    def rule(text: str) -> Translation:
+        return aligned(text, "%1$s ist die Masse.".split(), [3, 2, 0, 1])
+
+    assert converted("md", "The mass is $m$.\n", rule)[0] == "$m$ ist die Masse.\n"

@@ -183,3 +183,21 @@ def test_a_further_column_needs_a_name_of_its_own_and_a_table() -> None:
         converted("tsv", "a\tb\n", column="a", qa_column="a_de")
     with pytest.raises(OptionError, match="--qa-column"):
         converted("text", "a\n", qa_column="b")
+
+
+def test_an_object_without_the_key_is_passed_through_and_counted() -> None:
+    text = '{"id": 1, "text": "one"}\n{"id": 2}\n{"id": 3, "text": null}\n'
+    written, notes = converted("jsonl", text, column="text")
+    assert written == (
+        '{"id": 1, "text": "one", "text_de": "ONE"}\n{"id": 2}\n{"id": 3, "text": null, "text_de": null}\n'
+    )
+    assert list(notes.values()) == [1]
+
+
+@pytest.mark.parametrize("column", ["translation.en", "en"])
+def test_a_key_may_be_inside_another(column: str) -> None:
+    text = '{"id": 1, "translation": {"en": "one", "fr": null}}\n'
+    written = converted("jsonl", text, column=column, new_column="n")[0]
+    assert written == text.replace("}}\n", '}, "n": "ONE"}\n')
+    dotted = '{"a.b": "one", "a": {"b": "two"}}\n'
+    assert '"n": "ONE"' in converted("jsonl", dotted, column="a.b", new_column="n")[0]

@@ -1,0 +1,132 @@
+"""Rules for a Markdown parser: what is no prose, though CommonMark takes it for a paragraph, stays as it is.
+
+Lines: the fences of containers (`:::`), imports, exports and components of MDX, formulas (`$$`), tables of contents
+(`[TOC]`), abbreviations (`*[HTML]: ...`), attributes (`{: .class}`), commands of LaTeX and of templates. The text
+inside admonitions (`!!! note`) is read as what it is. In a line: formulas (`$x$`), wiki links (`[[page]]`), citations
+(`[@key]`) and emoji by name (`:smile:`).
+
+The state that a rule gets is that of markdown-it-py, which this file does not import.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+KEPT, EMOJI, KEPT_BLOCK = "kept_inline", "kept_emoji", "kept_block"
+INTERRUPTED = {"alt": ["paragraph", "reference", "blockquote", "list", "table"]}
+KEPT_LINE = re.compile(
+    r":{3,}.*|\[{1,2}_?(?:TOC|toc)_?\]{1,2}|\\[A-Za-z]+\*?(?:\[[^\]]*\])*(?:\{[^{}]*\})*|\*\[[^\]]+\]:.*"
+    r"|</?>|</?[A-Z][\w.]*(?:\s[^<>]*|\s*\{.*\}\s*)?>|\{%.*%\}|\{\{[%<].*[>%]\}\}|\{[:#.][^{}]*\}|-{2,}8<-{2,}.*",
+)
+ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|={3}[!+]*)\s+\S.*")
+MODULE = re.compile(
+    r"import\s+(?:['\"]|[\w{*].*\bfrom\s+['\"]|\{)|export\s+(?:default|const|let|var|function|async|class|\{|\*)"
+)
+ENVIRONMENT = re.compile(r"\\begin\{(\w+\*?)\}")
+MATH = re.compile(r"\$\$(?!\s*\$)[^$\n]+\$\$|\$(?![\s$])(?:\\.|[^$\\\n])+?(?<![\s\\])\$(?![\d$])")
+WIKI = re.compile(r"\[\[[^\[\]\n]+\]\]|\[-?@[^\[\]\n]+\]")
+NAMED_EMOJI = re.compile(r":[a-z][a-z0-9_+-]*:(?![\w:])|:[+-]1:")
+
+
+def add_rules(parser: Any) -> Any:
+    """Returns the parser with these rules."""
+    parser.block.ruler.before("fence", "nmt_kept_lines", keep_lines, INTERRUPTED)
+    parser.block.ruler.before("fence", "nmt_admonition", read_admonition, INTERRUPTED)
+    parser.inline.ruler.before("escape", "nmt_kept_inline", keep_inline)
+    for name in (KEPT_BLOCK, KEPT, EMOJI):
+        parser.add_render_rule(name, render_kept)
+    return parser
+
+
+def render_kept(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: Any) -> str:
+    """Returns what a token keeps, for whoever compares pages as they are shown."""
+    return str(tokens[index].content)
+
+
+def get_line(state: Any, number: int) -> str:
+    """Returns a line of a block without its indentation; nothing for one that is indented as code is."""
+    if state.sCount[number] - state.blkIndent >= 4 or state.sCount[number] < state.blkIndent:
+        return ""
+    return str(state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]).rstrip()
+
+
+def keep_lines(state: Any, start: int, end: int, silent: bool) -> bool:
+    """Takes lines that are no prose, as a block that is not rendered."""
+    line = get_line(state, start)
+    if not line:
+        return False
+    following = find_block_end(state, line, start, end)
+    if following is None:
+        if KEPT_LINE.fullmatch(line) is None:
+            return False
+        following = start + 1
+    if not silent:
+        push_kept(state, start, following)
+        state.line = following
+    return True
+
+
+def push_kept(state: Any, start: int, end: int) -> None:
+    """Adds a token for the lines [start, end), which are kept."""
+    token = state.push(KEPT_BLOCK, "", 0)
+    token.map, token.content = [start, end], state.getLines(start, end, state.blkIndent, False)
+
+
+def find_block_end(state: Any, line: str, start: int, end: int) -> int | None:
+    """Returns the line after a formula of several lines or a module's statement; None if neither begins here."""
+    if MODULE.match(line) and state.blkIndent == 0 and state.level == 0:
+        return next((number for number in range(start, end) if state.isEmpty(number)), end)
+    environment = ENVIRONMENT.match(line)
+    closing = (
+        f"\\end{{{environment[1]}}}"
+        if environment
+        else "$$"
+        if line.startswith("$$")
+        else "\\]"
+        if line == "\\["
+        else None
+    )
+    if closing is None:
+        return None
+    if closing in line[2:]:
+        return start + 1 if line.endswith(closing) else None
+    lines = (number for number in range(start + 1, end) if get_line(state, number).endswith(closing))
+    last = next(lines, None)
+    return None if last is None else last + 1
+
+
+def read_admonition(state: Any, start: int, end: int, silent: bool) -> bool:
+    """Keeps the first line of an admonition, and reads the indented lines below it as blocks."""
+    if ADMONITION.fullmatch(get_line(state, start)) is None:
+        return False
+    if silent:
+        return True
+    last = following = start + 1
+    while following < end and (state.isEmpty(following) or state.sCount[following] - state.blkIndent >= 4):
+        following += 1
+        last = last if state.isEmpty(following - 1) else following
+    push_kept(state, start, start + 1)
+    outer, parent = (state.lineMax, state.blkIndent), state.parentType
+    state.lineMax, state.blkIndent, state.parentType = last, state.blkIndent + 4, "nmt_admonition"
+    state.md.block.tokenize(state, start + 1, last)
+    state.lineMax, state.blkIndent = outer
+    state.parentType, state.line = parent, last
+    return True
+
+
+def keep_inline(state: Any, silent: bool) -> bool:
+    """Takes a formula, a wiki link, a citation or an emoji by name."""
+    character = state.src[state.pos]
+    before = state.src[state.pos - 1 : state.pos] if state.pos else ""
+    pattern = {"$": MATH, "[": WIKI, ":": NAMED_EMOJI}.get(character)
+    if pattern is None or (character in "$:" and (before.isalnum() or before == character)):
+        return False
+    match = pattern.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        token = state.push(EMOJI if character == ":" else KEPT, "", 0)
+        token.content = match[0]
+    state.pos = match.end()
+    return True
