@@ -5,8 +5,8 @@
 2. `documents.inline` turns the running text into sentences with marks.
 3. `documents.markup` puts the marks into the translations, which are then escaped for Markdown.
 
-A paragraph is written on one line, as are its parts between hard line breaks. Alternative texts of images and titles of
-links are kept, not translated.
+A paragraph is written on one line, as are its parts between hard line breaks, unless its words stand one for one
+(`documents.markdown_lines`). Alternative texts of images and titles of links are kept, not translated.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.documents.inline import InlineSegment, make_inline_parser, split_segments
+from nmt_cli.documents.markdown_lines import write_like
 from nmt_cli.documents.markup import MarkedText, project_marks
 from nmt_cli.documents.sentences import join_sentences
 
@@ -58,11 +59,12 @@ class MarkdownDocument(Document):
         position = 0
         for passage in find_passages(text, self.notes, by_sentence=self.source.split_sentences):
             yield keep_verbatim(text[position : passage.start])
-            yield self.make_unit(passage, "\r\n" if "\r\n" in text else "\n")
+            raw = text[passage.start : passage.end]
+            yield self.make_unit(passage, raw, "\r\n" if "\r\n" in text else "\n")
             position = passage.end
         yield keep_verbatim(text[position:])
 
-    def make_unit(self, passage: Passage, line_end: str) -> TranslationUnit:
+    def make_unit(self, passage: Passage, raw: str, line_end: str) -> TranslationUnit:
         sentences = [sentence for segment in passage.segments for sentence in segment.sentences]
 
         def write_unit(translations: Sequence[Translation]) -> str:
@@ -70,7 +72,9 @@ class MarkdownDocument(Document):
             lines = [self.write_segment(segment, remaining, passage) for segment in passage.segments]
             breaks = [segment.hard_break for segment in passage.segments[:-1]]
             before = [f"{line}{mark}" for line, mark in zip(lines, breaks, strict=False)]
-            return ("".join(before) + lines[-1]).replace("\n", line_end + passage.prefix)
+            whole = "".join(before) + lines[-1]
+            written = write_like(raw, whole, escape_line_start)
+            return whole.replace("\n", line_end + passage.prefix) if written is None else written
 
         return TranslationUnit(tuple(sentence.text for sentence in sentences), write_unit)
 

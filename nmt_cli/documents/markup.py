@@ -193,9 +193,15 @@ class Projection:
         last = self.words[end - 1] if end > start else ""
         closing = find_closing(last) if node.closed else ""
         opening = find_opening(self.words[start]) if node.prefix and end > start else ""
+        if mark.fixed is not None and end - start == 1 and PLACEHOLDER.fullmatch(node.source) and node.source in last:
+            head, _, tail = last.partition(node.source)  # also of a compound: `%1$s-Achse`
+            return f"{self.escape(head)}{mark.fixed}{self.escape(tail)}"
         if mark.fixed is not None:
-            before = node.prefix if any(map(str.isalnum, node.prefix)) and not mark.is_point else opening
-            after = node.suffix if any(map(str.isalnum, node.suffix)) and not mark.is_point else closing
+            first = self.words[start] if end > start else ""
+            keeps_prefix = any(map(str.isalnum, node.prefix)) or first.startswith(node.prefix)
+            keeps_suffix = any(map(str.isalnum, node.suffix)) or last.endswith(node.suffix)
+            before = node.prefix if keeps_prefix and not mark.is_point else opening
+            after = node.suffix if keeps_suffix and not mark.is_point else closing
             return f"{self.escape(before)}{mark.fixed}{self.escape(after)}"
         if start == end:  # no target word is left: its source words are better than none
             self.guessed += 1

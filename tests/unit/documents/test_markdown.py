@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.documents.inline import make_inline_parser
+from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Translation
 from support.translations import aligned, backwards, converted, louder, same
 
@@ -58,14 +59,17 @@ title: not this
 ---
 # A *SMALL* TITLE #
 
-FIRST LINE WITH **BOLD WORDS** AND [A LINK](http://a.b/c?d=e_f "tip"). THEN `code here`, ![pic](a.png) AND <http://x.y>.  
+FIRST LINE WITH **BOLD WORDS** AND [A LINK](http://a.b/c?d=e_f "tip").
+THEN `code here`, ![pic](a.png) AND <http://x.y>.  
 AFTER A HARD BREAK[^1]\\
 AND ANOTHER.
 
-> QUOTED TWICE
+> QUOTED
+> TWICE
 
 - [ ] TASK
-- **ITEM** GOES ON
+- **ITEM**
+  GOES ON
 
 1. 1
 2. SEE [REF][there], [THERE][there] AND [THERE][there]
@@ -84,7 +88,7 @@ html block
 print("fenced")
 ```
 
-HE SAID <b>YES</b>.<br>DONE & OVER.
+HE SAID <b>YES</b>.<br>DONE &amp; OVER.
 
 [^1]: THE NOTE
 
@@ -149,7 +153,7 @@ def test_addresses_and_placeholders_get_no_backslashes(text: str) -> None:
 
 
 def test_an_alert_stays_one() -> None:
-    assert converted("md", "> [!NOTE]\n> useful *words*\n> here\n")[0] == "> [!NOTE]\n> USEFUL *WORDS* HERE\n"
+    assert converted("md", "> [!NOTE]\n> useful *words*\n> here\n")[0] == "> [!NOTE]\n> USEFUL *WORDS*\n> HERE\n"
 
 
 def test_sentences_are_joined_as_their_script_wants() -> None:
@@ -302,3 +306,75 @@ def test_a_formula_goes_where_its_place_in_the_translation_is() -> None:
         return aligned(text, "%1$s ist die Masse.".split(), [3, 2, 0, 1])
 
     assert converted("md", "The mass is $m$.\n", rule)[0] == "$m$ ist die Masse.\n"
+
+
+SAME_PAGE = st.lists(
+    st.lists(
+        st.sampled_from(
+            [
+                *(
+                    "one",
+                    "two.",
+                    "three,",
+                    "**bold words**",
+                    "*it*",
+                    "`co de`",
+                    "[a link](x.y)",
+                    "&amp;",
+                    "\\*",
+                    "a_b",
+                    "é",
+                    "Four!",
+                ),
+                *(
+                    "$x + y$",
+                    ":tada:",
+                    "![alt](p.png)",
+                    "<b>tag</b>",
+                    "\n",
+                    "  \n",
+                    "\\\n",
+                    " ",
+                    "(x)",
+                    "- dash",
+                    "AT&amp;T",
+                    "5 > 3",
+                ),
+            ]
+        ),
+        min_size=1,
+        max_size=12,
+    ).map(lambda parts: re.sub(r" *(?<! )\n", "\n", " ".join(["start", *parts, "end"]))),
+    min_size=1,
+    max_size=3,
+)
+
+
+def echo_page(page: str) -> str:
+    """The page after its texts went through the writer, with sentinels in their first and last words."""
+
+    def mark_words(text: str) -> Translation:
+        words = re.sub(r"(?<!\w)(?=\w)", "⟪", normalise(text), count=1)
+        words = re.sub(r"\w(?=\W*$)", lambda match: match[0] + "⟫", words, count=1)
+        return aligned(text, words.split(), range(len(words.split())))
+
+    return converted("md", page, mark_words)[0].replace("⟪", "").replace("⟫", "")
+
+
+PREFIXES = st.sampled_from([("", ""), ("> ", "> "), ("- ", "  "), ("1. ", "   "), ("> - ", ">   ")])
+
+
+@settings(deadline=None)
+@given(SAME_PAGE, PREFIXES, st.sampled_from(["\n", "\r\n"]))
+def test_a_page_stays_byte_for_byte_where_the_translation_equals_the_text(
+    paragraphs: list[str], prefix: tuple[str, str], line_end: str
+) -> None:
+    lines = [re.sub(r"\n[ \t]*(?=\S)", "\n", text).replace("\n", "\n" + prefix[1]) for text in paragraphs]
+    page = "\n\n".join(prefix[0] + text for text in lines).replace("\n", line_end) + line_end
+    assert echo_page(page) == page
+
+
+def test_a_page_of_extensions_stays_byte_for_byte() -> None:
+    assert echo_page(EXTENDED) == EXTENDED
+    page = PAGE.replace(", [there] and [there][]", "")  # of whose words a sentinel would be a part
+    assert echo_page(page) == page

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import DecodedText, decode_document
-from nmt_cli.documents.strings import StringSyntax, is_text, read_string
+from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_string
 
 ENTRY = re.compile(
     r"(?P<comment>[ \t\f]*[#!][^\r\n]*(?:\r\n|[\r\n]|\Z))|(?P<blank>[ \t\f]*(?:\r\n|[\r\n]|\Z))"

@@ -15,7 +15,7 @@ from typing import NoReturn
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings import StringSyntax, is_text, read_string
+from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_string
 
 TOKEN = re.compile(
     r"(?P<blank>\s+)|(?P<string>\"(?:[^\"\\\x00-\x1f]++|\\.)*+\")|(?P<sign>[{}\[\],:])"

@@ -16,7 +16,7 @@ from nmt_cli.documents.document import Document, TranslationUnit, import_library
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings import StringSyntax, is_text, read_plain_items, read_string
+from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_plain_items, read_string
 
 if TYPE_CHECKING:
     from nmt_cli.documents.encodings import DecodedText

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings import StringSyntax, is_text, read_plain_items
+from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_plain_items
 from nmt_cli.documents.xml.scanner import ENTITY, MarkupToken
 from nmt_cli.documents.xml.tree import (
     CDATA,
