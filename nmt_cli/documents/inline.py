@@ -71,7 +71,7 @@ def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
     """Returns the segments of an inline token, each split into sentences if `by_sentence`."""
     segments: list[InlineSegment] = []
     builder = SegmentBuilder(token.content)
-    for child, following in zip(token.children, [*token.children[1:], None], strict=True):
+    for child, following in zip(token.children, [*token.children[1:], None], strict=False):
         if builder.open_marks:
             builder.add(child)
             continue

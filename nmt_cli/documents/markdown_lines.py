@@ -58,8 +58,8 @@ def spell_word(raw: str, written: str) -> str:
     """Returns a word as the source spells it, if it is the same or stands inside it unchanged."""
     if raw == written:
         return written
-    before, found, after = read_plain(written).partition(read_plain(raw))
-    return f"{before}{raw}{after}" if found and is_harmless(before + after) else written
+    before, match, after = read_plain(written).partition(read_plain(raw))
+    return f"{before}{raw}{after}" if match and is_harmless(before + after) else written
 
 
 def is_harmless(text: str) -> bool:

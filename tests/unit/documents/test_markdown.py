@@ -378,3 +378,7 @@ def test_a_page_of_extensions_stays_byte_for_byte() -> None:
     assert echo_page(EXTENDED) == EXTENDED
     page = PAGE.replace(", [there] and [there][]", "")  # of whose words a sentinel would be a part
     assert echo_page(page) == page
+
+
+def test_a_heading_without_text_stays() -> None:
+    assert converted("md", "#\n\ntext\n\n##  \n")[0] == "#\n\nTEXT\n\n##  \n"
