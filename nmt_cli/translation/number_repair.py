@@ -6,7 +6,6 @@ searched again. Knows no network.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -18,8 +17,6 @@ from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.number_check import NUMBER, compare_numbers
 from nmt_cli.translation.pieces import LineReader, Piece
 from nmt_cli.translation.result import Repair, Translation
-
-ROUNDS = 3  # of searching again
 
 
 class LostNumbers(NamedTuple):
@@ -46,20 +43,21 @@ class LostNumbers(NamedTuple):
         return {text_id: translation for text_id, translation in corrected if translation is not None}
 
     def find_lost(self, piece: Piece, target: str) -> list[Span]:
-        """Returns the numbers of a piece, outside its spans, that `target` has neither in digits nor in words."""
+        """Returns all numbers of a piece outside its spans if `target` has one neither in digits nor in words.
+
+        All, since in another search another one may get lost. Lost ones come first if there is no room for all.
+        """
         covered = cover_spans(piece.segment.text, piece.segment.spans)
         if not DIGIT.search(covered):
             return []
         target = PLACEHOLDER_PATTERN.sub(" ", target)
-        difference = compare_numbers(covered, target, self.source_language, self.target_language)
-        lost = Counter(difference.missing)
+        lost = compare_numbers(covered, target, self.source_language, self.target_language).missing
+        if not lost:
+            return []
         room = len(PLACEHOLDERS) - len(piece.masked.masked)
-        spans: list[Span] = []
-        for match in NUMBER.finditer(covered):
-            if lost[match[0]] > 0 and len(spans) < room:
-                lost[match[0]] -= 1
-                spans.append(Span(*match.span(), match[0], is_extracted=not self.reader.carries, is_number=True))
-        return spans
+        numbers = sorted(NUMBER.finditer(covered), key=lambda match: match[0] not in lost)
+        is_extracted = not self.reader.carries
+        return [Span(*match.span(), match[0], is_extracted, is_number=True) for match in numbers[:room]]
 
     def correct_numbers(self, piece: Piece, translation: Translation) -> Translation | None:
         """Returns the translation with the lost numbers in place of the wrong ones that the network wrote for them.

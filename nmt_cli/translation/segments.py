@@ -13,7 +13,11 @@ from typing import NamedTuple
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.spans import COVERS, EMOJI_COVER, Span, cover_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark, find_sentence_ends
+from nmt_cli.translation.segmentation.sentence_ends import (
+    ends_with_mark,
+    find_sentence_ends,
+    has_mark_inside,
+)
 
 MAX_WORD_LETTERS = 15  # a longer word counts as several, so that a line without blanks is bounded too
 
@@ -79,6 +83,8 @@ def cut(text: str, spans: Sequence[Span], max_words: int, *, by_sentence: bool =
     A sentence of more than `max_words` is cut after clauses, then words, then characters, into as few segments as
     possible.
     """
+    if not spans and is_short_sentence(text, max_words):
+        return [Segment(text, (), blank_before=False, ends_sentence=ends_with_mark(text))]
     line = SegmentedLine.from_text(text, spans)
     ranges = list(split_to_fit(line, 0, len(text), max_words, 0, must_split=by_sentence))
     return [
@@ -86,6 +92,16 @@ def cut(text: str, spans: Sequence[Span], max_words: int, *, by_sentence: bool =
         for before, (start, end) in zip([(0, 0), *ranges], ranges, strict=False)
         if (segment := make_segment(line, start, end, before[1])) is not None
     ]
+
+
+def is_short_sentence(text: str, max_words: int) -> bool:
+    """Whether a text without spans is surely one sentence that fits: fast, since nearly all are."""
+    return (
+        text.isascii()
+        and len(text) <= max_words * MAX_WORD_LETTERS
+        and 0 < len(text.split()) <= max_words
+        and not has_mark_inside(text)
+    )
 
 
 def find_sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:

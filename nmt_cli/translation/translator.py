@@ -277,20 +277,19 @@ class Translator:
         doubtful = {text_id: pieces[text_id] for text_id in translations if has_digits(pieces[text_id])}
         if not doubtful:
             return
-        from nmt_cli.translation.number_repair import ROUNDS, LostNumbers, mark_repaired  # which few lines need
+        from nmt_cli.translation.number_repair import LostNumbers, mark_repaired  # which few lines need
 
         context = self.check_context
         lost = LostNumbers(context.source_language, context.target_language, self.reader)
-        for _ in range(ROUNDS):
-            # 1. Correct wrong numbers, if the network cannot carry the right ones.
-            corrected = {} if self.carries else lost.correct_all(doubtful, translations)
-            translations |= {text_id: mark_repaired(new, "corrected number") for text_id, new in corrected.items()}
-            # 2. Protect lost ones.  3. Search again: in another search, a further number may get lost.
-            doubtful = lost.protect_all(doubtful, translations)
-            texts = {text_id: piece.text for text_id, piece in doubtful.items() if piece.is_translated}
-            for text_id, translation in self.translate_pieces(texts, config, None, repair).items():
-                pieces[text_id] = doubtful[text_id]
-                translations[text_id] = mark_repaired(translation, "protected number")
+        # 1. Correct wrong numbers, if the network cannot carry the right ones.
+        corrected = {} if self.carries else lost.correct_all(doubtful, translations)
+        translations |= {text_id: mark_repaired(new, "corrected number") for text_id, new in corrected.items()}
+        # 2. Protect the numbers of pieces that lost one.  3. Search these again.
+        protected = lost.protect_all(doubtful, translations)
+        texts = {text_id: piece.text for text_id, piece in protected.items() if piece.is_translated}
+        for text_id, translation in self.translate_pieces(texts, config, None, repair).items():
+            pieces[text_id] = protected[text_id]
+            translations[text_id] = mark_repaired(translation, "protected number")
 
     def translate_texts(
         self,

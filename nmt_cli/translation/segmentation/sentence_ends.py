@@ -14,6 +14,7 @@ from nmt_cli.text.spans import COVERS, EMOJI_COVER
 WORDS_BEFORE_EMOJI = 2  # in "I ❤ New York" it stands for a word
 BLANK_AFTER = ".!?…؟۔։"  # marks that a blank follows, or the end
 SOLID = "。！？｡။។៕।॥።፧፨༎"  # marks that need none
+ANY_MARK = rf"[{BLANK_AFTER}{SOLID}{EMOJI_COVER}]"
 CLOSERS = "\"'”’“»›)\\]}）］】"
 QUOTE_ENDS = "\"'”’»“›"
 QUOTE_STARTS = "\"'“„«‘‹»"
@@ -45,6 +46,12 @@ WORD_BEFORE = re.compile(r"(?:^|(?<=[\s(\[\"'“„«‘./]))(?:[^\W\d_]\.\s?)*(
 SMALL_NUMBER = re.compile(r"(?:^|(?<=[(\s])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{1,2}\.$")
 UNIT = re.compile(rf"[\d{COVERS}]\s?[mglhtsмлт]\.$")
 PRONOUNS = "IЯя"
+
+
+def has_mark_inside(text: str) -> bool:
+    """Whether a text has a mark before its last character. Fast: nearly all texts are one sentence without any."""
+    match = re.compile(ANY_MARK).search(text)
+    return match is not None and match.end() < len(text.rstrip())
 
 
 def find_sentence_ends(covered: str, start: int, end: int) -> Iterator[int]:
