@@ -82,6 +82,7 @@ class ModelCard(NamedTuple):
     checksums: dict[FileName, str]  # SHA-256
     source: Entries  # how rows are made, beside the tokenizer
     synthetic: Entries = {}  # noqa: RUF012 - never changed; the synthetic pairs it was trained on, if any
+    confidence: Entries = {}  # noqa: RUF012 - never changed; `translation.confidence`, or why there is none
 
     @property
     def default_precision(self) -> str:

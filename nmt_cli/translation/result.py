@@ -122,6 +122,7 @@ class Translation(NamedTuple):
     source_cut_from: int | None = None  # the length in positions of its first sentence that was truncated
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
     checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
+    confidence: float | None = None  # the probability that the best hypothesis is good; None unless it was asked for
 
     @property
     def text(self) -> str:

@@ -1,0 +1,107 @@
+"""Fits the model of confidence of a network to its development set (`translation/confidence.py`).
+
+Letters: N sentences, F features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nmt_cli.arrays.types import FloatArray
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.evaluation.analysis.reliability import measure_reliability
+from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.confidence import BAR, CANDIDATES, FEATURES, ConfidenceModel, extract_features
+from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.translator import Translator
+
+FEWEST_SENTENCES = 300  # of a development set that can tell good translations from others
+FEWEST_OF_A_KIND = 30  # good ones, and others
+RIDGE = 3.0  # weight of the squared weights, in sentences
+STEPS = 50
+FOLDS = 10
+SEARCH = SearchConfig(n_best=CANDIDATES)
+
+
+def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
+    """Returns the entry of the card for the model in `directory`: its model of confidence, or why it has none."""
+    sentences = corpus.read_references("dev")
+    if len(sentences) < FEWEST_SENTENCES:
+        return {"refused": f"the development set has {len(sentences):,} sentences; {FEWEST_SENTENCES} are needed"}
+    # 1. Translate the development set as `nmt translate` does.
+    translator = Translator.load(ModelRequest(directory))
+    if corpus.has_pictures:
+        translator = translator.with_stored_pictures(corpus.load_pictures())
+    sources = [sentence.source for sentence in sentences]
+    translations = translator.translate(sources, SEARCH, repair=RepairConfig(), checks=CheckConfig())
+    # 2. Score each sentence.  3. Fit.
+    scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
+    references = [sentence.references for sentence in sentences]
+    chrf = compute_chrf([translation.text for translation in translations], references, scoring)
+    features = [
+        extract_features(translation, translator.check_context)
+        for translation in translations
+        if translation.hypotheses
+    ]
+    values = [value for value, text in zip(chrf.sentence_values, translations, strict=True) if text.hypotheses]
+    entry = describe_fit(np.array(features), np.array(values))
+    return entry if "refused" in entry else {"decoding": SEARCH.summary, "metric": chrf.signature, **entry}
+
+
+def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
+    """Returns the model of features (N, F) and chrF values (N,), with its quality on sentences left out of the fit."""
+    good = values >= BAR
+    if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
+        return {"refused": f"{good.sum():,} of {len(good):,} development sentences are good, too few or too many"}
+    model = fit_logistic(features, good)
+    quality = measure_reliability(
+        cross_validate(features, good).tolist(), features[:, 0].tolist(), values.tolist(), BAR
+    )
+    return {
+        "bar": BAR,
+        "sentences": len(good),
+        "features": list(FEATURES),
+        **model._asdict(),
+        "quality": {
+            "share_good": round(quality.good, 4),
+            "ece": round(quality.calibration_error, 4),
+            "auc": round(quality.auc, 4),
+            "auc_mean_log_probability": round(quality.plain_auc, 4),
+        },
+    }
+
+
+def fit_logistic(features: FloatArray, good: FloatArray, ridge: float = RIDGE) -> ConfidenceModel:
+    """Returns the logistic model of greatest likelihood, with a penalty on large weights (Newton's method)."""
+    means = np.nan_to_num(np.nanmean(np.where(np.isfinite(features), features, np.nan), axis=0))
+    scales = np.nan_to_num(np.nanstd(features, axis=0))
+    scales = np.where(scales > 1e-9, scales, 1.0)
+    standard = np.clip(np.nan_to_num((features - means) / scales), -6, 6)
+    design = np.column_stack([standard, np.ones(len(standard))])  # (N, F + 1), the last for the bias
+    penalty = np.diag([ridge] * standard.shape[1] + [0.0])
+    weights = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        probabilities = 1 / (1 + np.exp(-design @ weights))
+        gradient = design.T @ (good - probabilities) - penalty @ weights
+        curvature = (design * (probabilities * (1 - probabilities))[:, None]).T @ design + penalty
+        step = np.linalg.solve(curvature + 1e-9 * np.eye(len(weights)), gradient)
+        weights += step
+        if np.abs(step).max() < 1e-8:
+            break
+    rounded: list[Sequence[float]] = [np.round(array, 6).tolist() for array in (means, scales, weights[:-1])]
+    return ConfidenceModel(*map(tuple, rounded), float(weights[-1]))
+
+
+def cross_validate(features: FloatArray, good: FloatArray) -> FloatArray:
+    """Returns the probability (N,) of each sentence by a model that was fitted without it."""
+    result = np.zeros(len(good))
+    for fold in range(FOLDS):
+        left_out = np.arange(len(good)) % FOLDS == fold
+        result[left_out] = fit_logistic(features[~left_out], good[~left_out]).predict(features[left_out])
+    return result
