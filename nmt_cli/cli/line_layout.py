@@ -37,17 +37,25 @@ class LayoutConfig(Settings):
         panel="Output",
     )
 
+    confidence: bool = False  # whether the confidence stands before each translation
+
     def format_lines(self, translation: Translation, n_best: int, indent: str = "") -> str:
         """Returns the lines of one translation with their line ends: always `n_best`, or one of JSON."""
         if self.json:
             return dumps(map_translation(translation, n_best), ensure_ascii=False).translate(ESCAPES) + "\n"
-        rows = [self.format_columns(translation, hypothesis) for hypothesis in translation.hypotheses[:n_best]]
+        rows = [
+            self.format_columns(translation, hypothesis, is_best=not rank)
+            for rank, hypothesis in enumerate(translation.hypotheses[:n_best])
+        ]
         rows += [self.blank] * (n_best - len(rows))  # so that lines can be counted
         return "".join(f"{indent}{row}\n" for row in rows)
 
-    def format_columns(self, translation: Translation, hypothesis: Hypothesis) -> str:
+    def format_columns(self, translation: Translation, hypothesis: Hypothesis, *, is_best: bool) -> str:
+        """Returns the columns of one hypothesis; the best alone has a confidence, and may be replaced for its lack."""
         columns = [f"{hypothesis.score:.4f}"] if self.scores else []
-        columns.append(hypothesis.text)
+        if self.confidence:
+            columns.append(f"{translation.confidence:.4f}" if is_best and translation.confidence is not None else "")
+        columns.append(translation.text if is_best else hypothesis.text)
         if self.alignments:
             columns.append(format_links(find_links(translation, hypothesis)))
         return "\t".join(columns)
@@ -55,7 +63,7 @@ class LayoutConfig(Settings):
     @property
     def blank(self) -> str:
         """The row in place of a missing hypothesis."""
-        return "0.0000\t" * self.scores + "\t" * self.alignments
+        return "0.0000\t" * self.scores + "\t" * self.confidence + "\t" * self.alignments
 
 
 def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
@@ -66,6 +74,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
         "hypotheses": [map_hypothesis(translation, hypothesis) for hypothesis in translation.hypotheses[:n_best]],
         "repairs": [{"ailment": repair.fault, "remedy": repair.remedy} for repair in translation.repairs],
         "checks": [check._asdict() for check in translation.checks],
+        "confidence": translation.confidence,
         "unseen": sorted(translation.unseen),
         "source_cut_from": translation.source_cut_from,
     }

@@ -14,6 +14,7 @@ import typer
 
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.serve_config import ServeConfig
+from nmt_cli.cli.check_options import require_checks, require_confidence, require_room
 from nmt_cli.cli.line_layout import LayoutConfig
 from nmt_cli.cli.options import (
     DEFAULT_MODEL,
@@ -134,17 +135,19 @@ def translate(
         return serve_models(models, server, (search, sampling, repair, checks), template, screen)
     # 1. Refuse what cannot work, before anything slow is loaded.
     check_meaning(explicit, search, sampling, n_best, score=score)
-    check_purpose(checks, document)
+    require_checks(checks, document)
     paths, output = check_files(files or []), None if output == STREAM else output
     model_directory = read_model_directory(choose_model(models))
     check_abilities(model_directory, explicit, search, repair, layout)
+    require_confidence(checks, search, sampling, model_directory.card, ensemble=bool(ensemble), score=score)
     # 2. Complete the settings: what is searched, how a translation is written.
     warn_of_old_model(screen, model_directory)
-    scored = layout.scores or layout.json
-    search = dataclasses.replace(search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=scored)
-    layout = dataclasses.replace(layout, scores=layout.scores or score)
-    if score:
-        document = dataclasses.replace(document, format=document.format or "text")  # also of pairs in a .tsv
+    search = dataclasses.replace(
+        search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=layout.scores or layout.json
+    )
+    layout = dataclasses.replace(layout, scores=layout.scores or score, confidence=checks.confidence)
+    form = document.format or ("text" if score else None)  # with --score also for pairs in a .tsv
+    document = dataclasses.replace(document, format=form, confidence=checks.confidence)
     interactive = not paths and output is None and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
     writer = Writer(layout, n_best, indent="  " if interactive else "")
     # 3. Open the input: documents, or a prompt.
@@ -152,6 +155,7 @@ def translate(
         make_template(document, model_directory, text), writer.write, is_bare=writer.is_bare, announce=screen.say
     )
     documents = opener.open_files(paths, output)
+    require_room(checks, documents)
     if interactive:
         batches = prompt_for_lines(model_directory.card, screen, writer.write, document.errors)
     else:
@@ -178,8 +182,7 @@ def translate(
     report.show(screen, search)
     show_notes(screen, documents, executor)
     report.write_qa(screen, checks.report)
-    if checks.strict:
-        report.require_faultless()
+    report.require_faultless(strict=checks.strict)
 
 
 def make_template(document: DocumentConfig, model: ModelDirectory, text: LineConfig) -> DocumentSource:
@@ -203,16 +206,6 @@ def check_meaning(
         raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
 
 
-def check_purpose(checks: CheckConfig, document: DocumentConfig) -> None:
-    """Raises OptionError for options that show failed checks where none is made, and for a report without a form."""
-    if not checks.check and document.qa_column is not None:
-        raise OptionError("--qa-column cannot be combined with --no-check", hint="leave one of them out")
-    if checks.report is not None:
-        from nmt_cli.visuals.qa_report import check_qa_suffix  # templates and html, which `nmt --help` does not need
-
-        check_qa_suffix(Path(checks.report))
-
-
 def is_for_lines(explicit: ExplicitOptions) -> bool:
     """Whether no option is given that concerns documents or large input, for which a terminal is read like a pipe."""
     return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
@@ -234,7 +227,7 @@ class Writer(NamedTuple):
     @property
     def is_bare(self) -> bool:
         """Whether the translation alone is written."""
-        return self.n_best == 1 and self.layout == LayoutConfig()
+        return self.n_best == 1 and dataclasses.replace(self.layout, confidence=False) == LayoutConfig()
 
 
 def read_model_directory(model: Path) -> ModelDirectory:

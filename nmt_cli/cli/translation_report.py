@@ -42,6 +42,7 @@ CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
     "final mark": "with another final mark than the source",
     "repeats": "with a word or phrase twice in a row",
     "unseen words": "with words never seen in training",
+    "confidence": "of less confidence than --min-confidence",
 }
 CHECKED_FAULTS = frozenset({"numbers", "sentences"})  # of the faults that are searched again, those that checks tell
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
@@ -133,9 +134,9 @@ class TranslationReport:
         elif self.failed:
             screen.say("  nmt translate --report qa.html shows them all", style="dim")
 
-    def require_faultless(self) -> None:
-        """Raises CheckError if a text failed a check."""
-        if self.failed:
+    def require_faultless(self, *, strict: bool) -> None:
+        """Raises CheckError if a text failed a check, and `strict` is set."""
+        if self.failed and strict:
             things = self.source_cuts.thing if self.texts == 1 else f"{self.source_cuts.thing}s"
             raise CheckError(
                 f"{self.failed:,} of {self.texts:,} {things} failed a check, which --strict takes for an error",

@@ -76,7 +76,7 @@ class AddedColumn(NamedTuple):
 
 
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
-    """Returns the columns that are added: the translations, and what is wrong with them where that is asked for.
+    """Returns the columns that are added: the translations, what is wrong with them, and the confidence in them.
 
     Raises what `name_new_column` raises.
     """
@@ -86,7 +86,15 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
         columns.append(
             AddedColumn(check_column_name(source, source.config.qa_column, names, "--qa-column"), join_messages)
         )
+    if source.config.confidence:
+        names = [*existing, *(added.name for added in columns)]
+        name = check_column_name(source, f"{columns[0].name}_confidence", names, "--new-column")
+        columns.append(AddedColumn(name, format_confidence))
     return columns
+
+
+def format_confidence(translation: Translation) -> str:
+    return "" if translation.confidence is None else f"{translation.confidence:.4f}"
 
 
 def get_text(translation: Translation) -> str:

@@ -34,6 +34,7 @@ class DocumentConfig(Settings):
         None, "tsv, csv, jsonl: name of a further column, for what is wrong with a translation.", panel="Format"
     )
     retranslate: bool = setting(False, "po, xliff: replace existing translations.", panel="Format")
+    confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(
         False,
         "po: mark all new translations fuzzy, not only those that fail a check.",

@@ -5,11 +5,11 @@ Letters: N sentences, F features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
@@ -17,8 +17,8 @@ from nmt_cli.evaluation.analysis.reliability import measure_reliability
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.confidence import BAR, CANDIDATES, FEATURES, ConfidenceModel, extract_features
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.confidence import BAR, FEATURES, ConfidenceModel, extract_features
+from nmt_cli.translation.config import CANDIDATES, CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 
 FEWEST_SENTENCES = 300  # of a development set that can tell good translations from others
@@ -77,11 +77,13 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
     }
 
 
-def fit_logistic(features: FloatArray, good: FloatArray, ridge: float = RIDGE) -> ConfidenceModel:
+def fit_logistic(features: FloatArray, good: NDArray[np.bool_], ridge: float = RIDGE) -> ConfidenceModel:
     """Returns the logistic model of greatest likelihood, with a penalty on large weights (Newton's method)."""
-    means = np.nan_to_num(np.nanmean(np.where(np.isfinite(features), features, np.nan), axis=0))
-    scales = np.nan_to_num(np.nanstd(features, axis=0))
-    scales = np.where(scales > 1e-9, scales, 1.0)
+    is_known = np.isfinite(features)
+    known = np.maximum(is_known.sum(axis=0), 1)
+    means = np.where(is_known, features, 0.0).sum(axis=0) / known
+    scales = np.sqrt((np.where(is_known, features - means, 0.0) ** 2).sum(axis=0) / known)
+    scales = np.where(scales > 1e-9, scales, 1.0)  # a feature that is always the same, or never known
     standard = np.clip(np.nan_to_num((features - means) / scales), -6, 6)
     design = np.column_stack([standard, np.ones(len(standard))])  # (N, F + 1), the last for the bias
     penalty = np.diag([ridge] * standard.shape[1] + [0.0])
@@ -94,14 +96,14 @@ def fit_logistic(features: FloatArray, good: FloatArray, ridge: float = RIDGE) -
         weights += step
         if np.abs(step).max() < 1e-8:
             break
-    rounded: list[Sequence[float]] = [np.round(array, 6).tolist() for array in (means, scales, weights[:-1])]
-    return ConfidenceModel(*map(tuple, rounded), float(weights[-1]))
+    rounded = (tuple(np.round(array, 6).tolist()) for array in (means, scales, weights[:-1]))
+    return ConfidenceModel(next(rounded), next(rounded), next(rounded), float(weights[-1]))
 
 
-def cross_validate(features: FloatArray, good: FloatArray) -> FloatArray:
+def cross_validate(features: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
     """Returns the probability (N,) of each sentence by a model that was fitted without it."""
     result = np.zeros(len(good))
     for fold in range(FOLDS):
         left_out = np.arange(len(good)) % FOLDS == fold
-        result[left_out] = fit_logistic(features[~left_out], good[~left_out]).predict(features[left_out])
+        result[left_out] = fit_logistic(features[~left_out], good[~left_out]).rate(features[left_out])
     return result

@@ -17,6 +17,7 @@ from nmt_cli.runtime.model_directory import FORMAT, TRAINED_SOURCES, WEIGHTS, Mo
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.training.averaging import WeightChoice, choose_weights
 from nmt_cli.training.checkpoints.checkpoint import save_weights
+from nmt_cli.training.confidence_fitting import fit_confidence
 from nmt_cli.training.data.batches import read_vocabularies
 from nmt_cli.training.export.export import export
 from nmt_cli.training.int8_check import Int8Check, quantise_and_check
@@ -68,6 +69,8 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
             source=corpus.source.to_mapping(),
         )
         write_card(staged, card)
+        # 6. Fit the model of confidence, with all of this in place.
+        write_card(staged, card._replace(confidence=fit_confidence(staged, corpus)))
     return choice, int8_check
 
 

@@ -8,20 +8,25 @@ is exported (`training/confidence_fitting.py`) and stored in its card. Letters: 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nmt_cli.errors import OptionError
 from nmt_cli.translation.checks import CheckContext, find_words
+from nmt_cli.translation.config import CANDIDATES
+from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.profile import TextProfile
+    from nmt_cli.translation.config import CheckConfig, Otherwise
     from nmt_cli.translation.result import Hypothesis, Translation
 
 BAR = 50.0  # chrF2 of a good translation, 0-100
-CANDIDATES = 5  # hypotheses that the features of search compare
 RARE = 5  # a word that occurs less often in training is rare
 UNLIKELY = math.log(0.25)  # log-probability of a token that the network hardly believed in
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
@@ -30,8 +35,10 @@ FEATURES = (
     "lowest log-probability",
     "share of unlikely tokens",
     "total log-probability",
+    "mean probability",
     "margin",
     "entropy of candidates",
+    "agreement of candidates",
     "dispersion of attention",
     "uncovered source",
     "length ratio",
@@ -60,10 +67,40 @@ class ConfidenceModel(NamedTuple):
             raise ValueError("the features are those of another version")
         return cls(tuple(values["means"]), tuple(values["scales"]), tuple(values["weights"]), float(values["bias"]))
 
-    def predict(self, features: FloatArray) -> FloatArray:
+    def rate(self, features: FloatArray) -> FloatArray:
         """Returns the probabilities (N,) of features (N, F); an unknown feature (NaN) counts as its mean."""
         standard = np.nan_to_num((features - self.means) / np.asarray(self.scales))
         return np.asarray(1 / (1 + np.exp(-(np.clip(standard, -6, 6) @ np.asarray(self.weights) + self.bias))))
+
+
+def load_confidence(card: ModelCard) -> ConfidenceModel:
+    """Returns the model of confidence of a card. Raises OptionError, with the reason, if it has none."""
+    entry = card.confidence
+    again = "train it again with this nmt, with --dev 1000 or more when it is prepared"
+    if not entry:
+        raise OptionError("this model cannot tell its confidence: it was trained without that", hint=again)
+    if "refused" in entry:
+        raise OptionError(f"this model cannot tell its confidence: {entry['refused']}", hint=again)
+    try:
+        return ConfidenceModel.from_mapping(entry)
+    except (KeyError, TypeError, ValueError) as error:
+        raise OptionError(f"this model's confidence is of another version ({error})", hint=again) from error
+
+
+def judge_translations(
+    translations: Sequence[Translation], card: ModelCard, context: CheckContext, checks: CheckConfig, n_best: int
+) -> list[Translation]:
+    """Returns the translations with their confidence, replaced where it is too low, with `n_best` hypotheses.
+
+    Raises OptionError for a model that cannot tell.
+    """
+    rated = [
+        translation._replace(hypotheses=translation.hypotheses[:n_best])
+        for translation in rate_translations(translations, load_confidence(card), context)
+    ]
+    if checks.min_confidence is None:
+        return rated
+    return [apply_threshold(translation, checks.min_confidence, checks.otherwise) for translation in rated]
 
 
 def rate_translations(
@@ -75,10 +112,20 @@ def rate_translations(
     if not rated:
         return result
     features = np.array([extract_features(translations[index], context) for index in rated])
-    for index, probability in zip(rated, model.predict(features).tolist(), strict=True):
+    for index, probability in zip(rated, model.rate(features).tolist(), strict=True):
         certain = is_kept(translations[index])
         result[index] = translations[index]._replace(confidence=1.0 if certain else probability)
     return result
+
+
+def apply_threshold(translation: Translation, least: float, otherwise: Otherwise) -> Translation:
+    """Returns the translation; below the confidence `least`, replaced as `otherwise` says, and with a failed check."""
+    confidence = translation.confidence
+    if confidence is None or confidence >= least:
+        return translation
+    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:g}")
+    replacement = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}[otherwise]
+    return translation._replace(checks=(*translation.checks, failed), replacement=replacement)
 
 
 def is_kept(translation: Translation) -> bool:
@@ -87,7 +134,7 @@ def is_kept(translation: Translation) -> bool:
 
 
 def extract_features(translation: Translation, context: CheckContext) -> list[float]:
-    """Returns the features (F,) of a translation that was searched with scores, and checked; NaN for what is unknown."""
+    """Returns the features (F,) of a translation that was scored and checked; NaN for what is unknown."""
     best = translation.hypotheses[0]
     values = [
         *measure_probabilities(best),
@@ -106,20 +153,40 @@ def extract_features(translation: Translation, context: CheckContext) -> list[fl
 
 
 def measure_probabilities(hypothesis: Hypothesis) -> list[float]:
-    """Returns the mean and the lowest log-probability of a token, the share of unlikely ones, and the sum."""
+    """Returns of the log-probabilities of the tokens the mean, the lowest, the share of unlikely ones and the sum.
+
+    The last value is the mean probability.
+    """
     values = np.array(hypothesis.token_log_probabilities or (0.0,))
-    return [float(values.mean()), float(values.min()), float((values < UNLIKELY).mean()), float(values.sum())]
+    shares = (values < UNLIKELY).mean(), values.sum(), np.exp(values).mean()
+    return [float(values.mean()), float(values.min()), *map(float, shares)]
 
 
 def measure_rivals(hypotheses: Sequence[Hypothesis]) -> list[float]:
-    """Returns by how much the best score exceeds the next, and the entropy of the candidates in nats."""
+    """Returns by how much the best score exceeds the next, the entropy of the candidates in nats, and their agreement.
+
+    The agreement is how much of the best one's character trigrams the others share, on average.
+    """
     if len(hypotheses) < 2:
-        return [math.nan, math.nan]
+        return [math.nan] * 3
     scores = [hypothesis.score for hypothesis in hypotheses[:CANDIDATES]]
     logits = np.array([hypothesis.log_probability for hypothesis in hypotheses[:CANDIDATES]])
     shares = np.exp(logits - logits.max())
     shares /= shares.sum()
-    return [scores[0] - scores[1], float(-(shares * np.log(np.maximum(shares, 1e-12))).sum())]
+    best, *others = (count_trigrams(hypothesis.text) for hypothesis in hypotheses[:CANDIDATES])
+    agreement = sum(compare_counts(best, other) for other in others) / len(others)
+    return [scores[0] - scores[1], float(-(shares * np.log(np.maximum(shares, 1e-12))).sum()), agreement]
+
+
+def count_trigrams(text: str) -> Counter[str]:
+    """Returns the counts of the runs of three characters, blanks left out; a shorter text is one run."""
+    letters = text.replace(" ", "")
+    return Counter(letters[index : index + 3] for index in range(max(1, len(letters) - 2)))
+
+
+def compare_counts(counts: Counter[str], others: Counter[str]) -> float:
+    """Returns the F-score (0-1) of two counts."""
+    return 2 * (counts & others).total() / max(1, counts.total() + others.total())
 
 
 def measure_attention(hypothesis: Hypothesis) -> list[float]:
@@ -133,7 +200,7 @@ def measure_attention(hypothesis: Hypothesis) -> list[float]:
 
 
 def measure_length(translation: Translation, context: CheckContext) -> float:
-    """Returns how unusual the ratio of the lengths is: its distance from the mean of training in standard deviations."""
+    """Returns how unusual the ratio of the lengths is: its distance from the mean, in standard deviations."""
     length, target_length = len(translation.source), len(translation.text)
     ratio = context.profile.find_ratio(length) if context.profile is not None and context.reads_text else None
     if ratio is None or not length or not ratio.spread:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nmt_cli.errors import OptionError
+from nmt_cli.search.config import SearchConfig
 from nmt_cli.settings import Settings, setting
+
+CANDIDATES = 5  # hypotheses that are compared with each other to tell the confidence in the best
+Otherwise = Literal["blank", "source", "mark"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +40,44 @@ class CheckConfig(Settings):
     report: str | None = setting(
         None, "Write the texts that fail a check to this file: .html (a single page) or .json.", panel="Checks"
     )
+    confidence: bool = setting(
+        False,
+        "Write the probability that each translation is good (chrF of at least 50) before it; in a table, as a column.",
+        panel="Checks",
+    )
+    min_confidence: float | None = setting(
+        None,
+        "Treat a translation of less confidence than this (0 to 1) as --otherwise says.",
+        panel="Checks",
+        low=0,
+        high=1,
+    )
+    otherwise: Otherwise = setting(
+        "mark",
+        "What is written below --min-confidence: blank nothing, source the source, mark the translation after [?].",
+        panel="Checks",
+    )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for option, is_set in (("--strict", self.strict), ("--report", self.report is not None)):
+        if self.otherwise != "mark" and self.min_confidence is None:
+            raise OptionError(
+                "--otherwise needs --min-confidence", hint="say below which confidence: --min-confidence 0.8"
+            )
+        for option, is_set in (
+            ("--strict", self.strict),
+            ("--report", self.report is not None),
+            ("--confidence", self.confidence),
+            ("--min-confidence", self.min_confidence is not None),
+        ):
             if is_set and not self.check:
                 raise OptionError(f"{option} cannot be combined with --no-check", hint="leave one of them out")
+
+    @property
+    def rates(self) -> bool:
+        """Whether the confidence in each translation is needed."""
+        return self.confidence or self.min_confidence is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,3 +114,10 @@ class ModelRequest(NamedTuple):
     lines: LineConfig | None = None
     precision: str | None = None  # of the weights: float or int8; None: as the model card says
     threads: int | None = None  # None: one per core
+
+
+def widen_for_confidence(config: SearchConfig, checks: CheckConfig | None) -> SearchConfig:
+    """Returns the settings of a search that returns what confidence is computed from, if it is asked for."""
+    if checks is None or not checks.rates:
+        return config
+    return replace(config, n_best=max(config.n_best, min(CANDIDATES, config.beam_size)), scored=True)

@@ -27,7 +27,11 @@ CheckKind = Literal[
     "final mark",
     "repeats",
     "unseen words",
+    "confidence",
 ]
+
+
+DOUBT_MARK = "[?]"  # stands before a translation of too little confidence, where that is asked for
 
 
 class Placed(NamedTuple):
@@ -123,9 +127,12 @@ class Translation(NamedTuple):
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
     checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
     confidence: float | None = None  # the probability that the best hypothesis is good; None unless it was asked for
+    replacement: str | None = None  # what is written instead of a translation of too little confidence
 
     @property
     def text(self) -> str:
+        if self.replacement is not None:
+            return self.replacement
         return self.hypotheses[0].text if self.hypotheses else ""
 
     @property

@@ -23,7 +23,7 @@ from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, widen_for_confidence
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.joining import join_pieces
@@ -185,6 +185,7 @@ class Translator:
         Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
         number of the first of `lines`, from which the random numbers of samples follow.
         """
+        n_best, config = config.n_best, widen_for_confidence(config, checks)
         # 1. Split each line into sentences.  2. Mask the spans that must not change.
         decoded, references = self.decode_lines(lines)
         split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in decoded]
@@ -206,8 +207,15 @@ class Translator:
             joined = join_pieces(line, whole, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
             written = references.get(number - first_line)
             result.append(encode_translation(joined, written) if written else joined)
-        # 9. Check each translation against its line.
-        return self.check_translations(result) if checks is not None and checks.check else result
+        # 9. Check each translation against its line, and rate it.
+        if checks is None or not checks.check:
+            return result
+        checked = self.check_translations(result)
+        if not checks.rates:
+            return checked
+        from nmt_cli.translation.confidence import judge_translations  # which few runs need
+
+        return judge_translations(checked, self.card, self.check_context, checks, n_best)
 
     def check_translations(self, translations: Sequence[Translation]) -> list[Translation]:
         """Returns the translations with the checks that they fail."""

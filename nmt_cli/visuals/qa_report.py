@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import FailedCheck, Translation
 
 SUFFIXES = (".html", ".json")
+UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
 
 
@@ -40,6 +42,14 @@ class QaEntry(NamedTuple):
     translation: str
     checks: tuple[FailedCheck, ...]
     repairs: tuple[str, ...]  # the remedies that helped against faults of its sentences
+    confidence: float | None = None  # the probability that the translation is good, if it was asked for
+
+    @classmethod
+    def from_translation(cls, number: int, translation: Translation) -> QaEntry:
+        """Returns the entry of a translation."""
+        remedies = tuple(repair.remedy for repair in translation.repairs if repair.remedy is not None)
+        best = translation.hypotheses[0].text if translation.hypotheses else ""
+        return cls(number, translation.source, best, translation.checks, remedies, translation.confidence)
 
 
 @dataclass
@@ -52,13 +62,28 @@ class QaReport:
     thing: str = "line"  # what a text is called
     texts: int = 0
     entries: list[QaEntry] = field(default_factory=list)
+    unsure: list[tuple[float, int, QaEntry]] = field(default_factory=list)  # a heap, the surest first; negated
+    confidence_sum: float = 0.0
+    rated: int = 0  # texts with a confidence
 
     def add(self, translation: Translation) -> None:
         """Counts one translation, and keeps it if it failed a check."""
         self.texts += 1
+        entry = QaEntry.from_translation(self.texts, translation)
         if translation.checks:
-            remedies = tuple(repair.remedy for repair in translation.repairs if repair.remedy is not None)
-            self.entries.append(QaEntry(self.texts, translation.source, translation.text, translation.checks, remedies))
+            self.entries.append(entry)
+        if entry.confidence is not None:
+            self.rated += 1
+            self.confidence_sum += entry.confidence
+            if not translation.checks:
+                heappush(self.unsure, (-entry.confidence, -entry.number, entry))
+                if len(self.unsure) > UNSURE_SHOWN:
+                    heappop(self.unsure)
+
+    @property
+    def least_sure(self) -> list[QaEntry]:
+        """The texts of least confidence among those that failed no check, the least sure first."""
+        return [entry for _, _, entry in sorted(self.unsure, reverse=True)]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -82,7 +107,9 @@ def render_json(report: QaReport) -> str:
         "texts": report.texts,
         "failed": len(report.entries),
         "checks": report.counts,
+        "mean_confidence": report.confidence_sum / report.rated if report.rated else None,
         "entries": [map_entry(entry) for entry in report.entries],
+        "least_sure": [map_entry(entry) for entry in report.least_sure],
     }
     return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
 
@@ -94,7 +121,7 @@ def map_entry(entry: QaEntry) -> dict[str, Any]:
 def render_page(report: QaReport) -> str:
     """Returns the page: the counts of each check, and all texts that failed one."""
     title = f"Checks: {report.what}"
-    body = [render_head(report), render_counts(report), render_entries(report)]
+    body = [render_head(report), render_counts(report), render_entries(report), render_unsure(report)]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -111,11 +138,12 @@ def render_head(report: QaReport) -> str:
     things = f"{report.texts:,} {report.thing}{'' if report.texts == 1 else 's'}"
     failed = f"{len(report.entries):,} need a look" if report.entries else "none failed a check"
     source, target = map(escape, report.languages)
+    sure = f" Mean confidence {report.confidence_sum / report.rated:.2f}." if report.rated else ""
     return (
         '<label class="controls">colours <select id="theme"><option value="">as the system</option>'
         '<option value="light">light</option><option value="dark">dark</option></select></label>'
         f"<h1>What to look at in {escape(report.what)}</h1>"
-        f'<p class="faint">{source} to {target}. Of {things}, {failed}.</p>'
+        f'<p class="faint">{source} to {target}. Of {things}, {failed}.{sure}</p>'
     )
 
 
@@ -146,12 +174,21 @@ def render_entries(report: QaReport) -> str:
     return f"<h2>One by one</h2><ol>{''.join(render_entry(entry, report.thing) for entry in shown)}</ol>{more}"
 
 
+def render_unsure(report: QaReport) -> str:
+    """Returns the list of the least sure texts, the least sure first."""
+    items = "".join(render_entry(entry, report.thing) for entry in report.least_sure)
+    note = '<p class="faint">These failed no check, but are the least likely to be good.</p>'
+    return f"<h2>Least sure</h2>{note}<ol>{items}</ol>" if items else ""
+
+
 def render_entry(entry: QaEntry, thing: str) -> str:
     kinds = escape("|".join(check.kind for check in entry.checks))
+    shown = f' data-kinds="{kinds}"' if entry.checks else ""
+    sure = f" <small>confidence {entry.confidence:.2f}</small>" if entry.confidence is not None else ""
     why = escape("; ".join(check.message for check in entry.checks))
     repaired = f"<dt>searched again</dt><dd>{escape(', '.join(entry.repairs))}</dd>" if entry.repairs else ""
     return (
-        f'<li data-kinds="{kinds}"><b>{escape(thing)} {entry.number:,}</b><span class="why">{why}</span><dl>'
+        f'<li{shown}><b>{escape(thing)} {entry.number:,}</b><span class="why">{why}</span>{sure}<dl>'
         f'<dt>source</dt><dd dir="auto">{escape(entry.source)}</dd>'
         f'<dt>translation</dt><dd dir="auto">{escape(entry.translation) or "<i>empty</i>"}</dd>{repaired}</dl></li>'
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import FloatArray
 
@@ -80,7 +81,7 @@ def measure_reliability(
     )
 
 
-def split_bins(confidences: FloatArray, good: FloatArray) -> list[ReliabilityBin]:
+def split_bins(confidences: FloatArray, good: NDArray[np.bool_]) -> list[ReliabilityBin]:
     """Returns up to `BINS` bins of as many translations each, from the least sure on."""
     order = np.argsort(confidences, kind="stable")
     return [
@@ -96,7 +97,7 @@ def compute_calibration_error(bins: Sequence[ReliabilityBin]) -> float:
     return sum(abs(part.confidence - part.good) * part.sentences for part in bins) / max(1, total)
 
 
-def compute_auc(scores: FloatArray, good: FloatArray) -> float:
+def compute_auc(scores: FloatArray, good: NDArray[np.bool_]) -> float:
     """Computes the probability that a good translation has a higher score than another one; ties count half.
 
     It is the statistic of Mann and Whitney, from mean ranks; 0.5 where all are good, or none.

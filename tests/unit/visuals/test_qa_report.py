@@ -8,7 +8,7 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.translation.result import FailedCheck, Repair
-from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, QaReport, check_qa_suffix, render_json, render_page
+from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, QaReport, check_qa_suffix, render_json, render_page
 from support.translations import same
 
 NAMES = {"numbers": "with other numbers", "length": "of an unusual length"}
@@ -44,6 +44,7 @@ def test_json_has_all_of_it() -> None:
                 {"kind": "numbers", "message": "number 7 missing"},
             ],
             "repairs": ["split"],
+            "confidence": None,
         }
     ]
 
@@ -78,3 +79,14 @@ def test_another_ending_is_refused_and_a_directory_too(tmp_path: Path) -> None:
     for path in (tmp_path / "qa.txt", tmp_path / "x.html"):
         with pytest.raises(OptionError):
             check_qa_suffix(path)
+
+
+def test_the_least_sure_of_those_that_failed_no_check_are_shown_too() -> None:
+    collected = QaReport(NAMES, "x", ("eng", "deu"))
+    for number in range(UNSURE_SHOWN + 10):
+        collected.add(same(f"word{'s' * number}")._replace(confidence=(number + 1) / 100))
+    collected.add(same("bad 7")._replace(confidence=0.0, checks=WRONG))
+    assert [entry.number for entry in collected.least_sure] == list(range(1, UNSURE_SHOWN + 1))
+    page = render_page(collected)
+    assert "Least sure" in page and "confidence 0.01" in page and "Mean confidence 0.30." in page
+    assert json.loads(render_json(collected))["least_sure"][0]["confidence"] == 0.01

@@ -1,0 +1,55 @@
+"""What `nmt translate` refuses of the options about checks and confidence. Must stay light: `nmt --help` imports it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents import TABLES
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Document
+from nmt_cli.errors import OptionError
+from nmt_cli.formats import TEXT
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.translation.config import CheckConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
+
+
+def require_checks(checks: CheckConfig, document: DocumentConfig) -> None:
+    """Raises OptionError for options that show failed checks where none is made, and for a report without a form."""
+    if not checks.check and document.qa_column is not None:
+        raise OptionError("--qa-column cannot be combined with --no-check", hint="leave one of them out")
+    if checks.report is not None:
+        from nmt_cli.visuals.qa_report import check_qa_suffix  # templates and html, which `nmt --help` does not need
+
+        check_qa_suffix(Path(checks.report))
+
+
+def require_confidence(
+    checks: CheckConfig, search: SearchConfig, sampling: SamplingConfig, card: ModelCard, *, ensemble: bool, score: bool
+) -> None:
+    """Raises OptionError if confidence is asked for where it was not calibrated, or by a model that cannot tell."""
+    if not checks.rates:
+        return
+    option = "--confidence" if checks.confidence else "--min-confidence"
+    reasons = {"--score": score, "--sample": sampling.sample, "--ensemble": ensemble}
+    other = next((name for name, is_set in reasons.items() if is_set), None)
+    if other is not None:
+        raise OptionError(f"{option} cannot be combined with {other}", hint="leave one of them out")
+    if search.beam_size == 1:
+        raise OptionError(f"{option} compares the hypotheses of a beam, and --beam-size is 1", hint="use --beam-size 5")
+    from nmt_cli.translation.confidence import load_confidence  # numpy, which `nmt --help` does not need
+
+    load_confidence(card)
+
+
+def require_room(checks: CheckConfig, documents: list[Document]) -> None:
+    """Raises OptionError for a document that has no place for a confidence that is nowhere else written."""
+    for document in documents if checks.confidence and checks.report is None else ():
+        if document.format.name not in (TEXT.name, *TABLES):
+            raise OptionError(
+                f"--confidence: {document.source.name} is read as {document.format.name}, which has no room for it",
+                hint="add --report qa.html, or say what to do about little confidence with --min-confidence alone",
+            )
