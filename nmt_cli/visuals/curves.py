@@ -39,8 +39,8 @@ class EpochEntries(NamedTuple):
     epoch: Count
     loss: Annotated[float, Range(0, 10**9)]
     dev_loss: Annotated[float, Range(0, 10**9)]
-    bleu: Annotated[float, Range(0, 10**3)]
-    chrf: Annotated[float, Range(0, 10**3)]
+    bleu: Annotated[float, Range(0, 10**6)]
+    chrf: Annotated[float, Range(0, 10**6)]
     learning_rate: Annotated[float, Range(0, 10**3)]
 
 
