@@ -26,6 +26,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import OptionError
+from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.deadline import Deadline, parse_duration
@@ -190,7 +191,7 @@ class SyntheticRun:
             known = [confidence for confidence in confidences if math.isfinite(confidence)]
             least = float(np.quantile(known, LEAST_CONFIDENT)) if known else -math.inf
             path.write_text(json.dumps(least if math.isfinite(least) else None), encoding="utf-8")
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_text(encoding="utf-8"))
         return -math.inf if value is None else float(value)
 
     def mix(self, selections: Sequence[Selection]) -> PreparedCorpus:

@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from nmt_cli.errors import DamagedError, DataError, OutputError
 from nmt_cli.files import write_json
+from nmt_cli.records import parse_json
 from nmt_cli.runtime.model_directory import STAGES as STAGES
 
 STATE = "state.json"
@@ -48,7 +49,7 @@ class Stages:
             stages.write()
             return stages
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
+            state = parse_json(path.read_text(encoding="utf-8"))
             stages = cls(directory, dict(state["identity"]), {str(k): float(v) for k, v in state["seconds"].items()})
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{path} is damaged: {error}", hint="start over with --force") from error

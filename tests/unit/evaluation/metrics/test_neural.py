@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from nmt_cli.errors import DataError, MissingExtraError, NotFoundError, OptionError
+from nmt_cli.errors import DataError, MissingExtraError, NmtError, NotFoundError, OptionError
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import neural
 from nmt_cli.evaluation.metrics.material import Material
@@ -29,25 +29,53 @@ def module(monkeypatch: pytest.MonkeyPatch, name: str, **members: Any) -> None:
     monkeypatch.setitem(sys.modules, name, stand_in)
 
 
-def test_comet_is_given_source_hypothesis_and_each_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[Any] = []
+COMET = """#!{python}
+import json, os, sys
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+rows = list(zip(*(open(options[name], encoding="utf-8").read().splitlines() for name in ("-s", "-t", "-r"))))
+assert os.environ["HF_HUB_OFFLINE"] == "1" and options["--model"].endswith("model.ckpt"), options
+assert rows == [("s", "a", "a"), ("s", "a", "c"), ("t", "b", "b"), ("t", "b", "d")], rows
+scores = [{{"src": s, "COMET": 0.5 if t == r else 0.25}} for s, t, r in rows]
+json.dump({{options["-t"]: scores}}, open(options["--to_json"], "w"))
+"""
 
-    class Model:
-        def predict(self, rows: list[dict[str, str]], **options: Any) -> SimpleNamespace:
-            asked.extend(rows)
-            return SimpleNamespace(scores=[0.5 if row["mt"] == row["ref"] else 0.25 for row in rows])
 
-    path = tmp_path / "wmt22-comet-da" / "checkpoints" / "model.ckpt"
+def install_program(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) -> None:
+    """Makes `comet-score` the first program of its name."""
+    program = folder / "bin" / "comet-score"
+    program.parent.mkdir()
+    program.write_text(text.format(python=sys.executable), encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+
+
+def make_checkpoint(folder: Path) -> ScoreConfig:
+    path = folder / "wmt22-comet-da" / "checkpoints" / "model.ckpt"
     path.parent.mkdir(parents=True)
     path.touch()
-    loaded: list[str] = []
-    module(monkeypatch, "comet", load_from_checkpoint=lambda place, **options: loaded.append(place) or Model())
-    config = ScoreConfig(comet_model=str(tmp_path / "wmt22-comet-da"))
-    score = measure_all(["comet"], MATERIAL, config)["comet"]
-    assert loaded == [str(path)]
-    assert asked[0] == {"src": "s", "mt": "a", "ref": "a"} and len(asked) == 4
+    return ScoreConfig(comet_model=str(folder / "wmt22-comet-da"))
+
+
+def test_comet_is_given_source_hypothesis_and_each_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install_program(monkeypatch, tmp_path, COMET)
+    score = measure_all(["comet"], MATERIAL, make_checkpoint(tmp_path))["comet"]
     assert score.sentence_values == pytest.approx((37.5, 37.5))
-    assert "model:wmt22-comet-da|" in score.signature and "comet:9.9" in score.signature
+    assert "model:wmt22-comet-da|" in score.signature and score.signature.endswith("comet:unknown")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("#!{python}\nimport sys\nsys.exit('no encoder on this machine')\n", "no encoder on this machine"),
+        ("#!{python}\n", "it gave no reason"),
+    ],
+)
+def test_a_comet_program_that_fails_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, reason: str
+) -> None:
+    install_program(monkeypatch, tmp_path, text)
+    with pytest.raises(NmtError, match=f"comet-score failed: {reason}"):
+        measure_all(["comet"], MATERIAL, make_checkpoint(tmp_path))
 
 
 def test_bertscore_takes_the_last_layer_of_a_local_encoder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -77,11 +105,11 @@ def test_without_a_model_or_its_package_the_message_is_clear(
         resolve_available_names([name], ScoreConfig(**{f"{name}_model": str(tmp_path / "none")}), given)
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 7}', encoding="utf-8")
     (tmp_path / "m.ckpt").touch()
-    for package in ("comet", "bert_score"):
-        monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, "bert_score", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingExtraError) as caught:
         measure_all([name], MATERIAL, ScoreConfig(**{f"{name}_model": str(tmp_path)}))
-    assert f"nmt-cli[{name}]" in caught.value.hint
+    assert {"comet": "uv tool install unbabel-comet", "bertscore": "nmt-cli[bertscore]"}[name] in caught.value.hint
 
 
 def test_a_directory_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
