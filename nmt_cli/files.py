@@ -5,6 +5,7 @@ Does not know what the files mean.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -117,9 +118,24 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
             keep_permissions(target, staged)
         else:
             staged.chmod(0o777 & ~read_umask())
-        exchange_directories(staged, target)
+        if not exchange_directories(staged, target, replace=replace):
+            raise OutputError(
+                f"{path}/ already exists: another process has written it in the meantime",
+                hint="replace it with --force, or name another directory",
+            )
+    except OSError as error:
+        error.filename = name_typed_file(error.filename, staged, path)
+        raise
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+
+
+def name_typed_file(name: str | None, staged: Path, path: Path) -> str:
+    """Returns the name of a file of the directory `staged` as it would be in `path`; any other file keeps its name."""
+    if name is None:
+        return str(path)
+    staged_file = Path(str(name))
+    return str(path / staged_file.relative_to(staged)) if staged_file.is_relative_to(staged) else str(name)
 
 
 def clear_leftovers(target: Path) -> None:
@@ -142,15 +158,32 @@ def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
         raise OutputError(f"{path}/ already exists", hint="replace it with --force, or name another directory")
 
 
-def exchange_directories(staged: Path, path: Path) -> None:
-    """Renames `staged` to `path`, and deletes the directory that was there."""
-    if not path.exists():
-        os.replace(staged, path)
-        return
-    old = path.with_name(f".{path.name}.{os.getpid()}.old")
-    os.replace(path, old)
-    os.replace(staged, path)
-    shutil.rmtree(old, ignore_errors=True)
+def exchange_directories(staged: Path, path: Path, *, replace: bool) -> bool:
+    """Renames `staged` to `path`, and deletes the directory that was there if `replace`; returns whether it could."""
+    moved_away: list[Path] = []
+    while not rename_to_free(staged, path):
+        if not replace:
+            return False
+        old = path.with_name(f".{path.name}.{os.getpid()}-{len(moved_away)}.old")
+        with suppress(FileNotFoundError):  # moved away by another process that replaces it too
+            os.replace(path, old)
+            moved_away.append(old)
+    for old in moved_away:
+        shutil.rmtree(old, ignore_errors=True)
+    return True
+
+
+def rename_to_free(staged: Path, path: Path) -> bool:
+    """Renames a directory to a path where there is none, or an empty one; returns whether it was free."""
+    try:
+        if os.name == "nt" and path.is_dir():
+            path.rmdir()  # Windows does not rename to an empty directory
+        os.rename(staged, path)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        raise
+    return True
 
 
 def read_umask() -> int:

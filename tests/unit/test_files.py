@@ -97,6 +97,35 @@ def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
 
 
+def test_of_several_that_fill_one_directory_at_once_one_wins_and_the_others_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    loses = pytest.raises(OutputError, match="d/ already exists: another process has written it in the meantime")
+    with loses, stage_directory(path, replace=False) as first:
+        (first / "one").touch()
+        with stage_directory(path, replace=False) as second:
+            (second / "two").touch()
+    assert [entry.name for entry in path.iterdir()] == ["two"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
+
+
+def test_of_several_that_replace_one_directory_at_once_the_last_stays(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    (path / "old").mkdir(parents=True)
+    with stage_directory(path, replace=True) as first:
+        (first / "one").touch()
+        with stage_directory(path, replace=True) as second:
+            (second / "two").touch()
+    assert [entry.name for entry in path.iterdir()] == ["one"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
+
+
+@pytest.mark.parametrize(("written", "named"), [("train.tsv", "train.tsv"), (None, "")])
+def test_an_error_names_the_directory_that_was_typed(tmp_path: Path, written: str | None, named: str) -> None:
+    with pytest.raises(OSError) as caught, stage_directory(tmp_path / "d", replace=False) as staged:
+        raise OSError(errno.ENOSPC, "no space", None if written is None else str(staged / written))
+    assert str(caught.value.filename) == str(tmp_path / "d" / named)
+
+
 def test_a_link_to_a_directory_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
     place, link = tmp_path / "place", tmp_path / "link"
     place.mkdir()
