@@ -111,6 +111,9 @@ def convert_os_error(error: OSError) -> NmtError:
         )
     if error.errno == errno.ENOENT:
         return NotFoundError(f"{path} does not exist")
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        what = "" if error.filename is None else f"{path}: "
+        return NmtError(f"{what}too many open files", hint="raise the limit, as with `ulimit -n 4096`, and try again")
     if error.errno == errno.EISDIR:
         return NotFoundError(f"{path} is a directory; a file is needed here")
     return NmtError(f"{path}: {(error.strerror or str(error)).lower()}")

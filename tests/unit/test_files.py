@@ -220,6 +220,7 @@ def test_json_keeps_order_and_letters(tmp_path: Path) -> None:
         (errno.EROFS, ExitCode.CANNOT_WRITE, "f: read-only file system"),
         (errno.ENOENT, ExitCode.NO_INPUT, "f does not exist"),
         (errno.EISDIR, ExitCode.NO_INPUT, "f is a directory"),
+        (errno.EMFILE, ExitCode.FAILURE, "f: too many open files"),
         (errno.EIO, ExitCode.FAILURE, "f: input/output error"),
     ],
 )
