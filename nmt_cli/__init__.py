@@ -17,6 +17,9 @@ ENVIRONMENT = {  # of every process of ours, where the user has set nothing else
     # NumPy's threads for products of matrices would wait for work in a loop, a third of the processors' time of a
     # start; ours are small, and those of the networks are none of NumPy's.
     "OPENBLAS_NUM_THREADS": "1",
+    # The networks of metrics are looked for on this machine alone: nmt downloads nothing.
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
 }
 
 EXPORTS = {  # name: its module, and its name there

@@ -6,7 +6,6 @@ Needs a checkpoint on this machine: nothing is ever downloaded.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -23,8 +22,6 @@ from nmt_cli.records import RecordError, build, parse_json
 
 PROGRAM = "comet-score"
 VERSION = "import importlib.metadata as m; print(m.version('unbabel-comet'))"
-# So that the program looks for the encoder of a checkpoint on this machine alone.
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 
 
 class CometRow(NamedTuple):
@@ -83,8 +80,7 @@ def run_program(program: Path, checkpoint: Path, rows: Sequence[CometRow]) -> li
         result = Path(folder, "scores.json")
         command = [program, "-s", paths["source"], "-t", paths["hypothesis"], "-r", paths["reference"]]
         options = ["--model", checkpoint, "--to_json", result, "--batch_size", BATCH, "--gpus", 0, "--quiet"]
-        environment = {**os.environ, **OFFLINE, "PYTHONUTF8": "1"}
-        done = subprocess.run(list(map(str, [*command, *options])), capture_output=True, text=True, env=environment)
+        done = subprocess.run(list(map(str, [*command, *options])), capture_output=True, text=True)
         scores = read_scores(result) if done.returncode == 0 else []
         if len(scores) != len(rows):
             last = ([line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"])[-1]
