@@ -56,7 +56,7 @@ def parse_address(text: str) -> tuple[str, int]:
     """Parses [HOST:]PORT; without a host, this machine alone is served. Raises OptionError."""
     host, _, number = text.rpartition(":")
     host = host.strip("[]") or LOCAL
-    if not number.isascii() or not number.isdecimal() or int(number) > 65535:
+    if "/" in host or not number.isascii() or not number.isdecimal() or int(number) > 65535:
         raise OptionError(
             f"--serve cannot be {text!r}",
             hint="it takes a port, or a host and a port: --serve 5000, --serve 0.0.0.0:5000",
@@ -69,9 +69,13 @@ def open_port(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, endpoint = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(endpoint)
-        listener.listen(BACKLOG)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(endpoint)
+            listener.listen(BACKLOG)
+        except OSError:
+            listener.close()
+            raise
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise OptionError(

@@ -110,7 +110,7 @@ function makeWords(line, number) {
 // What a word looked at: the mirror lies under the text area, letter for letter, and its words are coloured.
 function highlight(number, weights) {
   mirror.replaceChildren();
-  if (number === null) return;
+  if (number === null) return void mirror.append(`${source.value}\n`); // it also makes the text area as high as its text
   const line = lines[number];
   const before = lines.slice(0, number).map((other) => other.before + other.source + other.after).join("") + line.before;
   mirror.append(before);
@@ -119,6 +119,7 @@ function highlight(number, weights) {
     if (index >= 0) node.style.backgroundColor = `rgb(var(--blue) / ${(0.75 * (weights[index] ?? 0)).toFixed(2)})`;
     mirror.append(node);
   }
+  mirror.append(`${source.value.slice(mirror.textContent.length)}\n`);
 }
 
 function openMenu(row, number) {
@@ -225,7 +226,7 @@ async function begin() {
       direction.append(option);
     }
   }
-  byId("key-label").hidden = !settings.keyRequired;
+  byId("key-form").hidden = !settings.keyRequired;
   byId("correct").hidden = !settings.suggestions;
   byId("file").accept = settings.supportedFilesFormat.join(",");
   target.lang = languages().target;
@@ -236,6 +237,7 @@ source.addEventListener("input", translateSoon);
 source.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) translate(); });
 direction.addEventListener("change", () => { target.lang = languages().target; translate(); });
 key.addEventListener("change", translate);
+byId("key-form").addEventListener("submit", (event) => { event.preventDefault(); translate(); });
 byId("shade").addEventListener("change", (event) => target.classList.toggle("shaded", event.target.checked));
 byId("clear").addEventListener("click", () => { source.value = ""; translateSoon(); source.focus(); });
 byId("copy").addEventListener("click", copy);

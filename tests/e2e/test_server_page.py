@@ -1,0 +1,155 @@
+"""The page of the server in a real browser, with a translator that writes in capitals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt_cli.server.service import Service
+from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.translation.result import Translation
+from support.browser import browser
+from support.served import make_pool, serve_on_port
+from support.translations import louder
+
+
+def offer_two(text: str) -> Translation:
+    """The text in capitals, or the same twice."""
+    translation = louder(text)
+    first = translation.hypotheses[0]
+    return translation._replace(hypotheses=(first, first._replace(text=f"{first.text} {first.text}")))
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with browser(tmp_path_factory.mktemp("profile")) as running:
+        running.implicitly_wait(5)
+        yield running
+
+
+@pytest.fixture
+def corrections(tmp_path: Path) -> Path:
+    return tmp_path / "corrections.tsv"
+
+
+@pytest.fixture
+def page(chromium: Any, corrections: Path) -> Iterator[Any]:
+    pool, _ = make_pool(("eng", "deu"), ("deu", "eng"), rule=offer_two)
+    with serve_on_port(Service(pool, suggestions=SuggestionFile(corrections))) as (url, _):
+        chromium.get_log("browser"), chromium.get_log("performance")
+        chromium.get(url)
+        yield chromium
+        problems = [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"]
+        assert not problems
+        chromium.get("about:blank")
+
+
+def find(page: Any, selector: str) -> Any:
+    return page.find_element("css selector", selector)
+
+
+def write(page: Any, text: str) -> None:
+    find(page, "#direction option")
+    find(page, "#source").send_keys(text)
+
+
+def wait_for_rows(page: Any, *expected: str) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    script = "return [...document.querySelectorAll('#target .row')].map((row) => row.textContent)"
+    WebDriverWait(page, 10).until(lambda page: page.execute_script(script) == list(expected))
+
+
+def test_text_is_translated_while_one_types_and_never_read_as_markup(page: Any) -> None:
+    write(page, "hello <img src=x onerror=document.title='broken'>\n\nyou")
+    wait_for_rows(page, "HELLO <IMG SRC=X ONERROR=DOCUMENT.TITLE='BROKEN'>", "", "YOU")
+    assert page.title == "nmt"
+    assert not page.find_elements("css selector", "#target img, #mirror img")
+
+
+def test_a_word_shows_what_it_looked_at(page: Any) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    write(page, "hello you")
+    wait_for_rows(page, "HELLO YOU")
+    ActionChains(page).move_to_element(page.find_elements("css selector", ".word")[1]).perform()
+    marked = page.find_elements("css selector", "#mirror span[style]")
+    strengths = [float(node.value_of_css_property("background-color").split(",")[-1].strip(" )")) for node in marked]
+    assert [node.get_attribute("textContent") for node in marked] == ["hello", "you"]
+    assert strengths[0] < 0.1 < strengths[1]
+
+
+def test_another_translation_is_chosen_by_keyboard(page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    write(page, "hello")
+    wait_for_rows(page, "HELLO")
+    find(page, ".row.choice").send_keys(Keys.ENTER)
+    page.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
+    page.switch_to.active_element.send_keys(Keys.ENTER)
+    wait_for_rows(page, "HELLO HELLO")
+
+
+def test_a_correction_is_kept(page: Any, corrections: Path) -> None:
+    write(page, "hello")
+    wait_for_rows(page, "HELLO")
+    find(page, "#correct").click()
+    page.execute_script("document.getElementById('target').textContent = 'hallo'")
+    find(page, "#correct").click()
+    for _ in range(50):
+        if corrections.exists():
+            break
+        page.execute_async_script("setTimeout(arguments[0], 100)")
+    assert corrections.read_text(encoding="utf-8") == "hello\thallo\n"
+
+
+def test_a_document_comes_back_translated(page: Any, tmp_path: Path) -> None:
+    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nhello\n", encoding="utf-8")
+    find(page, "#direction option")
+    find(page, "#file").send_keys(str(tmp_path / "film.srt"))
+    link = find(page, "#status a")
+    assert link.get_attribute("download") == "film.de.srt"
+    text = page.execute_async_script(
+        "fetch(arguments[0]).then((r) => r.text()).then(arguments[1])", link.get_attribute("href")
+    )
+    assert "HELLO" in text
+
+
+def test_languages_can_be_changed_and_nothing_comes_from_elsewhere(page: Any) -> None:
+    write(page, "hello")
+    wait_for_rows(page, "HELLO")
+    page.find_elements("css selector", "#direction option")[1].click()
+    wait_for_rows(page, "HELLO")
+    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    requests = [
+        message["params"]["request"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]
+    hosts = {request["url"].split("/")[2] for request in requests if request["url"].startswith("http")}
+    assert len(hosts) == 1
+    assert '"source":"de"' in [request.get("postData") or "" for request in requests][-1]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_phone_shows_it_without_scrolling_sideways(page: Any, theme: str) -> None:
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    metrics = {"width": 360, "height": 700, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        write(page, "hello " * 30 + "longwordwithoutblanks" * 8)
+        find(page, ".row")
+        assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        colours = "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
+        ink, ground = page.execute_script(colours)
+        assert (brightness(ink) > brightness(ground)) == (theme == "dark")
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def brightness(colour: str) -> int:
+    return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3])

@@ -1,0 +1,88 @@
+"""The port, the end of the server, and what a person is told."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from nmt_cli.api.serve_config import ServeConfig, parse_size
+from nmt_cli.cli.serve import describe_service
+from nmt_cli.errors import OptionError
+from nmt_cli.server.run import LOCAL, open_port, parse_address
+from nmt_cli.server.service import Service
+from support.served import make_pool, serve_on_port
+
+VALUES = {"q": ["hello", "you"], "source": "en", "target": "de"}
+
+
+def connect(url: str) -> socket.socket:
+    host, port = url.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5000", (LOCAL, 5000)),
+        ("0.0.0.0:80", ("0.0.0.0", 80)),
+        ("[::1]:5000", ("::1", 5000)),
+        ("localhost:0", ("localhost", 0)),
+    ],
+)
+def test_an_address_is_a_port_with_or_without_a_host(text: str, expected: tuple[str, int]) -> None:
+    assert parse_address(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "http://localhost:5000", "localhost", "70000", "-1", "5000:"])
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(OptionError):
+        parse_address(text)
+
+
+def test_a_port_that_is_taken_is_an_error_with_a_way_out() -> None:
+    with open_port(LOCAL, 0) as taken, pytest.raises(OptionError) as raised:
+        open_port(LOCAL, taken.getsockname()[1])
+    assert "in use" in raised.value.message
+    assert "0" in raised.value.hint
+
+
+def test_sizes_have_units() -> None:
+    assert (parse_size("500M"), parse_size("2g"), parse_size("1.5 GiB"), parse_size(None)) == (
+        500 << 20,
+        2 << 30,
+        3 << 29,
+        None,
+    )
+    with pytest.raises(OptionError):
+        ServeConfig(memory_limit="much")
+
+
+def test_requests_that_have_begun_are_answered_before_the_end() -> None:
+    pool, _ = make_pool(seconds_per_line=0.2)
+    body = json.dumps(VALUES).encode()
+    head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with serve_on_port(Service(pool)) as (url, server), ExitStack() as stack:
+        connections = [stack.enter_context(connect(url)) for _ in range(10)]
+        for connection in connections:
+            connection.sendall(head + body)
+        server.should_exit = True
+        answers = [connection.makefile("rb").read() for connection in connections]
+    assert all(answer.endswith(b'{"translatedText":["HELLO","YOU"]}') for answer in answers)
+
+
+def test_a_connection_that_waits_to_be_accepted_is_still_served_at_the_end() -> None:
+    with serve_on_port() as (url, server):
+        with connect(url) as connection:
+            server.should_exit = True
+            time.sleep(0.3)
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b'{"status":"ok"}' in connection.makefile("rb").read()
+
+
+def test_a_person_is_told_what_is_served_and_where() -> None:
+    line = describe_service("http://127.0.0.1:5000", Service(make_pool()[0]))
+    assert line.startswith("en -> de, eng-deu/, on http://127.0.0.1:5000   page: /")
