@@ -73,9 +73,10 @@ svg:y="14cm" presentation:class="notes"><draw:text-box><text:p>ko lu</text:p></d
 
 def flat(body: str, kind: str) -> str:
     """A flat file of OpenDocument, which LibreOffice saves in every other format."""
+    kind = f"application/vnd.oasis.opendocument.{kind}"
     return (
-        f'<?xml version="1.0"?><office:document {SPACES} office:version="1.2" office:mimetype='
-        f'"application/vnd.oasis.opendocument.{kind}"><office:styles><style:style style:name="bold" style:family="text">'
+        f'<?xml version="1.0"?><office:document {SPACES} office:version="1.2" office:mimetype="{kind}">'
+        '<office:styles><style:style style:name="bold" style:family="text">'
         '<style:text-properties fo:font-weight="bold"/></style:style></office:styles><office:automatic-styles>'
         '<style:page-layout style:name="L"/></office:automatic-styles><office:master-styles><style:master-page '
         f'style:name="M" style:page-layout-name="L"/></office:master-styles><office:body>{body}</office:body>'
