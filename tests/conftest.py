@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 # Started in the background of a script, tests and all that they start would ignore Ctrl-C, which some of them press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Workers of pytest-xdist set it, and messages would wrap. Tests of a width set their own.
+os.environ.pop("COLUMNS", None)
 
 # Tests here train, trace or export networks, or start the command line that does.
 NETWORK_FOLDERS = ("tests/e2e/", "tests/unit/training/", "tests/unit/model/", "tests/unit/jobs/test_ray_executor.py")

@@ -26,6 +26,7 @@ DEFAULT_NOTE = re.compile(r"\s*\[(?:default: )?([^\[\]]*)\]\.?$")
 CLAUSES = re.compile(r"(?:; |\. (?=[A-Z]))(?![^(]*\))")  # their ends, but for those in parentheses
 SHORT_CLAUSE = 24  # characters of a later clause that is always shown: "0 allows all"
 ENDINGS = {"help": "Show this page; --help-all has every option in full."}
+MOST_CHOICES = 8  # that stand beside an option; more are listed in its description
 
 
 class OptionHelp(NamedTuple):
@@ -84,6 +85,9 @@ def describe_parameter(parameter: Any, context: Any) -> OptionHelp:
     notes = [f"env: {parameter.envvar}"] if parameter.envvar else []
     default = default or format_default(parameter, context)
     notes += [f"default: {default}"] if default else []
+    descriptor = parameter.type_descriptor
+    if descriptor.is_choice and len(descriptor.choices) > MOST_CHOICES and not parameter.metavar:
+        notes.insert(0, f"one of {', '.join(map(str, descriptor.choices))}")
     text = ENDINGS.get(parameter.name, text)
     heading = parameter.rich_help_panel or "Output"
     return OptionHelp(parameter.name, heading, format_flags(parameter), text, "; ".join(notes))
@@ -118,8 +122,10 @@ def format_metavar(parameter: Any) -> str:
     descriptor = parameter.type_descriptor
     if parameter.metavar:
         return str(parameter.metavar)
-    if descriptor.is_choice:
+    if descriptor.is_choice and len(descriptor.choices) <= MOST_CHOICES:
         return "|".join(map(str, descriptor.choices))
+    if descriptor.is_choice:
+        return str(parameter.name).upper()
     kind = descriptor.annotation
     kind = typing.get_args(kind)[0] if typing.get_origin(kind) is list else kind
     return METAVARS.get(parameter.name, VALUES.get(getattr(kind, "__name__", ""), "VALUE"))

@@ -10,7 +10,13 @@ from nmt_cli.visuals.curves import draw_curves, format_curves, read_history, ren
 
 
 def record(epoch: int) -> dict[str, object]:
-    return {"epoch": epoch, "loss": 5 / epoch, "dev_loss": 4 / epoch, "bleu": 3.0 * epoch, "chrf": 10.0 * epoch} | {
+    return {
+        "epoch": epoch,
+        "loss": 5 / epoch,
+        "dev_loss": 4 / epoch,
+        "bleu": min(3.0 * epoch, 99.0),
+        "chrf": min(10.0 * epoch, 99.0),
+    } | {
         "learning_rate": 0.001,
         "best": True,
     }
