@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from nmt_cli.text.entities import REFERENCE
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.number_words import fold_words, load_rules, spell_number
 
@@ -58,8 +59,8 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
     """
     if not (HAS_DIGIT.search(source) or HAS_DIGIT.search(target)):
         return NO_DIFFERENCE
-    # 1. Read the numbers of both texts; placeholders are none.
-    source, target = (unicodedata.normalize("NFKC", PLACEHOLDER_PATTERN.sub(" ", text)) for text in (source, target))
+    # 1. Read the numbers of both texts.
+    source, target = (unicodedata.normalize("NFKC", drop_other_digits(text)) for text in (source, target))
     in_source, in_target = find_numbers(source), find_numbers(target)
     # 2. Drop those that both have.
     missing = [token for token in in_source if not is_among(token, in_target)]
@@ -71,6 +72,12 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
         select_unspoken(missing, source, target, target_language),
         select_unspoken(invented, target, source, source_language),
     )
+
+
+def drop_other_digits(text: str) -> str:
+    """Returns a text without digits that are no numbers: those of placeholders and of references (`&#39;`)."""
+    text = PLACEHOLDER_PATTERN.sub(" ", text)
+    return REFERENCE.sub("'", text) if "&#" in text else text
 
 
 def find_numbers(text: str) -> list[NumberToken]:

@@ -155,7 +155,7 @@ class LineReader:
         A line without a letter outside its spans is one piece, which stays byte for byte.
         """
         if not has_letters(line) and self.glossary is None:
-            return [self.make_frame(line)] if line.strip() else []
+            return [self.make_frame(line)] if normalise(line) else []
         segments = self.split_segments(line, whole=whole)
         pieces = [
             make_frame_piece(segment) if segment.is_frame else Piece(segment, mask(segment.text, segment.spans))

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from nmt_cli.text.normalise import DROPPED
 from nmt_cli.text.spans import Span
 from nmt_cli.translation.segments import Segment
 
+INVISIBLE = DROPPED[1:-1]
 QUOTES = "\"'“”„‟«»‚‘’‹›「」『』"
 CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}", "（": "）", "［": "］", "【": "】", "〔": "〕"}
 OPENING_BRACKETS = {closing: opening for opening, closing in CLOSING_BRACKETS.items()}
@@ -22,14 +24,14 @@ BEFORE = (
     r"|(?:[A-Za-z]|[ivxIVX]{1,5})\)|[a-h]\.(?=\s+[^\W\d_a-z])|\[(?:\d{1,3}|[A-Za-z]|[ xX*-]?)\]|（\d{1,3}）)(?=\s)"
     r"|\d{1,2}(?:\.\d{1,2}){2,4}(?=\s)|[\u2460-\u24ff\u2776-\u2793](?=\s)"
     # Bullets, arrows, quote marks of mail, headings: signs before a blank; some even without.
-    rf"|[^\w\s{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[…—–•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
+    rf"|[^\w\s{INVISIBLE}{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[…—–•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
 )
 # What may stand after the words.
 AFTER = (
     r"\s+"
     r"|\s*(?:[:：…⋯]|(?<!\.)\.{2,}|(?<=\w)[*†‡§|]+)"
     r"|\s?\[\d{1,3}\]|\s?\(\*\)"
-    rf"|\s[^\w\s{QUOTES}.!?。！？]{{1,10}}"
+    rf"|\s[^\w\s{INVISIBLE}{QUOTES}.!?。！？]{{1,10}}"
 )
 WRAPPING = re.compile(r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)")
 PLAIN_ENDS = frozenset(".!?。！？।")

@@ -84,3 +84,7 @@ def test_two_numbers_are_equal_or_differ(number: int, other: int) -> None:
         assert difference == NO_DIFFERENCE
     elif max(number, other) / min(number, other) not in (1_000, 10_000, 1_000_000):
         assert difference.missing == (str(number),) and difference.invented == (str(other),)
+
+
+def test_digits_of_a_reference_are_no_number() -> None:
+    assert compare_numbers("I don&#39;t have 7 &#x20AC;.", "Ich habe keine 7 Euro.", "eng", "deu") == ((), ())

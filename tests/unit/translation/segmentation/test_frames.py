@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.pieces import LineReader, Piece
 from nmt_cli.translation.segments import join_segments
@@ -148,7 +149,7 @@ def test_nothing_is_framed_where_nothing_is_protected_or_the_beginning_is_forced
 
 @given(lines_with_spans())
 def test_the_pieces_of_any_line_hold_all_of_it(line: str) -> None:
-    if "select" in line or "plural" in line:
+    if not normalise(line):  # control characters alone are a blank line
         return
     pieces = READER.split_line(line)
     assert "".join("".join(piece.segment.text for piece in pieces).split()) == "".join(line.split())
