@@ -1,10 +1,12 @@
-"""The other charts of `nmt visualize`: learning curves, the corpus, the beam, the nearest training pairs.
+"""The other charts of `nmt visualize`: learning curves, the corpus, the beam, the network, the nearest pairs.
 
 Must stay light: it is imported for `nmt --help`.
 """
 
 from __future__ import annotations
 
+import shutil
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -80,6 +82,47 @@ def draw_search(
         lambda path: draw_beam(beam, path, title=title),
         drawing,
     )
+
+
+def draw_model_network(model: Path, outputs: Sequence[Path], drawing: Drawing) -> None:
+    """Draws the network of a model: its layers, widths and weights, and where attention joins."""
+    from nmt_cli.model.config import ModelConfig, Vocabularies
+    from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card, report_damage
+    from nmt_cli.visuals.network import draw_network, format_network
+    from nmt_cli.visuals.network_blocks import describe_blocks
+
+    check_pictures(outputs)
+    card = read_card(model)
+    try:
+        config, vocabularies = ModelConfig.from_options(**card.network), Vocabularies(**card.vocabularies)
+    except (TypeError, OptionError) as error:
+        raise report_damage(model / CARD, f"does not describe a network ({error})") from error
+    sizes = measure_weights(model / WEIGHTS)
+    if not sizes:
+        drawing.warn(f"{model}/ has no {WEIGHTS}: the numbers of weights are not known")
+    diagram = describe_blocks(config, vocabularies, sizes)
+    title = f"{card.source_language} -> {card.target_language}"
+    show_chart(
+        outputs,
+        lambda: format_network(diagram, title, shutil.get_terminal_size().columns),
+        lambda path: draw_network(diagram, path, title=title),
+        drawing,
+    )
+
+
+def measure_weights(path: Path) -> dict[str, int]:
+    """Returns the numbers of weights in a file by name; none if there is no file."""
+    import numpy as np
+
+    from nmt_cli.runtime.model_directory import report_damage
+
+    if not path.is_file():
+        return {}
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: int(arrays[name].size) for name in arrays.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise report_damage(path, f"cannot be read ({error})") from error
 
 
 def require_one_sentence(sentences: Sequence[str], option: str) -> str:

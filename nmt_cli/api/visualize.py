@@ -13,7 +13,7 @@ from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
 
-Subject = Literal["attention", "beam", "curves", "corpus", "nearest"]
+Subject = Literal["attention", "beam", "curves", "corpus", "network", "nearest"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ def visualize(
     beam: bool = False,
     curves: bool = False,
     corpus: bool = False,
+    network: bool = False,
     nearest: int = 0,
     data: PathLike | Iterable[PathLike] = "prepared",
     model: PathLike | Iterable[PathLike] = "model",
@@ -72,15 +73,16 @@ def visualize(
 ) -> Drawing:
     """Draws the attention of translations: to files that end in .png, .svg or .html, or as `text` for a terminal.
 
-    Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one) or `nearest` (so
-    many of the nearest training pairs). `curves` takes several models, `corpus` several of `data`. `options` are those
-    of `nmt visualize`, such as `beam_size=1`. Raises NotFoundError, DataError or OptionError.
+    Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one), `network` (its
+    layers) or `nearest` (so many of the nearest training pairs). `curves` takes several models, `corpus` several of
+    `data`. `options` are those of `nmt visualize`, such as `beam_size=1`. Raises NotFoundError, DataError or
+    OptionError.
     """
     from nmt_cli.runtime.installed_models import find_model
 
     check_options(options, SearchConfig, where="visualize")
     request = DrawingRequest(
-        choose_subject(beam=beam, curves=curves, corpus=corpus, nearest=nearest > 0),
+        choose_subject(beam=beam, curves=curves, corpus=corpus, network=network, nearest=nearest > 0),
         tuple(list_texts(sentences)),
         tuple(list_paths(output)),
         tuple(map(find_model, list_paths(model))),
@@ -100,14 +102,15 @@ def choose_subject(**asked: bool) -> Subject:
     """Returns the subject that is asked for, else attention. Raises OptionError for several."""
     chosen = [name for name, is_asked in asked.items() if is_asked]
     if len(chosen) > 1:
-        raise OptionError("--beam, --curves, --corpus and --nearest exclude each other", hint="give one of them")
+        options = "--beam, --curves, --corpus, --network and --nearest"
+        raise OptionError(f"{options} exclude each other", hint="give one of them")
     return cast(Subject, chosen[0]) if chosen else "attention"
 
 
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
     """Draws what the request names; returns what was drawn."""
     from nmt_cli.api.attention_view import AttentionRequest, draw_attention
-    from nmt_cli.api.charts import draw_corpora, draw_histories, draw_search, list_nearest
+    from nmt_cli.api.charts import draw_corpora, draw_histories, draw_model_network, draw_search, list_nearest
 
     drawing = Drawing(progress)
     outputs, sentences = request.outputs, request.sentences
@@ -117,6 +120,8 @@ def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
         draw_corpora(request.corpora, outputs, drawing)
     elif request.subject == "beam":
         draw_search(sentences, outputs, request.model, request.search, drawing)
+    elif request.subject == "network":
+        draw_model_network(request.model, outputs, drawing)
     elif request.subject == "nearest":
         list_nearest(sentences, request.nearest, request.data, request.model, drawing)
     else:

@@ -209,7 +209,10 @@ def format_rows(heading: str, rows: Iterable[tuple[str, str]], width: int) -> li
             continue
         described = wrap_text(text, width - column, hang=0)
         fits = count_columns(name) + 4 <= column
-        lines += [f"  {name:<{column - 2}}{described[0]}"] if fits else [f"  {name}", " " * column + described[0]]
+        if fits:
+            lines.append(f"  {name:<{column - 2}}{described[0]}")
+        else:
+            lines += [*wrap_text(f"  {name}", width, hang=6), " " * column + described[0]]
         lines += [" " * column + line for line in described[1:]]
     return lines
 

@@ -102,7 +102,10 @@ PAGES = {
             CommandExample("nmt visualize --curves -o curves.png", "the learning curves"),
             CommandExample("nmt visualize --corpus -o corpus.png", "the training data"),
         ),
-        everyday=(*("output", "model", "data", "beam", "curves", "corpus", "nearest", "beam_size", "quiet", "help"),),
+        everyday=(
+            *("output", "open_files", "model", "data", "beam", "curves", "corpus", "network", "nearest"),
+            *("beam_size", "quiet", "help"),
+        ),
         headings=("Files", "Pictures", "Decoding", "Output"),
         shared={"Decoding": "translate"},
     ),

@@ -1,13 +1,15 @@
-"""`nmt visualize`: attention, beam search, learning curves, the corpus, the nearest training pairs."""
+"""`nmt visualize`: attention, beam search, learning curves, the corpus, the network, the nearest training pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from nmt_cli.api.drawing import TERMINAL
 from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
 from nmt_cli.cli.options import (
     DEFAULT_MODEL,
@@ -27,13 +29,15 @@ def make_flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help, rich_help_panel="Pictures")
 
 
+OPENED = {"attention": "attention.html"}  # what `--open` writes where no file is named; of other charts, an .svg
 OF_ATTENTION = {"target", "pairs", "gold", "subwords", "transpose"}
 OF_SEARCH = {field.name for field in option_fields(SearchConfig)}
 INCOMPATIBLE = {  # options that are meaningless where something other than attention is shown
     "--beam": OF_ATTENTION,
     "--curves": OF_ATTENTION | OF_SEARCH | {"sentences"},
     "--corpus": OF_ATTENTION | OF_SEARCH | {"sentences"},
-    "--nearest": OF_ATTENTION | OF_SEARCH | {"output"},
+    "--network": OF_ATTENTION | OF_SEARCH | {"sentences"},
+    "--nearest": OF_ATTENTION | OF_SEARCH | {"output", "open_files"},
 }
 
 
@@ -71,12 +75,19 @@ def visualize(
     corpus: Annotated[
         bool, make_flag("--corpus", "Draw lengths and frequencies of the prepared corpus instead.")
     ] = False,
+    network: Annotated[
+        bool, make_flag("--network", "Draw the layers of the network, their widths and weights instead.")
+    ] = False,
     nearest: Annotated[
         int,
         typer.Option(
             help="List this many nearest training pairs instead.", min=0, show_default=False, rich_help_panel="Pictures"
         ),
     ] = 0,
+    open_files: Annotated[
+        bool,
+        typer.Option("--open", help="Show what was drawn in the browser, as a page.", rich_help_panel="Files"),
+    ] = False,
     data: CorporaOption = None,
     model: ModelsOption = None,
     search: SearchConfig,
@@ -84,15 +95,18 @@ def visualize(
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
 
-    Draws on the terminal, to a picture (.png, .svg) or to an interactive page (.html). --beam, --curves, --corpus and
-    --nearest show something else instead; --data without a sentence shows the corpus in that directory.
+    Draws on the terminal, to a picture (.png, .svg) or to an interactive page (.html). --beam, --curves, --corpus,
+    --network and --nearest show something else instead; --data without a sentence shows the corpus in that directory.
     """
     screen = Screen(quiet=quiet)
     lines, outputs = tuple(sentences or ()), tuple(output or ())
-    if not (lines or target or pairs or gold or beam or curves or nearest) and "data" in explicit.typed:
+    if not (lines or target or pairs or gold or beam or curves or network or nearest) and "data" in explicit.typed:
         corpus = True
-    subject = choose_subject(beam=beam, curves=curves, corpus=corpus, nearest=nearest > 0)
-    check_meaning(explicit, {"--beam": beam, "--curves": curves, "--corpus": corpus, "--nearest": nearest > 0})
+    chosen = {"beam": beam, "curves": curves, "corpus": corpus, "network": network, "nearest": nearest > 0}
+    subject = choose_subject(**chosen)
+    check_meaning(explicit, {f"--{name}": is_chosen for name, is_chosen in chosen.items()})
+    if open_files and not any(path != TERMINAL for path in outputs):
+        outputs = (*outputs, Path(tempfile.mkdtemp(prefix="nmt-")) / OPENED.get(subject, f"{subject}.svg"))
     models, corpora = tuple(model or [resolve_model(DEFAULT_MODEL)]), tuple(data or [Path("prepared")])
     request = DrawingRequest(
         *(subject, lines, outputs, models, corpora, search),
@@ -105,6 +119,17 @@ def visualize(
         screen.warn(warning)
     for message in drawing.messages:
         screen.say(message)
+    if open_files:
+        open_in_browser(drawing.files, screen)
+
+
+def open_in_browser(paths: Sequence[Path], screen: Screen) -> None:
+    """Shows the files in the browser; where there is none, says which to open."""
+    import webbrowser
+
+    for path in paths:
+        if not webbrowser.open(path.resolve().as_uri()):
+            screen.warn(f"no browser could be started: open {path} yourself")
 
 
 def check_meaning(explicit: ExplicitOptions, alternatives: Mapping[str, bool]) -> None:

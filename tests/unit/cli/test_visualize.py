@@ -148,3 +148,13 @@ def test_a_model_without_attention_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     result = CliRunner().invoke(app, ["visualize", "where is he"])
     assert result.exit_code == ExitCode.USAGE
     assert "error: the model in model/ has no attention to draw" in result.stderr
+
+
+def test_what_is_drawn_is_opened_in_the_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or False)
+    page = tmp_path / "a b.html"
+    result = runner.invoke(app, ["visualize", "where is he?", "-o", str(page), "--open"])
+    assert opened == [page.as_uri()] and f"open {page} yourself" in result.stderr
+    result = runner.invoke(app, ["visualize", "where is he?", "--open"])
+    assert result.exit_code == 0 and opened[1].endswith("/attention.html") and result.stdout == ""
