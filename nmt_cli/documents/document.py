@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import DataError, MissingExtraError
@@ -29,6 +29,9 @@ from nmt_cli.text.stream import decode_lines
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
+
+
+StringOrBytes = TypeVar("StringOrBytes", str, bytes)
 
 
 class TranslationUnit(NamedTuple):
@@ -56,6 +59,22 @@ class DocumentSource(NamedTuple):
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
         way_on = ", or go on with --errors replace"
         return decode_lines(self.lines, self.name, errors=self.config.errors, keep_ends=ends, alternative=way_on)
+
+    def read_text(self, maximum: int) -> str:
+        """Returns the whole text, with its line ends. Raises DataError for one of more than `maximum` MiB."""
+        return "".join(self.limit_size(self.decode_lines(ends=True), maximum))
+
+    def limit_size(self, parts: Iterable[StringOrBytes], maximum: int) -> Iterator[StringOrBytes]:
+        """Yields the parts of the document. Raises DataError once they are more than `maximum` MiB."""
+        size = 0
+        for part in parts:
+            size += len(part)
+            if size > maximum << 20:
+                raise DataError(
+                    f"{self.name} is larger than {maximum:,} MiB, and has to be held in memory as a whole",
+                    hint="divide it, and translate the parts one by one",
+                )
+            yield part
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError, naming the line, counted from 1."""

@@ -16,6 +16,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+MAXIMUM_SIZE = 256  # MiB
 UNICODE = ("utf-8", "utf-16", "utf-32")
 
 
@@ -40,7 +41,7 @@ def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str
     The encoding is that of a byte order mark, else what `find_encoding` finds declared, else UTF-8. Raises DataError
     for bytes that are not valid in it.
     """
-    data = b"".join(source.lines)
+    data = b"".join(source.limit_size(source.lines, MAXIMUM_SIZE))
     mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", ""))
     encoding = encoding or find_encoding(data) or "utf-8"
     try:

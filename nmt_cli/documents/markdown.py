@@ -27,6 +27,7 @@ from nmt_cli.documents.sentences import join_sentences
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
+MAXIMUM_SIZE = 12  # MiB, of which the parser makes about 1 GiB in memory
 LINE_END = re.compile(r"\r\n|\n|\r")  # as the parser defines it
 # Unknown to the parser: a byte order mark, and front matter in TOML.
 PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
@@ -52,7 +53,7 @@ class Passage:
 
 class MarkdownDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
-        whole = "".join(self.source.decode_lines(ends=True))
+        whole = self.source.read_text(MAXIMUM_SIZE)
         preamble = re.match(PREAMBLE, whole)
         text = whole[preamble.end() :] if preamble else whole
         yield keep_verbatim(preamble[0] if preamble else "")

@@ -25,6 +25,7 @@ from nmt_cli.translation.segments import wants_blank
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
+MAXIMUM_SIZE = 48  # MiB, of which the parser makes about 1 GiB in memory
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
 LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was lost"
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
@@ -74,7 +75,7 @@ class Message:
 class CatalogueDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         self.polib = import_library("polib", "polib", "Catalogues of gettext")
-        text = "".join(self.source.decode_lines(ends=True))
+        text = self.source.read_text(MAXIMUM_SIZE)
         self.line_end = "\r\n" if "\r\n" in text else "\n"
         lines = split_lines(text)
         catalogue = self.parse_catalogue("".join(lines))

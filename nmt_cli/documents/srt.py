@@ -24,6 +24,7 @@ from nmt_cli.text.words import has_letters
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
+MAXIMUM_SIZE = 48  # MiB, of which the parser makes about 1 GiB in memory
 LINE = re.compile(r"[^\n]*\n?")
 LINE_END = re.compile(r"\r?\n")
 WIDEST = 42  # characters of a line, which is what most guidelines for subtitles allow
@@ -44,7 +45,7 @@ class Cue:
 
 class SubtitleDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
-        text = "".join(self.source.decode_lines(ends=True))
+        text = self.source.read_text(MAXIMUM_SIZE)
         self.line_ends = LINE_END.findall(text)  # a file may mix them, after it was put together from several
         text = text.replace("\r\n", "\n")
         self.breaks = [match.start() for match in re.finditer("\n", text)]

@@ -23,6 +23,7 @@ from nmt_cli.documents.xml.tree import refuse_part
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
+MAXIMUM_ARCHIVE = 512  # MiB, which are held in memory
 MAXIMUM_PART = 1 << 27  # bytes of a part with text, unpacked
 MAXIMUM_TOTAL = 1 << 32  # bytes of all parts, unpacked
 MAXIMUM_RATIO = 200  # of a part with text to what it is packed to; XML of real documents has up to 50
@@ -119,7 +120,7 @@ class ArchiveDocument(Document):
 
     def __init__(self, source: DocumentSource) -> None:
         super().__init__(source)
-        self.archive = open_archive(b"".join(source.lines), source.name, self.kind)
+        self.archive = open_archive(b"".join(source.limit_size(source.lines, MAXIMUM_ARCHIVE)), source.name, self.kind)
 
     def read_units(self) -> Iterator[TranslationUnit]:
         self.check_format()

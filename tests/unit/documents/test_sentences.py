@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.markup import Mark, MarkedText
 from nmt_cli.documents.sentences import split_marked
+from nmt_cli.errors import DataError
 from support.translations import backwards, converted
 
 
@@ -36,3 +39,11 @@ def test_sentences_stay_together_where_asked(name: str, text: str) -> None:
     source = text.format("" if name == "po" else "one two. Three")
     assert converted(name, source, backwards)[0] == text.format("TWO. ONE THREE")
     assert converted(name, source, backwards, split_sentences=False)[0] == text.format("THREE TWO. ONE")
+
+
+def test_a_document_that_does_not_fit_the_memory_is_refused() -> None:
+    lines = [b"a" * (1 << 20)] * 3
+    source = DocumentSource(lines, "x.md", DocumentConfig(), "de")
+    assert len(source.read_text(3)) == 3 << 20
+    with pytest.raises(DataError, match="larger than 2 MiB"):
+        source.read_text(2)
