@@ -51,8 +51,8 @@ FORMATS = (
     FileFormat("tsv", "tab-separated text", (".tsv", ".tab"), ("pairs", "translate", "score")),
     FileFormat("csv", "comma-separated text", (".csv",), ("pairs", "translate")),
     FileFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), ("pairs", "translate")),
-    FileFormat("xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm"), is_binary=True, advice=SAVE_AS_CSV),
-    FileFormat("ods", "a spreadsheet", (".ods",), is_binary=True, advice=SAVE_AS_CSV),
+    FileFormat("xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm"), ("pairs",), is_binary=True, advice=SAVE_AS_CSV),
+    FileFormat("ods", "a spreadsheet", (".ods",), ("pairs",), is_binary=True, advice=SAVE_AS_CSV),
     # What translators and researchers exchange.
     FileFormat("tmx", "a translation memory", (".tmx",), ("pairs",), roots=("tmx",), advice=TRANSLATED_ALREADY),
     FileFormat(
@@ -67,13 +67,16 @@ FORMATS = (
         "sgm",
         "a test set of WMT in SGML",
         (".sgm", ".sgml"),
+        ("pairs",),
         advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
         roots=("srcset", "refset", "tstset", "mteval"),
     ),
     FileFormat(
-        "wmt", "a test set of WMT in XML", advice="take its segments out first, one per line", roots=("dataset",)
+        *("wmt", "a test set of WMT in XML", (), ("pairs",)),
+        advice="take its segments out first, one per line",
+        roots=("dataset",),
     ),
-    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm")),
+    FileFormat("usfm", "Bible text in USFM", (".usfm", ".sfm"), ("pairs",)),
     # Documents.
     FileFormat("srt", "subtitles (SubRip)", (".srt",), ("translate",)),
     FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), ("translate",), starts=(b"WEBVTT",)),

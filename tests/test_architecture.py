@@ -16,7 +16,7 @@ import nmt_cli
 
 PACKAGE = Path(nmt_cli.__file__).parent
 LAYERS = (  # lower ones first; the rooms of one layer know nothing of each other, but for those of the foundation
-    ("arrays", "files", "formats", "records", "settings", "cores", "errors", "__init__"),
+    ("arrays", "files", "formats", "languages", "records", "settings", "cores", "errors", "__init__"),
     ("text",),
     ("sources",),
     ("model", "corpus", "search"),

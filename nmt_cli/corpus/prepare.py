@@ -19,12 +19,13 @@ from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.report import check_report_name, write_report
 from nmt_cli.corpus.steps.build import CheckedCorpus, build, drop_near_held_out, refuse_empty, split_pairs
+from nmt_cli.corpus.steps.languages import choose_languages
 from nmt_cli.corpus.steps.monolingual import drop_held_out, open_monolingual, read_monolingual
 from nmt_cli.corpus.steps.pictures import CAPTION_CHECKS, find_pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
-from nmt_cli.corpus.steps.split import is_size
+from nmt_cli.corpus.steps.split import check_sizes, is_size
 from nmt_cli.errors import NmtError, OptionError, OutputError
 from nmt_cli.sources.images import FeatureFiles, PictureReader
 
@@ -36,6 +37,7 @@ class PrepareReport:
     directory: Path
     manifest: Manifest
     seconds: float
+    notes: tuple[str, ...] = ()  # about how the inputs were read
 
 
 def prepare(
@@ -80,8 +82,10 @@ def prepare(
     ]
     for text in monolingual:
         drop_held_out(text, pairs, division.splits)
+    notes = inputs.notes
+    languages = choose_languages(inputs, config, pairs, notes)
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
-    corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, monolingual)
+    corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, languages, monolingual)
     try:
         with files.stage_directory(directory, replace=replace) as staged:
             manifest = build(corpus, staged, config, report_progress)
@@ -90,7 +94,7 @@ def prepare(
         raise
     if report is not None:
         write_report(report, manifest.findings, manifest)
-    return PrepareReport(directory, manifest, time.monotonic() - started)
+    return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
 
 
 def check_request(
@@ -107,6 +111,7 @@ def check_request(
     """
     check_report_name(report)
     check_names(config.keep)
+    check_sizes(config.dev, config.test)
     if report is not None and directory.resolve() in report.resolve().parents:
         raise OptionError(
             f"--report {report} is in {directory}/, which is replaced as a whole",

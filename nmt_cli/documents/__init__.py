@@ -5,12 +5,14 @@ To add a format: a subclass of `Document` in a file here, a line below, and "tra
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource
+from nmt_cli.documents.encoding import EncodedDocument, check_encoding
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import TEXT, FileFormat, require_use, select_format
 from nmt_cli.text.sniffing import recognise_format
@@ -40,6 +42,8 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "odp": ("office.opendocument", "OpenDocument"),
     "epub": ("office.epub", "EpubDocument"),
 }
+CATALOGUE = "po"
+DECLARING = frozenset("html xliff android docx odt pptx odp epub".split())
 TABLES = ("tsv", "csv", "jsonl")
 CATALOGUES = ("po", "xliff")  # have translations already
 
@@ -87,4 +91,17 @@ def open_document(
             f"--qa-column: {source.name} is read as {name}, which has no columns",
             hint="--report qa.html shows what is wrong with any text",
         )
-    return document(source) if format_line is None or name != TEXT.name else document(source, format_line)  # type: ignore[call-arg]
+
+    def open_as_utf8(source: DocumentSource) -> Document:
+        with_lines = format_line is not None and name == TEXT.name
+        return document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
+
+    if config.encoding is None and name != CATALOGUE:
+        return open_as_utf8(source)
+    if name in DECLARING:
+        raise OptionError(
+            f"--encoding: {source.name} is read as {name}, which names its encoding itself", hint="leave it out"
+        )
+    encoding = None if config.encoding is None else check_encoding(config.encoding)
+    source = source._replace(config=dataclasses.replace(config, encoding=encoding))
+    return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)

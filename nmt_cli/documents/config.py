@@ -40,6 +40,11 @@ class DocumentConfig(Settings):
         "po: mark all new translations fuzzy, not only those that fail a check.",
         panel="Format",
     )
+    encoding: str | None = setting(
+        None,
+        "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8; po: as its header says].",
+        panel="Format",
+    )
     errors: Undecodable = setting(
         "strict", "What to do about invalid UTF-8: strict stops; replace puts U+FFFD in its place.", panel="Format"
     )

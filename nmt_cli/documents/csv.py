@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
+from nmt_cli.text.columns import SEPARATOR
 
 BYTE_ORDER_MARK = "\ufeff"
 OPEN_QUOTE = "perhaps a quote that begins here is never closed"
@@ -65,9 +67,13 @@ class CsvDocument(Document):
         require_column(self.source)
         lines = self.source.decode_lines(ends=True)
         first = next(lines, "")  # only one: a pipe may wait for the translation of a line before it sends the next
-        self.delimiter = max(",;\t", key=lambda delimiter: count_fields(first, delimiter))
+        separator = SEPARATOR.fullmatch(first.removeprefix(BYTE_ORDER_MARK))
+        if separator:
+            yield keep_verbatim(first)
+            first = next(lines, "")
+        self.delimiter = separator[1] if separator else max(",;\t", key=partial(count_fields, first))
         column = None
-        for record in self.read_records(chain([first] if first else [], lines)):
+        for record in self.read_records(chain([first] if first else [], lines), 2 if separator else 1):
             if column is None:
                 column, self.width = find_column_index(self.source, record.fields), len(record.fields)
                 names = record.fields if has_header(self.source) else []
@@ -91,8 +97,8 @@ class CsvDocument(Document):
 
         return TranslationUnit((text,), write_record)
 
-    def read_records(self, lines: Iterator[str]) -> Iterator[Record]:
-        """Yields the records. Raises DataError for invalid CSV, naming the line where the record begins."""
+    def read_records(self, lines: Iterator[str], number: int) -> Iterator[Record]:
+        """Yields the records from line `number` on. Raises DataError for invalid CSV, naming the record's line."""
         consumed: list[str] = []
 
         def note_lines() -> Iterator[str]:
@@ -101,7 +107,6 @@ class CsvDocument(Document):
                 yield line.removeprefix(BYTE_ORDER_MARK)
 
         reader = csv.reader(note_lines(), delimiter=self.delimiter, strict=True)
-        number = 1
         while True:
             try:
                 fields = next(reader)

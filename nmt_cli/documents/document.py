@@ -57,7 +57,7 @@ class DocumentSource(NamedTuple):
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
-        way_on = ", or go on with --errors replace"
+        way_on = ", name its encoding with --encoding, or go on with --errors replace"
         return decode_lines(self.lines, self.name, errors=self.config.errors, keep_ends=ends, alternative=way_on)
 
     def read_text(self, maximum: int) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from nmt_cli.errors import DataError, find_nearest
+
+SEPARATOR = re.compile(r'"?sep=(.)"?\s*')  # the first line by which Excel is told the delimiter of a table
 
 
 def find_column(column: str | None, header: list[str] | None, default: int, where: str) -> int:

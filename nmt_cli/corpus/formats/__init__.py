@@ -9,15 +9,20 @@ from pathlib import Path
 
 from nmt_cli.corpus.formats.csv import CsvReader
 from nmt_cli.corpus.formats.decompress import InputStream
-from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
+from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions, list_books
 from nmt_cli.corpus.formats.jsonl import JsonLinesReader
+from nmt_cli.corpus.formats.keyed import KeyedReader
 from nmt_cli.corpus.formats.parallel import ParallelReader
 from nmt_cli.corpus.formats.po import PoReader
 from nmt_cli.corpus.formats.reader import Reader
+from nmt_cli.corpus.formats.sgm import SgmReader
+from nmt_cli.corpus.formats.spreadsheet import SpreadsheetReader
 from nmt_cli.corpus.formats.tmx import TmxReader
 from nmt_cli.corpus.formats.tsv import TsvReader
+from nmt_cli.corpus.formats.usfm import UsfmReader
+from nmt_cli.corpus.formats.wmt import WmtReader
 from nmt_cli.corpus.formats.xliff import XliffReader
-from nmt_cli.errors import DataError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import BY_NAME, TEXT, FileFormat, require_use, select_format
 from nmt_cli.text.sniffing import recognise_format
 
@@ -25,10 +30,16 @@ READERS: dict[str, type[Reader]] = {
     "tsv": TsvReader,
     "csv": CsvReader,
     "jsonl": JsonLinesReader,
+    "xlsx": SpreadsheetReader,
+    "ods": SpreadsheetReader,
     "tmx": TmxReader,
-    "po": PoReader,
     "xliff": XliffReader,
+    "po": PoReader,
+    "sgm": SgmReader,
+    "wmt": WmtReader,
+    "usfm": UsfmReader,
 }
+KEYED: dict[str, type[KeyedReader]] = {"sgm": SgmReader, "usfm": UsfmReader}  # of two files
 LINES = (TEXT, BY_NAME["tsv"])  # what one of two parallel files may be
 
 
@@ -37,16 +48,46 @@ def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
 
     Raises DataError for files that hold no pairs, OptionError for a `--format` that does not exist.
     """
+    if options.source_column is not None and options.source_column == options.target_column:
+        raise OptionError(
+            f"--source-column and --target-column are both {options.source_column}", hint="name two columns"
+        )
     if file.target is not None:
-        reader = ParallelReader(file, options)
-        if options.format is None:
-            for path, stream in zip(file.files, reader.streams, strict=True):
-                require_lines(recognise_input(path, stream.read_head()), stream.name)
-        return reader
-    if options.format is not None:
-        return READERS[find_format(file, options)](file, options)
+        refuse_columns(options, file.name)
+        return open_two(file, options)
     stream = InputStream(file.path, options.encoding)
-    return READERS[find_format(file, options, stream.read_head())](file, options, (stream,))
+    kind = READERS[find_format(file, options, b"" if options.format else stream.read_head())]
+    if not kind.has_columns:
+        refuse_columns(options, file.name)
+    if issubclass(kind, KeyedReader):
+        raise DataError(f"{file.name} is one side of {kind.noun}s; two are needed", hint=kind.expects)
+    return kind(file, options, (stream,))
+
+
+def open_two(file: CorpusFile, options: ReadOptions) -> Reader:
+    """Returns the reader of two files, or folders, that are the sides of the pairs."""
+    sides = [list_books(path) or [path] for path in file.files]
+    streams = [[InputStream(path, options.encoding) for path in paths] for paths in sides]
+    names = {options.format}
+    if options.format is None:
+        formats = [recognise_input(paths[0], side[0].read_head()) for paths, side in zip(sides, streams, strict=True)]
+        names = {format.name for format in formats}
+        if not (len(names) == 1 and names <= KEYED.keys()):
+            for format, side in zip(formats, streams, strict=True):
+                require_lines(format, side[0].name)
+    kind = KEYED.get(str(*names)) if len(names) == 1 else None
+    if kind is None:
+        return ParallelReader(file, options, [*streams[0], *streams[1]])
+    reader = kind(file, options, [*streams[0], *streams[1]])
+    reader.split = len(streams[0])
+    return reader
+
+
+def refuse_columns(options: ReadOptions, name: str) -> None:
+    """Raises OptionError for columns that are named of a format without columns."""
+    for option, value in (("--source-column", options.source_column), ("--target-column", options.target_column)):
+        if value is not None:
+            raise OptionError(f"{option}: {name} has no columns", hint="leave it out")
 
 
 def find_format(file: CorpusFile, options: ReadOptions, head: bytes = b"") -> str:

@@ -4,62 +4,21 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
 
-from nmt_cli.corpus.config import guess_languages
-from nmt_cli.corpus.formats.reader import Reader, Row, find_columns
-from nmt_cli.text.columns import is_name
+from nmt_cli.corpus.formats.table import TableReader, TableRecord
+from nmt_cli.corpus.formats.table_records import read_csv_records, take_head, take_separator
 
 HEAD_LINES = 20  # lines from which the delimiter is inferred
-# The first line is a header if its two columns have these names, or are the codes of the two languages.
-HEADINGS = frozenset(
-    "source target src trg tgt input output text translation original sentence english german deutsch french spanish "
-    "source_text target_text source_sentence target_sentence source_language target_language".split()
-)
 
 
-class CsvReader(Reader):
+class CsvReader(TableReader):
     expects = "two columns, as in a spreadsheet"
 
-    def read_rows(self) -> Iterator[Row]:
-        options, source, target = self.options, 0, 1
-        for number, (line, fields) in enumerate(self.read_records()):
-            if number == 0:
-                header = fields if self.has_header(fields) else None
-                source, target = find_columns(options, header, self.file.name)
-                if header:
-                    continue
-            if len(fields) > max(source, target):
-                more = len(fields) > 2 and options.source_column is None and options.target_column is None
-                yield Row(line, fields[source], fields[target], more)
-            elif any(map(str.strip, fields)):
-                self.refuse_missing_column(line, len(fields), max(source, target) + 1)
-            else:
-                yield Row(line, "", "")
-
-    def read_records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yields the line on which each record begins, and its fields; `csv.field_size_limit()` limits their length."""
-        lines = (text for _, text in self.stream.read_lines())
-        head = list(islice(lines, HEAD_LINES))
-        records = csv.reader(chain(head, lines), delimiter=find_delimiter(head))
-        while True:
-            line = records.line_num + 1
-            try:
-                yield line, next(records)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                self.refuse(line, f"{error}", "perhaps a quote that opens here is never closed")
-
-    def has_header(self, fields: list[str]) -> bool:
-        """Whether the first record names the columns: a column is given by name, or the names are known."""
-        options = self.options
-        if is_name(options.source_column) or is_name(options.target_column):
-            return True
-        languages = (options.source_language, options.target_language, *guess_languages(self.file.files[0].name))
-        known = HEADINGS | {str(language).lower() for language in languages}
-        columns = find_columns(options, None, self.file.name)
-        return len(fields) > max(columns) and all(fields[column].strip().lower() in known for column in columns)
+    def read_records(self) -> Iterator[TableRecord]:
+        lines = self.stream.read_lines()
+        head = take_head(lines, HEAD_LINES)
+        delimiter = take_separator(head) or find_delimiter([text for _, text in head])
+        yield from read_csv_records(self, head, lines, delimiter)
 
 
 def find_delimiter(head: Sequence[str]) -> str:

@@ -22,12 +22,15 @@ import zstandard
 from nmt_cli.corpus.formats.inputs import STDIN
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import require_file
+from nmt_cli.text.sniffing import find_wide_encoding
 
 CHUNK = 1 << 18  # bytes
 MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
 ZSTD_SLICE = 1 << 12  # compressed bytes, which decompress to at most 128 MB
 MAXIMUM_MEMORY = 1 << 28  # bytes for decompression; what `xz -9` and `zstd --long=27` need
 PEEKED = 1 << 16  # bytes
+MAXIMUM_EXPANSION = 200  # times; text is compressed to a tenth, rarely to a fiftieth
+LARGE = 1 << 26  # bytes up to which no expansion is refused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 DECOMPRESSION_ERRORS = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError)
@@ -111,7 +114,7 @@ class InputStream:
             self._raw, self._counter = raw, CountingReader(raw, self._peeked)
             file = io.BufferedReader(self._counter, CHUNK)
             try:
-                content = io.BufferedReader(self.decompress(file), CHUNK)
+                content = io.BufferedReader(self.guard_expansion(self.decompress(file), file), CHUNK)
                 yield content if keep_encoding else self.convert_to_utf8(content)
                 while file.read(CHUNK):
                     pass
@@ -120,6 +123,13 @@ class InputStream:
                     f"{self.name} is damaged: {str(error) or 'its compressed data ends early'}",
                     hint="download or compress it again",
                 ) from error
+
+    @contextmanager
+    def open_binary(self) -> Iterator[BinaryIO]:
+        """Yields the bytes of the file as they are."""
+        with self._raw or self.open_raw() as raw:
+            self._raw, self._counter = raw, CountingReader(raw, self._peeked)
+            yield io.BufferedReader(self._counter, CHUNK)
 
     def open_raw(self) -> BinaryIO:
         return open(0 if self.path == STDIN else self.path, "rb", buffering=0, closefd=self.path != STDIN)
@@ -153,13 +163,30 @@ class InputStream:
             return ChunkReader(decompress_streams(file, ZstandardFrame))
         return file
 
+    def guard_expansion(self, content: Any, file: Any) -> Any:
+        """Returns the decompressed content as a file that refuses to become far larger than text ever is."""
+        if content is file:
+            return file
+
+        def read_chunks() -> Iterator[bytes]:
+            size = 0
+            while chunk := content.read(CHUNK):
+                size += len(chunk)
+                if size > MAXIMUM_EXPANSION * max(self.bytes_read, LARGE // MAXIMUM_EXPANSION):
+                    raise DataError(
+                        f"{self.name} is {MAXIMUM_EXPANSION} times as large when it is decompressed",
+                        hint="no text is; if it is yours, decompress it first",
+                    )
+                yield chunk
+
+        return ChunkReader(read_chunks())
+
     def convert_to_utf8(self, content: io.BufferedReader) -> BinaryIO:
-        """Returns a file of the content in UTF-8, without a byte order mark. Raises DataError for undeclared UTF-16."""
+        """Returns a file of the content in UTF-8, without a byte order mark; UTF-16 is recognised."""
         start = content.peek(CHUNK)[:64]
-        if self.encoding is None:
-            refuse_utf16(self.name, start)
-        elif self.encoding != "utf-8":
-            return io.BufferedReader(ChunkReader(self.transcode_chunks(content, self.encoding)), CHUNK)
+        encoding = find_utf16(start) if self.encoding is None else self.encoding
+        if encoding not in (None, "utf-8"):
+            return io.BufferedReader(ChunkReader(self.transcode_chunks(content, encoding)), CHUNK)
         if start.startswith(BYTE_ORDER_MARK):
             content.read(len(BYTE_ORDER_MARK))
         return content
@@ -241,7 +268,7 @@ def decompress_head(data: bytes) -> bytes:
         return b""
 
 
-def check_encoding(encoding: str | None) -> str | None:
+def check_encoding(encoding: str | None, option: str = "--encoding") -> str | None:
     """Returns Python's name of the encoding. Raises OptionError for an unknown one."""
     if encoding is None:
         return None
@@ -251,20 +278,15 @@ def check_encoding(encoding: str | None) -> str | None:
         return codecs.lookup(encoding).name
     except (LookupError, TypeError, ValueError) as error:
         raise OptionError(
-            f"--encoding: there is no encoding {encoding!r}", hint="common ones are utf-8, utf-16, cp1252, shift_jis"
+            f"{option}: there is no encoding {encoding!r}", hint="common ones are utf-8, utf-16, cp1252, shift_jis"
         ) from error
 
 
-def refuse_utf16(name: str, start: bytes) -> None:
-    """Raises DataError if `start` begins a text in UTF-16: it has the byte order mark, or every other byte is 0."""
-    encoding = "utf-16" if start.startswith(UTF_16_MARKS) else None
-    half = len(start) // 2
-    if half >= 4 and encoding is None:
-        for parity, candidate in ((0, "utf-16-be"), (1, "utf-16-le")):
-            if start[parity::2].count(0) > 0.7 * half > 0 == start[1 - parity :: 2].count(0):
-                encoding = candidate
-    if encoding:
-        raise DataError(f"{name} is {encoding.upper()}; UTF-8 is needed", hint=f"say so: --encoding {encoding}")
+def find_utf16(start: bytes) -> str | None:
+    """Returns the encoding if `start` begins a text in UTF-16: it has the byte order mark, or every other byte is 0."""
+    if start.startswith(UTF_16_MARKS):
+        return "utf-16"
+    return find_wide_encoding(start)
 
 
 def is_decodable(data: bytes, encoding: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nmt_cli.errors import OptionError
 from nmt_cli.files import require_file
+from nmt_cli.formats import BY_NAME
 
 STDIN = Path("-")
 # `=2`, `=train` or both: `=2=train`
@@ -79,5 +80,13 @@ def require_input(file: CorpusFile) -> None:
     if file.target == STDIN and file.path == STDIN:
         raise OptionError("standard input cannot be both sides", hint="give one of them as a file")
     for path in file.files:
-        if path != STDIN:
+        if path != STDIN and not (file.target is not None and list_books(path)):
             require_file(path)
+
+
+def list_books(folder: Path) -> list[Path]:
+    """Returns the files of a Bible in USFM in a folder, in the order of their names; none for anything else."""
+    if not folder.is_dir():
+        return []
+    extensions = BY_NAME["usfm"].extensions
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in extensions and path.is_file())

@@ -19,6 +19,7 @@ TARGET_KEYS = ("target", "tgt", "trg")
 
 
 class JsonLinesReader(Reader):
+    has_columns = True
     expects = 'one object per line: {"source": "...", "target": "..."}'
 
     def read_rows(self) -> Iterator[Row]:

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple, NoReturn
 
 from nmt_cli.corpus.formats.decompress import InputStream
-from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
+from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.errors import DataError
 from nmt_cli.text.columns import find_column
+
+MAXIMUM_EMPTY = 1_000_000  # lines one after the other, of which each would be kept as a pair that was dropped
 
 
 class Row(NamedTuple):
@@ -28,12 +30,14 @@ class Row(NamedTuple):
 class Reader(ABC):
     """Iterates over the rows of an input, once. Raises NotFoundError, DataError or OptionError, naming the line."""
 
+    has_columns: ClassVar[bool] = False  # which options name
     expects: ClassVar[str]  # what the file should contain, for hints of errors
     languages: tuple[str, str] | None = None  # declared in the file itself; known once it has been read
 
     def __init__(self, file: CorpusFile, options: ReadOptions, streams: Sequence[InputStream] = ()) -> None:
         self.file = file
         self.options = options
+        self.notes: list[str] = []  # what a person should know about how the file was read
         self.streams = streams or [InputStream(path, options.encoding) for path in file.files]
 
     @property
@@ -53,15 +57,23 @@ class Reader(ABC):
         """Yields the rows in the order of the file."""
 
     def __iter__(self) -> Iterator[Row]:
-        row = None
+        row, empty = None, 0
         try:
             for row in self.read_rows():
+                empty = 0 if row.source or row.target else empty + 1
+                if empty > MAXIMUM_EMPTY:
+                    self.refuse(row.line, f"{MAXIMUM_EMPTY:,} empty lines one after the other", "take them out")
                 yield row
         finally:
             for stream in self.streams:
                 stream.close()
         if row is None:
             raise DataError(f"{self.file.name} is empty", hint=f"it should contain {self.expects}")
+
+    def add_note(self, note: str) -> None:
+        """Notes what a person should know about how the file was read."""
+        name = " + ".join(path.name if path != STDIN else "standard input" for path in self.file.files)
+        self.notes.append(f"{name}: {note}")
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError with the file and the line; by default the hint says what the file should contain."""

@@ -1,19 +1,21 @@
 """TMX, the industry's format of translation memories: units with one variant per language, with inline tags.
 
 `--source-language` and `--target-language` choose the two languages to read; a file of two languages needs neither.
+Regional varieties are one language, unless an option names one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
 from nmt_cli.corpus.formats.reader import Row
-from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, extract_text, is_same_language
+from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, extract_text
 from nmt_cli.errors import DataError
+from nmt_cli.languages import is_same_language, is_same_variety
 
-TRANSPARENT = frozenset({"hi"})  # highlighted text; bpt, ept, ph, it, ut and sub hold code
+Variants = list[tuple[str, str]]  # the code of the language and the text of each variant of a unit
 
 
 class TmxReader(XmlReader):
@@ -22,53 +24,66 @@ class TmxReader(XmlReader):
     unit_names = frozenset({"tu"})
 
     def read_rows(self) -> Iterator[Row]:
-        codes: dict[str, None] = {}
+        self.codes: dict[str, None] = {}  # in the order of their first units
+        self.further = 0
         has_pairs = False
-        for line, unit in self.read_units():
-            texts = read_variants(unit)
-            codes |= dict.fromkeys(texts)
+        for line, unit, context in self.read_units():
+            variants = read_variants(unit)
+            self.note_codes(code for code, _ in variants)
             if self.languages is None:
-                self.languages = self.choose_languages(
-                    list(texts), self.collector.attributes.get("header", {}).get("srclang", "")
-                )
-            source, target = (choose_variant(texts, language) for language in self.languages)
+                self.languages = self.choose_languages(context.get("header", {}).get("srclang", ""))
+            source, target = (self.choose_variant(variants, language) for language in self.languages)
             has_pairs |= source is not None and target is not None
             yield Row(line, source or "", target or "")
-        if codes and not has_pairs:
-            self.refuse_languages(list(codes))
+        if self.codes and not has_pairs:
+            self.refuse_languages()
+        if self.further:
+            self.add_note(f"further variants of a language in one unit, which were left out: {self.further:,}")
 
-    def choose_languages(self, codes: list[str], declared: str) -> tuple[str, str]:
+    def note_codes(self, codes: Iterable[str]) -> None:
+        """Notes the codes of a unit. Raises DataError for a third language that no option excludes."""
+        for code in codes:
+            if code in self.codes:
+                continue
+            is_new = self.languages is not None and not any(is_same_language(code, known) for known in self.codes)
+            self.codes[code] = None
+            if is_new and (self.options.source_language is None or self.options.target_language is None):
+                self.refuse_languages()
+
+    def choose_languages(self, declared: str) -> tuple[str, str]:
         """Returns the two languages to read: those of the options, otherwise those of the first unit."""
         source, target = self.options.source_language, self.options.target_language
         if source is None:
-            declared_codes = [code for code in codes if is_same_language(code, declared)]
-            others = [code for code in codes if target is None or not is_same_language(code, target)]
-            source = next(iter(declared_codes or others), None)
+            others = [code for code in self.codes if target is None or not is_same_variety(code, target)]
+            source = next((code for code in others if declared and is_same_variety(code, declared)), None)
+            source = source or next(iter(others), None)
         if target is None:
-            others = [code for code in codes if source and not is_same_language(code, source)]
-            target = others[0] if len(others) == 1 else None
+            others = [code for code in self.codes if source and not is_same_language(code, source)]
+            target = others[0] if others and all(is_same_language(code, others[0]) for code in others) else None
         if source is None or target is None:
-            self.refuse_languages(codes)
+            self.refuse_languages()
         return source, target
 
-    def refuse_languages(self, codes: list[str]) -> NoReturn:
+    def choose_variant(self, variants: Variants, language: str) -> str | None:
+        """Returns the text in a language, preferably in the very variety; None if there is none. Counts the others."""
+        is_asked = language in (self.options.source_language, self.options.target_language)
+        match = is_same_variety if is_asked else is_same_language
+        texts = {code: text for code, text in reversed(variants) if match(code, language)}
+        self.further += max(0, sum(match(code, language) for code, _ in variants) - 1)
+        return texts.get(language, next(reversed(texts.values()), None))
+
+    def refuse_languages(self) -> NoReturn:
         raise DataError(
-            f"{self.file.name} has the languages {', '.join(codes) or '(none)'}",
+            f"{self.file.name} has the languages {', '.join(self.codes) or '(none)'}",
             hint="choose two with --source-language and --target-language",
         )
 
 
-def read_variants(unit: Element) -> dict[str, str]:
-    """Returns the text of each language of a unit."""
-    texts: dict[str, str] = {}
+def read_variants(unit: Element) -> Variants:
+    """Returns the language and text of each variant of a unit."""
+    variants = []
     for variant in unit.iterfind("tuv"):
-        code = variant.get(XML_LANG) or variant.get("lang") or ""
         segment = variant.find("seg")
-        texts.setdefault(code, "" if segment is None else extract_text(segment, TRANSPARENT))
-    return texts
-
-
-def choose_variant(texts: dict[str, str], language: str) -> str | None:
-    """Returns the text in a language, or in a regional variety of it; None if there is none."""
-    exact = texts.get(language)
-    return exact or next((text for code, text in texts.items() if is_same_language(code, language)), exact)
+        code = variant.get(XML_LANG) or variant.get("lang") or ""
+        variants.append((code, "" if segment is None else extract_text(segment)))
+    return variants

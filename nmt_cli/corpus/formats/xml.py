@@ -1,23 +1,39 @@
-"""What TMX and XLIFF share: XML read in chunks, never as a whole tree, and safe against hostile files.
+"""What formats in XML share: XML read in chunks, never as a whole tree, and safe against hostile files.
 
 Uses expat itself, not a tree parser: declared entities are refused (they can expand without end), nothing outside the
-file is read (expat fetches nothing unless told how), and depth and size of a unit are limited.
+file is read (expat fetches nothing unless told how), and depth and size of a unit, of a tag and of a comment are
+limited. What tools write although XML forbids it is repaired and counted (`xml_repair.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NoReturn
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from nmt_cli.corpus.formats.reader import Reader
+from nmt_cli.corpus.formats.xml_repair import XmlRepair
 from nmt_cli.errors import DataError
 
 CHUNK = 1 << 16  # bytes
 MAXIMUM_DEPTH = 200  # of nested elements
 MAXIMUM_UNIT = 1 << 22  # bytes, and characters
 XML_LANG = "xml:lang"
+# Inline elements of TMX and XLIFF that hold code or stand for it; all others enclose text of the sentence.
+CODES = frozenset("bpt ept ph it ut sub x bx ex sc ec cp".split())
+MARK = "\uffff"  # which XML cannot contain
+GLUED = re.compile(rf"([^\W_]|[.!?:;,])(?:{MARK})+(?=([^\W_]))")
+UNSPACED, HANGUL = "\u2e80", ("\uac00", "\ud7a3")  # scripts without blanks begin there, but for Korean
+
+
+class XmlUnit(NamedTuple):
+    """A unit, the line on which it begins, and the attributes of the last element of each name before it."""
+
+    line: int
+    element: Element
+    context: Mapping[str, Mapping[str, str]]
 
 
 class UnitCollector:
@@ -27,7 +43,8 @@ class UnitCollector:
         self.unit_names = unit_names
         self.root = ""
         self.attributes: dict[str, dict[str, str]] = {}  # of the last element of each name outside units
-        self.units: list[tuple[int, Element]] = []
+        self.units: list[XmlUnit] = []
+        self.context: Mapping[str, Mapping[str, str]] = {}
         self.depth = self.inside = self.size = self.line = 0
         self.builder = TreeBuilder()
         self.parser: Any = None
@@ -43,6 +60,7 @@ class UnitCollector:
             return
         if not self.inside:
             self.builder, self.size, self.line = TreeBuilder(), 0, self.parser.CurrentLineNumber
+            self.context = self.attributes.copy()
         self.inside += 1
         self.builder.start(name, attributes)
 
@@ -59,7 +77,7 @@ class UnitCollector:
             self.builder.end(tag.rpartition(":")[2])
             self.inside -= 1
             if not self.inside:
-                self.units.append((self.line, self.builder.close()))
+                self.units.append(XmlUnit(self.line, self.builder.close(), self.context))
 
     def refuse_entity(self, *declared: Any) -> None:
         raise ValueError("it declares entities, which can be made to fill the memory")
@@ -71,20 +89,23 @@ class XmlReader(Reader):
     root: str
     unit_names: frozenset[str]  # local names of the elements that are units
 
-    def read_units(self) -> Iterator[tuple[int, Element]]:
-        """Yields the line on which each unit begins, and the unit. `self.collector` has the attributes before it."""
+    def read_units(self) -> Iterator[XmlUnit]:
+        """Yields the units in order."""
         self.collector = UnitCollector(self.unit_names)
-        parser = self.make_parser(self.collector)
+        parser, repair = self.make_parser(self.collector), XmlRepair()
         with self.stream.open(keep_encoding=self.stream.encoding is None) as file:
-            bytes_since_unit = 0
-            while chunk := file.read(CHUNK):
+            bytes_fed = bytes_since_unit = 0
+            for chunk in repair.repair_chunks(iter(lambda: file.read(CHUNK), b"")):
                 self.feed_parser(parser, chunk, final=False)
+                bytes_fed += len(chunk)
                 bytes_since_unit = 0 if self.collector.units else bytes_since_unit + len(chunk)
-                self.check_progress(bytes_since_unit)
+                self.check_progress(bytes_since_unit, bytes_fed - max(0, parser.CurrentByteIndex))
                 yield from self.collector.units
                 self.collector.units.clear()
         self.feed_parser(parser, b"", final=True)
         yield from self.collector.units
+        for note in repair.notes:
+            self.add_note(note)
 
     def make_parser(self, collector: UnitCollector) -> Any:
         parser = expat.ParserCreate("utf-8" if self.stream.encoding else None)
@@ -104,8 +125,13 @@ class XmlReader(Reader):
         except (ValueError, LookupError) as error:  # our own limits; an encoding unknown to Python
             self.refuse_xml(str(error))
 
-    def check_progress(self, bytes_since_unit: int) -> None:
-        """Raises DataError for another root than the format has, and for a file without units."""
+    def check_progress(self, bytes_since_unit: int, bytes_pending: int) -> None:
+        """Raises DataError for another root than the format has, a file without units, and a tag without end.
+
+        `bytes_pending` were fed to the parser and not understood yet; it looks at all of them again with each chunk.
+        """
+        if bytes_pending > MAXIMUM_UNIT:
+            self.refuse_xml(f"a tag or comment of more than {MAXIMUM_UNIT:,} bytes")
         if self.collector.root not in ("", self.root):
             self.refuse_xml(f"the root is <{self.collector.root[:40]}>, not <{self.root}>")
         if bytes_since_unit > 16 * MAXIMUM_UNIT:
@@ -115,17 +141,25 @@ class XmlReader(Reader):
         raise DataError(f"{self.file.name}: {problem}", hint=f"it should contain {self.expects}")
 
 
-def extract_text(element: Element, transparent: frozenset[str]) -> str:
-    """Returns the text in an element, with that of `transparent` inline elements; other inline elements hold code."""
+def extract_text(element: Element) -> str:
+    """Returns the text in an element and in its inline elements, without those that hold code.
+
+    A blank takes the place of a code that stands between two words and parted them where they were shown, as a line
+    break does.
+    """
+    marked = mark_codes(element)
+    return GLUED.sub(part_words, marked).replace(MARK, "") if MARK in marked else marked
+
+
+def mark_codes(element: Element) -> str:
+    """Returns the text of an element with a MARK in place of each code."""
     parts = [element.text or ""]
     for child in element:
-        if child.tag in transparent:
-            parts.append(extract_text(child, transparent))
+        parts.append(MARK if child.tag in CODES else mark_codes(child))
         parts.append(child.tail or "")
     return "".join(parts)
 
 
-def is_same_language(code: str, requested: str) -> bool:
-    """Whether a language code is the requested one or a regional variety of it: "en-US" for "en", not vice versa."""
-    code, requested = code.lower().replace("_", "-"), requested.lower().replace("_", "-")
-    return code == requested or code.startswith(f"{requested}-")
+def part_words(match: re.Match[str]) -> str:
+    """Returns the end of a word and the beginning of the next with a blank between, if their script has blanks."""
+    return f"{match[1]} " if min(match[1], match[2]) < UNSPACED or HANGUL[0] <= match[2] <= HANGUL[1] else match[1]

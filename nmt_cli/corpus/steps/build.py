@@ -20,7 +20,7 @@ from nmt_cli import __version__
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.checks.repeats import HeldOut
-from nmt_cli.corpus.config import PrepareConfig, guess_languages
+from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import (
     FORMAT,
     TRUNCATION,
@@ -78,6 +78,7 @@ class CheckedCorpus:
     pictures: Pictures | None  # None where the sources are text
     findings: tuple[Finding, ...]
     division: Division
+    languages: tuple[str, str]
     monolingual: Sequence[MonolingualSide] = ()
 
 
@@ -137,7 +138,9 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train") & pairs.may_be_held_out)
     where = " + ".join(dict.fromkeys(pairs.input_names))
     from_files = frozenset(pairs.input_roles) - {"train"}
-    sizes = choose_sizes(len(rows), config.dev, config.test, where=where, from_files=from_files)
+    sizes = choose_sizes(
+        len(rows), config.dev, config.test, where=where, from_files=from_files, losses=list_losses(pairs)
+    )
     # 1. Number the sentences, then group the pairs that share a sentence, or nearly share it where that is asked for.
     sources, targets = number_keys(pairs.facts.source_keys[rows]), number_keys(pairs.facts.target_keys[rows])
     report_progress("splitting", 1, 3)
@@ -171,6 +174,14 @@ def select_training_only(pairs: Pairs, held_out: IntArray) -> IntArray:
         is_leak |= np.isin(keys[rows], keys[held_out])
     pairs.reasons[rows[is_leak]] = REASONS.index(HeldOut.name)
     return rows[~is_leak]
+
+
+def list_losses(pairs: Pairs) -> dict[str, int]:
+    """Returns how many training pairs each check has dropped, most first."""
+    reasons = pairs.reasons[pairs.has_role("train")]
+    counts = np.bincount(reasons, minlength=len(REASONS)).tolist()
+    losses = {name: count for name, count in zip(REASONS[1:], counts[1:], strict=True) if count}
+    return dict(sorted(losses.items(), key=lambda loss: -loss[1]))
 
 
 def choose_held_out(pairs: Pairs, role: Role, drawn_rows: IntArray) -> IntArray:
@@ -279,7 +290,7 @@ def describe_corpus(
     config: PrepareConfig,
 ) -> Manifest:
     """Returns the manifest of what was written to `directory`, with the checksums of all its files."""
-    source_language, target_language = choose_languages(corpus.inputs, config)
+    source_language, target_language = corpus.languages
     return Manifest(
         format=FORMAT,
         source_language=source_language,
@@ -313,15 +324,6 @@ def count_pairs(pairs: Pairs, division: Division) -> PairCounts:
         repeated=division.repeated,
         more_columns=pairs.more_columns,
     )
-
-
-def choose_languages(inputs: CorpusInputs, config: PrepareConfig) -> tuple[str, str]:
-    """Returns the languages of the options, else those that the first input states itself, else those in its name."""
-    file_names = [path.name for path in inputs.inputs[0].files]
-    source, target = inputs.readers[0].languages or guess_languages(*file_names)
-    if config.reverse:
-        source, target = target, source
-    return config.source_language or source, config.target_language or target
 
 
 def strip_paths(config: PrepareConfig) -> dict[str, Any]:

@@ -72,6 +72,11 @@ class CorpusInputs:
         ]
 
     @property
+    def notes(self) -> list[str]:
+        """What a person should know about how the files were read."""
+        return [note for reader in self.readers for note in reader.notes]
+
+    @property
     def short_names(self) -> list[str]:
         """The names that messages and reports use for the inputs: those of their files, without folders."""
         return [" + ".join(map(format_name, dict.fromkeys(corpus_input.files))) for corpus_input in self.inputs]

@@ -9,7 +9,9 @@ Letters: N rows, E edges.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NoReturn
 
 import numpy as np
@@ -17,12 +19,14 @@ from numpy.random import default_rng  # imported at once, since numpy loses a Ct
 from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import IntArray
+from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.wrapping import format_count
 
 STRATA = 10  # of sentence length
 COUNT = re.compile(r"\d{1,12}")
 SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")
+NOTHING_LOST: Mapping[str, int] = MappingProxyType({})
 DEFAULT_SIZE = 1_000  # pairs for dev and for test each ...
 DEFAULT_SHARE = 10  # ... but at most one in this many
 
@@ -131,13 +135,32 @@ def parse_size(value: str, pairs: int, flag: str) -> int:
     return size
 
 
+def check_sizes(dev: str | None, test: str | None) -> None:
+    """Raises OptionError for sizes that no corpus can have, before it is read."""
+    sizes = {"--dev": dev, "--test": test}
+    shares = [
+        parse_size(value, 1_000_000, flag) / 1_000_000
+        for flag, value in sizes.items()
+        if value is not None and is_size(value) and (parse_size(value, 1, flag) and not COUNT.fullmatch(value))
+    ]
+    if sum(shares) >= 1:
+        raise OptionError(f"--dev {dev} and --test {test} leave nothing to train on", hint="choose smaller splits")
+
+
 def choose_sizes(
-    pairs: int, dev: str | None, test: str | None, *, where: str, from_files: frozenset[str] = frozenset()
+    pairs: int,
+    dev: str | None,
+    test: str | None,
+    *,
+    where: str,
+    from_files: frozenset[str] = frozenset(),
+    losses: Mapping[str, int] = NOTHING_LOST,
 ) -> Sizes:
     """Returns the sizes of dev and test: the options, or 1,000 each but at most a tenth; 0 for those `from_files`.
 
     Raises DataError if more pairs would be held out than remain for training. It names the number of pairs that would
-    suffice, unless the held-out pairs grow with that number; `where` names the corpus in the message.
+    suffice, unless the held-out pairs grow with that number; `where` names the corpus in the message, and `losses` how
+    many pairs each check has dropped.
     """
     default = min(DEFAULT_SIZE, pairs // DEFAULT_SHARE)
     options = {"dev": dev, "test": test}
@@ -155,11 +178,23 @@ def choose_sizes(
             problem = f"too few to split; at least {needed:,} are needed"
         else:
             problem = f"and {held_out:,} of them would be held out, more than half"
+        dropped = ", ".join(f"{count:,} {name}" for name, count in losses.items())
+        hint = "choose smaller splits with --dev and --test, or add pairs" if dev or test else "add pairs"
         raise DataError(
-            f"{where}: {format_count(pairs, 'pair')} can be used, {problem}",
-            hint="choose smaller splits with --dev and --test, or add pairs" if dev or test else "add pairs",
+            f"{where}: {format_count(pairs, 'pair')} can be used, {problem}{dropped and f' (dropped: {dropped})'}",
+            hint=describe_loss(losses, hint) if sum(losses.values()) > pairs else hint,
         )
     return Sizes(**sizes)
+
+
+def describe_loss(losses: Mapping[str, int], hint: str) -> str:
+    """Returns how the pairs that the checks dropped can be kept, if they can be."""
+    known = {check.name: check for check in CHECKS}
+    worst = next(iter(losses))
+    if worst not in known or not known[worst].can_be_kept or worst.startswith("duplicate"):
+        return hint
+    longer = " or raise --max-length" if worst == "too-long" else ""
+    return f"keep them with --keep {worst}{longer}, or add pairs"
 
 
 def split_by_groups(groups: IntArray, lengths: IntArray, sizes: Sizes, *, seed: int, where: str) -> Splits:

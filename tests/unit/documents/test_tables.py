@@ -201,3 +201,8 @@ def test_a_key_may_be_inside_another(column: str) -> None:
     assert written == text.replace("}}\n", '}, "n": "ONE"}\n')
     dotted = '{"a.b": "one", "a": {"b": "two"}}\n'
     assert '"n": "ONE"' in converted("jsonl", dotted, column="a.b", new_column="n")[0]
+
+
+def test_the_line_that_tells_excel_the_delimiter_stays_and_is_no_header() -> None:
+    written = converted("csv", "\ufeffsep=;\r\nid;text\r\n1;good day\r\n", column="text")[0]
+    assert written == "\ufeffsep=;\r\nid;text;text_de\r\n1;good day;GOOD DAY\r\n"

@@ -61,9 +61,6 @@ def test_a_packed_file_that_is_cut_is_damaged(path: Path, compress: object) -> N
         (b"a\tb\n\xe9t\xe9\tb\n", "line 2: invalid UTF-8 (byte 0xe9 at position 1)"),
         (b"a\tb\n\xe9t\xe9\tb\n", "--encoding cp1252"),
         (b"a\tb\nc\td\0e\n", "line 2: a NUL byte at column 4"),
-        ("a\tb\n".encode("utf-16"), "--encoding utf-16"),
-        ("a lot of\tletters\n".encode("utf-16-le"), "--encoding utf-16-le"),
-        ("a lot of\tletters\n".encode("utf-16-be"), "--encoding utf-16-be"),
         (b"PK\x03\x04 and more", "is a zip archive"),
         (b"a\tb\rc\td\r", "has carriage returns but no line feeds"),
         (b"a\tb\n" + b"x" * (1 << 21), "line 2: longer than"),
@@ -75,6 +72,23 @@ def test_a_packed_file_that_is_cut_is_damaged(path: Path, compress: object) -> N
 )
 def test_what_is_no_such_text_is_refused_with_file_and_line(path: Path, data: bytes, message: str) -> None:
     assert message in refusal(path, data)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_recognised(path: Path, encoding: str) -> None:
+    assert texts(path, "a lot of\tletters\nmore\tof them\n".encode(encoding)) == [
+        ("a lot of", "letters"),
+        ("more", "of them"),
+    ]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
+def test_what_grows_without_measure_when_it_is_decompressed_is_refused(path: Path, compress: object) -> None:
+    assert "times as large" in refusal(path, compress((b"a" * 10_000 + b"\tb\n") * 8_000))  # type: ignore[operator]
+
+
+def test_empty_lines_without_end_are_refused(path: Path) -> None:
+    assert "1,000,000 empty lines" in refusal(path, zstandard.compress(b"\n" * (1 << 25)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252", "utf-8", "utf-8-sig"])

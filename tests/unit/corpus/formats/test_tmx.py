@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from nmt_cli.corpus.formats import open_reader
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.corpus.formats.reader import Row
 from support.formats import TMX, UNIT, refusal, rows, texts
 
@@ -23,8 +27,61 @@ def test_of_several_languages_two_must_be_named(tmp_path: Path) -> None:
 
 
 def test_languages_that_no_unit_has_are_refused_with_those_that_they_have(tmp_path: Path) -> None:
-    for source in ("eng", "en-GB"):
+    for source in ("fra", "en-GB"):
         options = {"source_language": source, "target_language": "de"}
         assert "has the languages de, en-US" in refusal(
             tmp_path / "a.tmx", TMX.format(UNIT.format("x", "y")), **options
         )
+
+
+def test_codes_of_two_and_three_letters_are_one_language(tmp_path: Path) -> None:
+    options = {"source_language": "eng", "target_language": "deu"}
+    assert texts(tmp_path / "a.tmx", TMX.format(UNIT.format("x", "y")), **options) == [("y", "x")]
+
+
+def test_a_code_between_two_words_is_a_blank_and_none_within_spaces(tmp_path: Path) -> None:
+    units = [
+        ('a<ph x="1">&lt;br/&gt;</ph>b', "a b"),
+        ("a<ut>{</ut><ut>}</ut>b.<ph/>C", "a b. C"),
+        ("a <bpt>x</bpt>b<ept>y</ept> c<it>z</it>!", "a b c!"),
+        ("漢<ph/>字", "漢字"),
+        ('Press <g id="1">Start</g> <mrk>now</mrk> <unknown>please</unknown>', "Press Start now please"),
+    ]
+    data = TMX.format("".join(UNIT.format(code, "x") for code, _ in units))
+    assert [target for _, target in texts(tmp_path / "a.tmx", data)] == [text for _, text in units]
+
+
+def test_a_later_unit_in_a_third_language_is_asked_about(tmp_path: Path) -> None:
+    other = UNIT.replace('"de"', '"fr"').format("un", "one")
+    data = TMX.format(UNIT.format("eins", "one") + other)
+    assert "has the languages de, en-US, fr" in refusal(tmp_path / "a.tmx", data)
+    found = texts(tmp_path / "a.tmx", data, source_language="en", target_language="fr")
+    assert found == [("one", ""), ("one", "un")]
+
+
+def test_varieties_are_one_language_unless_one_is_asked_for(tmp_path: Path) -> None:
+    british = '<tuv xml:lang="en-GB"><seg>lift</seg></tuv></tu>'
+    path = tmp_path / "a.tmx"
+    path.write_text(TMX.format(UNIT.replace("</tu>", british).format("Aufzug", "elevator")))
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    assert [(row.source, row.target) for row in reader] == [("elevator", "Aufzug")]
+    assert reader.notes == [f"{path.name}: further variants of a language in one unit, which were left out: 1"]
+    assert texts(path, path.read_text(), source_language="en-GB") == [("lift", "Aufzug")]
+
+
+@pytest.mark.parametrize("seg", ["a&#x1F;b", "a&#31;b", "a&#xFFFE;b", "a\x0bb"])
+def test_characters_that_xml_forbids_become_blanks_and_are_counted(tmp_path: Path, seg: str) -> None:
+    path = tmp_path / "a.tmx"
+    path.write_text("\n" + TMX.format(UNIT.format("x", seg)))
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    assert [row.source for row in reader] == ["a b"]
+    assert reader.notes == [
+        f"{path.name}: blanks before the XML declaration were left out",
+        f"{path.name}: 1 character that XML forbids became blanks",
+    ]
+
+
+def test_a_reference_that_two_chunks_share_is_repaired(tmp_path: Path) -> None:
+    for length in range(65_400, 65_420):
+        data = TMX.format(UNIT.format("x", "y" * length + "&#x1F;z"))
+        assert texts(tmp_path / "a.tmx", data) == [("y" * length + " z", "x")]

@@ -7,7 +7,42 @@ from pathlib import Path
 from nmt_cli.corpus.formats import open_reader
 from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.corpus.formats.reader import Row
-from support.formats import rows
+from support.formats import refusal, rows, texts
+
+FILE = '<file source-language="{}" target-language="{}"><body>{}</body></file>'
+UNIT = '<trans-unit id="1"><source>{}</source><target>{}</target></trans-unit>'
+
+
+def xliff(*files: str) -> str:
+    return f'<xliff version="1.2" xmlns:sdl="s" xmlns:mq="m">{"".join(files)}</xliff>'
+
+
+def test_the_segments_of_a_unit_are_pairs(tmp_path: Path) -> None:
+    unit = (
+        '<trans-unit id="1"><source>One. <g id="1">Two.</g></source>'
+        '<seg-source><mrk mtype="seg" mid="3">One.</mrk> <g id="1"><mrk mtype="seg" mid="5">Two.</mrk></g></seg-source>'
+        '<target><g id="1"><mrk mtype="seg" mid="5">Zwei.</mrk></g><mrk mtype="seg" mid="3">Eins.</mrk></target>'
+        '<sdl:seg-defs><sdl:seg id="3" conf="Translated"/><sdl:seg id="5" conf="Draft"/></sdl:seg-defs></trans-unit>'
+    )
+    expected = [Row(1, "One.", "Eins."), Row(1, "Two.", "Zwei.", is_unfinished=True)]
+    assert rows(tmp_path / "a.sdlxliff", xliff(FILE.format("en", "de", unit))) == expected
+
+
+def test_units_that_nobody_has_begun_are_unfinished(tmp_path: Path) -> None:
+    unit = UNIT.replace('id="1"', 'id="1" mq:status="NotStarted"').format("a", "b")
+    assert rows(tmp_path / "a.mqxliff", xliff(FILE.format("en", "de", unit)))[0].is_unfinished
+
+
+def test_a_file_in_another_language_is_left_out_or_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlf"
+    data = xliff(FILE.format("en", "de", UNIT.format("a", "b")), FILE.format("en-GB", "fr", UNIT.format("c", "d")))
+    assert "has texts in en -> de and en-GB -> fr" in refusal(path, data)
+    assert texts(path, data, target_language="deu") == [("a", "b")]
+    reader = open_reader(CorpusFile(path), ReadOptions(target_language="fr"))
+    assert [row.target for row in reader] == ["d"]
+    assert reader.languages == ("en-GB", "fr")
+    assert reader.notes == [f"{path.name}: 1 unit in en -> de left out"]
+    assert "has texts in en -> de" in refusal(path, data, target_language="it")
 
 
 def test_xliff_of_both_versions_is_read(tmp_path: Path) -> None:

@@ -1,0 +1,70 @@
+"""Two files, or folders of files, whose texts have keys: the number of a segment, a verse of the Bible.
+
+Texts with the same key are a pair, whatever their order; a key that stands on one side alone is counted.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.reader import Reader, Row
+from nmt_cli.errors import DataError
+from nmt_cli.text.wrapping import format_count
+
+MAXIMUM_SIDE = 1 << 28  # characters of the texts of one side, which are held in memory
+
+
+class KeyedText(NamedTuple):
+    """A text, its key, and the line on which it begins."""
+
+    line: int
+    key: str
+    text: str
+
+
+class KeyedReader(Reader):
+    """The base of readers that join two sides by keys."""
+
+    noun: ClassVar[str]  # what a text is called
+    split = 1  # how many of the streams are the source's
+
+    @abstractmethod
+    def read_texts(self, stream: InputStream, side: int) -> Iterator[KeyedText]:
+        """Yields the texts of one file of the source (0) or the target (1)."""
+
+    def read_rows(self) -> Iterator[Row]:
+        sides = [self.collect_side(streams, side) for side, streams in enumerate(self.divide_streams())]
+        source, target = self.align(*sides)
+        for key, text in source.items():
+            if key in target:
+                yield Row(text.line, text.text, target[key].text)
+        lonely = len(source.keys() ^ target.keys())
+        if lonely and lonely == len(source) + len(target):
+            raise DataError(f"{self.file.name}: no {self.noun} of the one stands in the other", hint=self.expects)
+        if lonely:
+            self.add_note(f"{format_count(lonely, self.noun)} only on one side, left out")
+
+    def divide_streams(self) -> tuple[list[InputStream], list[InputStream]]:
+        return list(self.streams[: self.split]), list(self.streams[self.split :])
+
+    def collect_side(self, streams: list[InputStream], side: int) -> dict[str, KeyedText]:
+        """Returns the texts of one side by their keys; texts of the same key are joined."""
+        texts: dict[str, KeyedText] = {}
+        size = 0
+        for stream in streams:
+            for text in self.read_texts(stream, side):
+                known = texts.get(text.key)
+                texts[text.key] = text if known is None else known._replace(text=f"{known.text} {text.text}".strip())
+                size += len(text.text)
+                if size > MAXIMUM_SIDE:
+                    raise DataError(f"{stream.name}: more than {MAXIMUM_SIDE:,} characters")
+        return texts
+
+    def align(
+        self, source: dict[str, KeyedText], target: dict[str, KeyedText]
+    ) -> tuple[dict[str, KeyedText], dict[str, KeyedText]]:
+        """Returns both sides with keys that can be equal."""
+        return source, target

@@ -1,0 +1,108 @@
+"""Test sets of WMT and NIST in SGML: segments with numbers in documents, one file per side.
+
+It is no XML (a bare & is usual), and of its tags only <srcset>, <refset>, <tstset>, <doc> and <seg> matter here.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+
+from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.keyed import KeyedReader, KeyedText
+from nmt_cli.errors import DataError
+
+TAG = re.compile(r"<(/?)(srcset|refset|tstset|doc|seg)\b([^<>]*)>", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
+MAXIMUM_SEGMENT = 1 << 20  # characters
+
+
+class SgmReader(KeyedReader):
+    expects = "give the two sides of a test set: --source-file news.src.sgm --target-file news.ref.sgm"
+    noun = "segment"
+
+    def read_texts(self, stream: InputStream, side: int) -> Iterator[KeyedText]:
+        languages = dict.fromkeys(("srclang", "trglang"), "")
+        yield from read_segments(stream.read_lines(), stream.name, languages)
+        source, target = self.languages or ("source", "target")
+        if side == 0:
+            code = languages["srclang"]
+            self.languages = (code if code not in ("", "any") else source, target)
+        else:
+            code = languages["trglang"] or target
+            own_source = languages["srclang"]
+            self.languages = (own_source if source == "source" and own_source not in ("", "any") else source, code)
+
+
+def read_segments(
+    lines: Iterable[tuple[int, str]], name: str, attributes: dict[str, str] | None = None
+) -> Iterator[KeyedText]:
+    """Yields the segments; those of a document that occurs again, by another system, are left out.
+
+    `attributes` receives those of the set. Raises DataError for a segment that is too long or never ends.
+    """
+    parser = SegmentParser(name)
+    for line, text in lines:
+        yield from parser.read_line(line, text)
+    if parser.parts is not None:
+        raise DataError(f"{name}, line {parser.line}: a segment that does not end", hint="the file is truncated")
+    if attributes is not None:
+        attributes.update({key: value for key, value in parser.attributes.items() if key in attributes})
+
+
+class SegmentParser:
+    """Reads the segments out of the lines of a test set."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.attributes: dict[str, str] = {}  # of the set
+        self.document, self.number = "", ""
+        self.line = self.size = self.count = 0
+        self.parts: list[str] | None = None  # of the segment that is open
+        self.keys: set[str] = set()
+
+    def read_line(self, line: int, text: str) -> Iterator[KeyedText]:
+        position = 0
+        for tag in TAG.finditer(text):
+            self.add_text(text[position : tag.start()])
+            position = tag.end()
+            if not tag[1]:
+                self.open_element(tag[2].lower(), line, tag[3])
+            elif tag[2].lower() == "seg":
+                yield from self.close_segment()
+        self.add_text(text[position:])
+
+    def add_text(self, text: str) -> None:
+        if self.parts is not None:
+            self.parts.append(text)
+            self.size += len(text)
+            if self.size > MAXIMUM_SEGMENT:
+                raise DataError(
+                    f"{self.name}, line {self.line}: a segment of more than {MAXIMUM_SEGMENT:,} characters",
+                    hint="it should be a test set with <seg> elements",
+                )
+
+    def open_element(self, kind: str, line: int, text: str) -> None:
+        values = {match[1].lower(): match[2] or match[3] or "" for match in ATTRIBUTE.finditer(text)}
+        if kind.endswith("set"):
+            self.attributes |= values
+        elif kind == "doc":
+            self.document, self.count = values.get("docid", values.get("id", "")), 0
+        else:
+            self.count += 1
+            self.parts, self.line, self.size = [], line, 0
+            self.number = values.get("id", str(self.count))
+
+    def close_segment(self) -> Iterator[KeyedText]:
+        parts, self.parts = self.parts, None
+        key = f"{self.document} {self.number}"
+        if parts is not None and key not in self.keys:
+            self.keys.add(key)
+            yield KeyedText(self.line, key, clean_segment("".join(parts)))
+
+
+def clean_segment(text: str) -> str:
+    """Returns the text of a segment: without tags inside it, with entities as characters, on one line."""
+    return " ".join(html.unescape(MARKUP.sub("", text)).split())

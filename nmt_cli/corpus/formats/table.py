@@ -1,0 +1,76 @@
+"""What all tables have in common: rows of cells, of which two columns are the pairs.
+
+The columns and the header are found in the first records (`table_columns.py`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from nmt_cli.corpus.config import guess_languages
+from nmt_cli.corpus.formats.reader import Reader, Row
+from nmt_cli.corpus.formats.table_columns import Layout, find_layout
+
+SAMPLE = 500  # records by whose content columns are chosen
+SAMPLE_SIZE = 1 << 22  # characters
+
+TableRecord = tuple[int, Sequence[str]]  # the line on which it begins, and its cells
+
+
+class TableReader(Reader):
+    """The base of readers of tables: a subclass yields the records."""
+
+    has_columns = True
+
+    @abstractmethod
+    def read_records(self) -> Iterator[TableRecord]:
+        """Yields the records in order."""
+
+    def read_rows(self) -> Iterator[Row]:
+        records = self.read_records()
+        sample = take_sample(records)
+        layout = self.choose_layout([cells for _, cells in sample])
+        needed = 1 + max(layout.source, layout.target)
+        may_be_more = (layout.source, layout.target) == (0, 1) and not self.has_chosen_columns
+        awaits_header = layout.has_header
+        for line, cells in chain(sample, records):
+            if len(cells) < needed or not any(map(str.strip, cells)):
+                if any(map(str.strip, cells)):
+                    self.refuse_short_row(line, len(cells), needed)
+                yield Row(line, "", "")
+            elif awaits_header:
+                awaits_header = False
+            else:
+                yield Row(line, cells[layout.source], cells[layout.target], may_be_more and len(cells) > 2)
+
+    @property
+    def has_chosen_columns(self) -> bool:
+        return self.options.source_column is not None or self.options.target_column is not None
+
+    def choose_layout(self, records: Sequence[Sequence[str]]) -> Layout:
+        """Returns the layout of the table; the languages that its header names become those of the file."""
+        options = self.options
+        by_name = guess_languages(self.file.files[0].name)
+        languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
+        layout = find_layout(records, options, self.file.name, languages)
+        self.languages = layout.languages
+        if layout.note:
+            self.add_note(layout.note)
+        return layout
+
+    def refuse_short_row(self, line: int, columns: int, needed: int) -> None:
+        self.refuse_missing_column(line, columns, needed)
+
+
+def take_sample(records: Iterator[TableRecord]) -> list[TableRecord]:
+    """Takes the first records: SAMPLE of them, or fewer if they are long."""
+    sample: list[TableRecord] = []
+    size = 0
+    for record in records:
+        sample.append(record)
+        size += sum(map(len, record[1]))
+        if len(sample) == SAMPLE or size > SAMPLE_SIZE:
+            break
+    return sample

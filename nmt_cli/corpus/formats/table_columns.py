@@ -1,0 +1,182 @@
+"""Finds the two columns of a table that hold the texts of pairs, by their content, and its header.
+
+A column holds no text if most of its cells are numbers, identifiers, addresses, dates or attributions, or if all of
+them are the same. Knows no file format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nmt_cli.corpus.formats.inputs import ReadOptions
+from nmt_cli.corpus.formats.reader import find_columns
+from nmt_cli.errors import DataError
+from nmt_cli.languages import find_named_language, is_common_code, is_language_code
+from nmt_cli.text.columns import is_name
+
+Records = Sequence[Sequence[str]]
+
+ENOUGH = 5  # rows from which the content of a column can be judged
+MANY = 20  # rows from which few distinct words are labels, and a column beside a text is no text
+SHARE = 0.8  # of the cells of a column that tell what it holds
+SHOWN = 8  # columns of the row that an error shows
+CELL = 24  # characters of a cell that are shown
+KINDS = {  # of cells that are no text
+    "numbers": re.compile(r"[-+]?[\d.,'\u00a0 ]*\d(?:[eE][-+]?\d+)?\s*%?"),
+    "addresses": re.compile(r"(?:https?|ftp|file)://\S+|www\.\S+|\S+@\S+\.\w+|(?:[\w.-]*/)+[\w.-]+"),
+    "dates": re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ]\d{1,2}:\d\d\S*)?"),
+    "identifiers": re.compile(r"(?=\S*\d)[!-~]+"),
+}
+ATTRIBUTION = re.compile(r"\bCC[- ]?(?:BY|0)\b|\blicen[cs]e|attribution|copyright|©|public domain", re.IGNORECASE)
+HEADINGS = frozenset(
+    """
+    source src target trg tgt input output text translation translated original sentence segment string value
+    reference ref hypothesis mt machine side column
+    """.split()
+)
+OTHER_HEADINGS = frozenset(
+    """
+    id ids no nr number index line key url score date split domain type category tag tags note notes comment comments
+    author licence license attribution corpus file name length status lang language sl tl
+    """.split()
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a table, from 0; whether its first row is a header, and the languages that this names."""
+
+    source: int
+    target: int
+    has_header: bool = False
+    languages: tuple[str, str] | None = None
+    note: str = ""  # what a person should know of the choice
+
+
+def find_layout(records: Records, options: ReadOptions, where: str, languages: Sequence[str]) -> Layout:
+    """Returns the layout of a table that begins with these records; `languages` are those that its name tells.
+
+    Raises DataError if the two columns cannot be told, or are the same.
+    """
+    filled = [fields for fields in records if any(cell.strip() for cell in fields)]
+    first = list(filled[0]) if filled else []
+    by_name = is_name(options.source_column) or is_name(options.target_column)
+    width = Counter(map(len, filled)).most_common(1)[0][0] if filled else 0
+    is_header = by_name or has_headings(first, width, languages)
+    body = filled[1:] if is_header else filled
+    if by_name or (options.source_column is not None and options.target_column is not None):
+        columns, note = find_columns(options, first if is_header else None, where), ""
+    else:
+        columns, note = choose_columns(body, width, options, where, first if is_header else None)
+    if not is_header and max(columns) < len(first) and len(records) > 1:
+        is_header = are_headings([first[column] for column in columns], languages)
+    names = (
+        [find_named_language(first[column]) for column in columns] if is_header and max(columns) < len(first) else []
+    )
+    both = (str(names[0]), str(names[1])) if all(names) and len(names) == 2 else None
+    return Layout(*columns, is_header, both, note)
+
+
+def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> bool:
+    """Whether the first row of a table of three columns or more names them: all are short, most are usual names."""
+    if width < 3 or len(first) < width or len({cell.strip().lower() for cell in first}) < len(first):
+        return False
+    usual = [cell for cell in first if is_heading(cell, languages) or cell.strip().lower() in OTHER_HEADINGS]
+    return 2 * len(usual) > len(first) and all(len(cell) <= 40 for cell in first)
+
+
+def is_heading(cell: str, languages: Sequence[str]) -> bool:
+    """Whether a cell is the usual name of a column of texts: "source", "Target text", "German", "en", "text_de"."""
+    name = cell.strip().lower()
+    if name and name in (language.lower() for language in languages):
+        return True
+    words = re.sub(r"\(.*\)|[\s_:/-]+", " ", name).split()
+    if not words or len(words) > 3:
+        return False
+    return all(word in HEADINGS or find_named_language(word) is not None for word in words) or is_language_code(name)
+
+
+def are_headings(cells: Sequence[str], languages: Sequence[str]) -> bool:
+    """Whether both cells name columns of texts. Of two words that are codes of rare languages ("the", "das"), no."""
+    codes = [cell.strip() for cell in cells if is_language_code(cell.strip())]
+    if len(codes) == len(cells) and not any(is_common_code(code) or code in languages for code in codes):
+        return False
+    if len(set(codes)) < len(codes):
+        return False
+    return all(is_heading(cell, languages) for cell in cells)
+
+
+def choose_columns(
+    body: Records, width: int, options: ReadOptions, where: str, header: Sequence[str] | None
+) -> tuple[tuple[int, int], str]:
+    """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError."""
+    default = find_columns(options, None, where)
+    kinds = [name_content(body, column, width) for column in range(width)]
+    texts = [column for column in range(width) if not kinds[column]]
+    is_chosen = options.source_column is not None or options.target_column is not None
+    if is_chosen or len(body) < ENOUGH or width < 2:
+        return default, ""
+    if width == 2:
+        if len(texts) == 1 and len(body) >= MANY and has_sentences(body, texts[0]):
+            refuse_columns(body, kinds, texts, where, header)
+        return default, ""
+    if len(texts) != 2:
+        refuse_columns(body, kinds, texts, where, header)
+    others = ", ".join(f"{column + 1} {kinds[column]}" for column in range(width) if kinds[column])
+    note = f"columns {texts[0] + 1} and {texts[1] + 1} hold text and are used; ignored: {others}"
+    return (texts[0], texts[1]), "" if (texts[0], texts[1]) == (0, 1) else note
+
+
+def has_sentences(body: Records, column: int) -> bool:
+    """Whether most cells of a column have several words, so that a column of numbers is hardly their translation."""
+    return 2 * sum(" " in fields[column].strip() for fields in body if column < len(fields)) > len(body)
+
+
+def name_content(body: Records, column: int, width: int) -> str:
+    """Returns what a column holds where that is no text; empty if it is text."""
+    cells = [fields[column].strip() for fields in body if column < len(fields)]
+    cells = [cell for cell in cells if cell]
+    if not cells:
+        return "nothing"
+    kinds = Counter(kind for kind in map(name_kind, cells) if kind)
+    if kinds.total() >= SHARE * len(cells):
+        return kinds.most_common(1)[0][0]
+    if len(cells) < ENOUGH:
+        return ""
+    distinct = set(cells)
+    if sum(map(bool, map(ATTRIBUTION.search, cells))) >= SHARE * len(cells):
+        return "attributions"
+    if all(is_language_code(cell) for cell in distinct) and len(distinct) <= 3:
+        return "languages"
+    if len(distinct) == 1 and width > 2:
+        return "always the same"
+    is_label = not any(" " in cell for cell in distinct) and len(distinct) <= max(3, len(cells) // 20)
+    return "labels" if is_label and len(cells) >= MANY and width > 2 else ""
+
+
+def name_kind(cell: str) -> str:
+    return next((kind for kind, pattern in KINDS.items() if pattern.fullmatch(cell)), "")
+
+
+def refuse_columns(
+    body: Records, kinds: Sequence[str], texts: Sequence[int], where: str, header: Sequence[str] | None
+) -> None:
+    """Raises the DataError that shows the first row with the numbers of its columns, and the options to type."""
+    row = [*(header or body[0])][:SHOWN]
+    shown = "  ".join(f"{number}: {shorten_cell(cell)}" for number, cell in enumerate(row, start=1))
+    more = " ..." if len(kinds) > SHOWN else ""
+    count = {0: "no column holds", 1: "only one column holds"}.get(len(texts), f"{len(texts)} columns hold")
+    guess = [*texts, *(column for column in range(len(kinds)) if column not in texts)][:2]
+    raise DataError(
+        f"{where}: {count} text, of {len(kinds)}: {shown}{more}",
+        hint="say which two are the pairs, for instance "
+        f"--source-column {min(guess) + 1} --target-column {max(guess) + 1}",
+    )
+
+
+def shorten_cell(cell: str) -> str:
+    text = " ".join(cell.split())
+    return repr(text if len(text) <= CELL else f"{text[:CELL]}…")

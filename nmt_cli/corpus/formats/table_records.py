@@ -1,0 +1,74 @@
+"""Records of text in which cells may be in quotes, as spreadsheets write them. Knows nothing of columns."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from nmt_cli.corpus.formats.reader import Reader
+from nmt_cli.text.columns import SEPARATOR
+
+NumberedLine = tuple[int, str]
+
+QUOTED_CELL = re.compile(r'(?:^|(?<=\t)|(?<=\n))"((?:[^"]|"")*)"(?=[\t\r\n]|$)')
+
+
+def take_head(lines: Iterator[NumberedLine], count: int, size: int = 1 << 22) -> list[NumberedLine]:
+    """Takes the first `count` lines, or fewer if they are long."""
+    head: list[NumberedLine] = []
+    for line in islice(lines, count):
+        head.append(line)
+        size -= len(line[1])
+        if size < 0:
+            break
+    return head
+
+
+def take_separator(head: list[NumberedLine]) -> str | None:
+    """Takes the line `sep=;` from the beginning, and returns the delimiter; None if there is no such line."""
+    match = SEPARATOR.fullmatch(head[0][1].removeprefix("\ufeff")) if head else None
+    if match is None:
+        return None
+    del head[0]
+    return match[1]
+
+
+def read_csv_records(
+    reader: Reader, head: Sequence[NumberedLine], lines: Iterator[NumberedLine], delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yields the line on which each record begins, and its fields; `csv.field_size_limit()` limits their length."""
+    skipped = head[0][0] - 1 if head else 0
+    records = csv.reader((text for _, text in chain(head, lines)), delimiter=delimiter)
+    while True:
+        line = records.line_num + 1 + skipped
+        try:
+            yield line, next(records)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reader.refuse(line, f"{error}", "perhaps a quote that opens here is never closed")
+
+
+def is_quoted(head: Sequence[str]) -> bool:
+    """Whether a spreadsheet has put quotes around the cells of tab-separated lines: around all, or those that need it.
+
+    A cell needs quotes for a quote, a tab, a line break or, as Excel has it, a comma. In running text, sentences in
+    quotes stand beside others with a comma or a quote within, which no spreadsheet would have left bare.
+    """
+    text = "".join(head)
+    try:
+        cells = [cell for fields in csv.reader(head, delimiter="\t", strict=True) for cell in fields]
+    except csv.Error:
+        return False
+    if text.count('"') < 2 or not cells:
+        return False
+    bare = [cell for line in QUOTED_CELL.sub("\t\t", text).splitlines() for cell in line.split("\t") if cell]
+    quoted = [match[1].replace('""', '"') for match in QUOTED_CELL.finditer(text)]
+    if not quoted or any('"' in cell for cell in bare):
+        return False
+    if not bare:
+        return True
+    needs = '"\t\n' if any("," in cell for cell in bare) else '"\t\n,'
+    return all(any(mark in cell for mark in needs) for cell in quoted)

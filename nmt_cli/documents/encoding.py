@@ -1,0 +1,109 @@
+"""Documents that are not in UTF-8: what they hold is read as text, and written in the encoding that it came in.
+
+A gettext catalogue names its encoding itself; `--encoding` names that of all others. Knows no format.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)
+TEMPLATE = b"CHARSET"  # what a catalogue without a language has there
+HEADER_LINES = 200  # of a catalogue, in which its charset stands
+UTF_8 = frozenset({"utf-8", "utf-8-sig", "ascii"})
+WIDE = {"utf-16": ((b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))}
+
+
+class EncodedDocument(Document):
+    """A document in another encoding; `make` opens it once its lines are in UTF-8."""
+
+    def __init__(
+        self, source: DocumentSource, make: Callable[[DocumentSource], Document], *, has_charset: bool
+    ) -> None:
+        super().__init__(source)
+        self.make = make
+        self.has_charset = has_charset
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        encoding, lines = self.find_encoding()
+        if encoding is not None:
+            lines = recode_lines(lines, self.source, encoding)
+        document = self.make(self.source._replace(lines=lines))
+        document.notes = self.notes
+        for unit in document.read_units():
+            yield unit if encoding is None else unit._replace(write=self.encode_output(unit.write, encoding))
+
+    def find_encoding(self) -> tuple[str | None, Iterable[bytes]]:
+        """Returns the encoding, None for UTF-8, and the lines, some of which had to be read to find it."""
+        lines = iter(self.source.lines)
+        head: list[bytes] = []
+        encoding = self.source.config.encoding
+        if encoding is None and self.has_charset:
+            match = None
+            while match is None and len(head) < HEADER_LINES and (line := next(lines, b"")):
+                head.append(line)
+                match = CHARSET.search(line)
+            if match is not None and match[1] != TEMPLATE:
+                encoding = check_encoding(match[1].decode(), f"{self.source.name}: charset")
+        if encoding in WIDE and (line := next(lines, b"")):
+            head.append(line)
+            encoding = next((name for mark, name in WIDE[str(encoding)] if line.startswith(mark)), encoding)
+        return None if encoding in UTF_8 else encoding, chain(head, lines)
+
+    def encode_output(
+        self, write: Callable[[Sequence[Translation]], str | bytes], encoding: str
+    ) -> Callable[[Sequence[Translation]], bytes]:
+        """Returns `write` with its text in the encoding. It raises DataError for a character that it lacks."""
+
+        def write_encoded(translations: Sequence[Translation]) -> bytes:
+            text = write(translations)
+            if isinstance(text, bytes):
+                return text
+            try:
+                return text.encode(encoding)
+            except UnicodeEncodeError as error:
+                tool = "msgconv -t UTF-8" if self.has_charset else f"iconv -f {encoding} -t utf-8"
+                raise DataError(
+                    f"{self.source.name}: the translation has {text[error.start]!r}, which {encoding} does not have",
+                    hint=f"convert the file to UTF-8 first: {tool} {self.source.name}",
+                ) from error
+
+        return write_encoded
+
+
+def check_encoding(encoding: str, where: str = "--encoding") -> str:
+    """Returns Python's name of an encoding. Raises OptionError for one that does not exist."""
+    try:
+        "".encode(encoding)  # LookupError for codecs that do not encode text, like zlib
+        codecs.getincrementaldecoder(encoding)()
+        return codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError) as error:
+        raise OptionError(
+            f"{where}: there is no encoding {encoding!r}", hint="common ones are utf-8, utf-16, cp1252, shift_jis"
+        ) from error
+
+
+def recode_lines(lines: Iterable[bytes], source: DocumentSource, encoding: str) -> Iterator[bytes]:
+    """Yields the lines in UTF-8. Raises DataError, naming the line, for bytes that are not in the encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)(source.config.errors)
+    rest, count = "", 0
+    for data in chain(lines, [None]):
+        try:
+            rest += decoder.decode(data or b"", final=data is None)
+        except UnicodeError as error:
+            source.refuse(count + 1, f"not {encoding} ({str(error)[:80]})", "give the right encoding with --encoding")
+        *complete, rest = rest.split("\n")
+        count += len(complete)
+        yield from (f"{line}\n".encode("utf-8", "surrogatepass") for line in complete)
+    if rest:
+        yield rest.encode("utf-8", "surrogatepass")

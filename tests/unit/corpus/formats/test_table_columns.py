@@ -1,0 +1,120 @@
+"""Which columns of a table are the pairs, and whether its first row is a header."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.corpus.formats import open_reader
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions
+from support.formats import refusal, texts
+
+ANIMALS = ["dog", "cat", "horse", "cow", "bird", "fish"]
+PAIRS = [(f"The {one} sees the {two}.", f"{one} {two} videt.") for one in ANIMALS for two in ANIMALS]
+
+
+def table(*columns: object, separator: str = "\t") -> str:
+    """A table whose columns are texts of a format with {n}, or the sides of the pairs."""
+    sides = {"source": 0, "target": 1}
+    rows = (
+        [pair[sides[column]] if column in sides else column.format(n=n) for column in columns]
+        for n, pair in enumerate(PAIRS)
+    )
+    return "".join(separator.join(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ["{n}", "source", "9{n}", "target"],
+        ["source", "target", "0.{n}81"],
+        ["https://a.example/{n}", "https://b.example/{n}", "source", "target", "1.0{n}"],
+        ["news-{n}", "source", "target", "CC-BY 2.0 (France) #{n} (anna) & #1{n} (bob)"],
+        ["2024-01-0{n}", "eng", "source", "lat", "target", "forum"],
+    ],
+)
+def test_columns_that_are_no_text_are_left_out(path: Path, columns: list[str]) -> None:
+    assert texts(path, table(*columns)) == PAIRS
+
+
+def test_a_choice_that_is_not_the_first_two_is_told(path: Path) -> None:
+    path.write_text(table("{n}", "source", "target"))
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    list(reader)
+    assert reader.notes == [f"{path.name}: columns 2 and 3 hold text and are used; ignored: 1 numbers"]
+
+
+def test_more_or_fewer_than_two_texts_are_asked_about(path: Path) -> None:
+    message = refusal(path, table("{n}", "source", "target", "source"))
+    assert "3 columns hold text, of 4: 1: '0'  2: 'The dog sees the dog.'" in message
+    assert "--source-column 2 --target-column 3" in message
+    assert "only one column holds text, of 2" in refusal(path, table("{n}", "source"))
+    assert texts(path, table("{n}", "source", "target", "source"), source_column="4", target_column="3")[0] == (
+        PAIRS[0][0],
+        PAIRS[0][1],
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "languages"),
+    [
+        ("source\ttarget\n", None),
+        ("Source text\tTarget text\n", None),
+        ("English\tLatin\n", ("en", "la")),
+        ("text_en\ttext_la\n", ("en", "la")),
+        ("eng\tlat\n", ("eng", "lat")),
+        ("English (US)\tlatin translation\n", ("en", "la")),
+    ],
+)
+def test_a_header_is_no_pair_and_names_the_languages(
+    path: Path, header: str, languages: tuple[str, str] | None
+) -> None:
+    path.write_text(header + table("source", "target"))
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    assert [(row.source, row.target) for row in reader] == PAIRS
+    assert reader.languages == languages
+
+
+def test_a_header_of_many_columns_is_recognised_by_most_of_its_names(tmp_path: Path) -> None:
+    text = "Nr;Source text;Target text;Score\n" + table("{n}", "source", "target", "0.9", separator=";")
+    assert texts(tmp_path / "a.csv", text) == PAIRS
+
+
+def test_a_first_pair_that_is_no_header_stays(path: Path) -> None:
+    first = ("Hello.", "Salve.")
+    assert texts(path, f"{first[0]}\t{first[1]}\n" + table("source", "target"))[0] == first
+
+
+@pytest.mark.parametrize("mark", ["sep=;", '"sep=;"', "\ufeffsep=;"])
+def test_the_line_that_tells_excel_the_delimiter_is_no_row(tmp_path: Path, mark: str) -> None:
+    text = f"{mark}\r\nEnglish;Latin\r\n" + table("source", "target", separator=";")
+    assert texts(tmp_path / "a.csv", text) == PAIRS
+    assert texts(tmp_path / "a.tsv", text) == PAIRS
+
+
+def test_quotes_around_cells_that_a_spreadsheet_put_there_are_taken_off(path: Path) -> None:
+    written = 'He came, he saw.\t"Venit, ""vidit""."\nYes.\tIta.\n"Two\nlines."\tDuae lineae.\n'.replace(
+        "He came, he saw.", '"He came, he saw."'
+    )
+    assert texts(path, written) == [
+        ("He came, he saw.", 'Venit, "vidit".'),
+        ("Yes.", "Ita."),
+        ("Two\nlines.", "Duae lineae."),
+    ]
+    everything = '"Yes."\t"Ita."\n"No."\t"Non."\n'
+    assert texts(path, everything) == [("Yes.", "Ita."), ("No.", "Non.")]
+    assert texts(path, everything, format="tsv")[0] == ('"Yes."', '"Ita."')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Yes."\tIta.\nNo.\tNon.\n',  # no spreadsheet quotes such a cell
+        '"Yes, Tom."\t"Ita, Toma."\nNo, Tom.\tNon.\n',  # or this one and not that below
+        '"Yes, Tom."\t"Ita, Toma."\nHe said "no".\tNegavit.\n',
+        '"Come," he said.\tDixit.\n',
+    ],
+)
+def test_quotes_of_the_sentences_themselves_stay(path: Path, text: str) -> None:
+    assert texts(path, text) == [tuple(line.split("\t")) for line in text.splitlines()]

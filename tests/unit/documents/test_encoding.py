@@ -1,0 +1,57 @@
+"""Documents in other encodings than UTF-8 are written in the one that they came in."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource
+from nmt_cli.errors import DataError, OptionError
+from support.translations import louder
+
+HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset={}\\n"\n\n'
+
+
+def translated(name: str, data: bytes, **options: str) -> bytes:
+    """What is written of a document whose texts are translated into capitals."""
+    source = DocumentSource(io.BytesIO(data), f"x.{name}", DocumentConfig(**options), "de")
+    document = open_document(name, source)
+    written = (unit.write([louder(text) for text in unit.texts]) for unit in document.read_units())
+    return b"".join(text if isinstance(text, bytes) else text.encode() for text in written)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le", "utf-16-be", "utf-16", "shift_jis", "utf-8"])
+def test_the_output_is_in_the_encoding_of_the_input(encoding: str) -> None:
+    text = "two words\r\n" if encoding == "shift_jis" else "où ça\n"
+    for newlines in (text, text * 3, text[:-1].rstrip()):
+        written = translated("tsv", newlines.encode(encoding), encoding=encoding, column="1")
+        lines = newlines.splitlines(keepends=True)
+        ends = [line[len(line.rstrip()) :] for line in lines]
+        expected = "".join(
+            f"{line.strip()}\t{line.strip().upper()}{end}" for line, end in zip(lines, ends, strict=True)
+        )
+        assert written == expected.encode(encoding)
+
+
+def test_a_catalogue_names_its_own_encoding() -> None:
+    text = HEADER.format("ISO-8859-1") + 'msgid "où"\nmsgstr ""\n'
+    assert translated("po", text.encode("latin-1")) == text.replace('msgstr ""\n', 'msgstr ""\n').encode(
+        "latin-1"
+    ).replace(b'msgid "o\xf9"\nmsgstr ""', b'msgid "o\xf9"\nmsgstr "O\xd9"')
+    utf_8 = HEADER.format("UTF-8") + 'msgid "où"\nmsgstr ""\n'
+    assert translated("po", utf_8.encode()).decode().endswith('msgstr "OÙ"\n')
+    with pytest.raises(OptionError, match="charset: there is no encoding 'klingon'"):
+        translated("po", HEADER.format("klingon").encode())
+
+
+def test_what_the_encoding_cannot_hold_or_is_not_in_it_is_refused() -> None:
+    with pytest.raises(DataError, match="line 2: not shift_jis"):
+        translated("text", b"a\n\xff\xff\n", encoding="shift_jis")
+    with pytest.raises(DataError, match="which cp437 does not have") as caught:
+        translated("text", "ÿ\n".encode("cp437"), encoding="cp437")
+    assert "iconv -f cp437" in caught.value.hint
+    with pytest.raises(OptionError, match="there is no encoding 'utf-17'"):
+        translated("text", b"a\n", encoding="utf-17")
