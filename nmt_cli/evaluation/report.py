@@ -23,11 +23,14 @@ from nmt_cli.evaluation.metrics.score import Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile
+    from nmt_cli.evaluation.analysis.reliability import Reliability
     from nmt_cli.evaluation.analysis.significance import Comparison, Interval
+    from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
 TranslationReporter = Callable[[int], None]
@@ -48,6 +51,7 @@ class Report:
     other_system: str = ""  # the name of the system that this one is compared with
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by the metric's name
     profile: Profile | None = None
+    reliability: Reliability | None = None  # of the confidence in each translation; None for a model that has none
 
     def add_warnings(self, *lines: str) -> Report:
         """Returns the report with these warnings before its own."""
@@ -62,6 +66,8 @@ class TranslatedText:
     search: SearchConfig
     truncated: int  # number of translations that reached the length limit
     truncated_sources: str  # a message about the lines whose end was not read; empty if there are none
+    confidences: tuple[float, ...] = ()  # of each translation; none for a model that cannot tell
+    plain_confidences: tuple[float, ...] = ()  # the mean log-probabilities of their tokens
 
     @property
     def warnings(self) -> list[str]:
@@ -84,7 +90,11 @@ def translate_text(
     number of lines that are translated.
     """
     one_best = dataclasses.replace(search, n_best=1)
-    translations = translator.translate(text.lines, one_best, progress)
+    rated = can_rate(translator, search)
+    if rated:
+        translations = translator.translate(text.lines, one_best, progress, checks=CheckConfig(confidence=True))
+    else:
+        translations = translator.translate(text.lines, one_best, progress)
     forced = None
     if FORCED & set(names):
         from nmt_cli.translation.forced import force_lines  # numpy, which `nmt --help` does not need
@@ -99,7 +109,24 @@ def translate_text(
         one_best,
         sum(translation.cut for translation in translations),
         SourceCuts.count_cuts(translations).summary,
+        *(list_confidences(translations) if rated else ()),
     )
+
+
+def can_rate(translator: Translator, search: SearchConfig) -> bool:
+    """Whether the model can tell its confidence in what this search returns."""
+    try:
+        known = "features" in translator.card.confidence
+    except (AttributeError, ValueError):  # a translator that was not loaded from a directory
+        return False
+    return known and search.beam_size > 1 and not search.sampling.sample
+
+
+def list_confidences(translations: Sequence[Translation]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Returns the confidence in each translation, and the mean log-probability of its tokens."""
+    probabilities = [text.hypotheses[0].token_log_probabilities if text.hypotheses else (0.0,) for text in translations]
+    plain = tuple(sum(values) / max(1, len(values)) for values in probabilities)
+    return tuple(1.0 if text.confidence is None else text.confidence for text in translations), plain
 
 
 def score_translations(
@@ -116,7 +143,20 @@ def score_translations(
     """
     translated = translate_text(names, text, translator, search, progress)
     report = score_material(names, translated.material, config)
-    return dataclasses.replace(report, search=translated.search).add_warnings(*translated.warnings)
+    report = dataclasses.replace(report, search=translated.search).add_warnings(*translated.warnings)
+    return add_reliability(report, translated, config) if translated.confidences else report
+
+
+def add_reliability(report: Report, translated: TranslatedText, config: ScoreConfig) -> Report:
+    """Returns the report with what the confidence in the translations is worth."""
+    from nmt_cli.evaluation.analysis.reliability import measure_reliability  # numpy, which `nmt --help` does not need
+    from nmt_cli.evaluation.metrics.chrf import compute_chrf
+    from nmt_cli.translation.confidence import BAR
+
+    material = translated.material
+    chrf = report.scores.get("chrf") or compute_chrf(material.hypotheses, material.references, config)
+    measured = measure_reliability(translated.confidences, translated.plain_confidences, chrf.sentence_values, BAR)
+    return dataclasses.replace(report, reliability=measured)
 
 
 def score_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
@@ -168,6 +208,7 @@ def make_report_json(report: Report, scored: Mapping[str, Any]) -> dict[str, Any
         "decoding": report.search.summary if report.search else None,
         "scores": {name: make_score_json(report, name) for name in report.scores},
         **({"against": report.other_system} if report.other_system else {}),
+        **({"confidence": report.reliability.to_mapping()} if report.reliability else {}),
         **({"profile": dataclasses.asdict(report.profile)} if report.profile else {}),
         "warnings": list(report.warnings),
     }
@@ -206,6 +247,12 @@ def format_report(report: Report) -> list[str]:
             lines.append(indent + details[name])
         if name in report.comparisons:
             lines += [indent + line for line in format_comparison(report, name)]
+    if report.reliability is not None:
+        from nmt_cli.evaluation.analysis.reliability import (
+            format_reliability,  # numpy, which `nmt --help` does not need
+        )
+
+        lines += format_reliability(report.reliability)
     return lines
 
 

@@ -15,6 +15,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.report import describe_difference
 from nmt_cli.files import stage_file
 from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
+from nmt_cli.visuals.reliability import render_reliability, tabulate_reliability
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile, Section
@@ -69,6 +70,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         "<dl>" + "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts) + "</dl>",
         *(f'<p class="warning">{escape(warning)}</p>' for warning in report.warnings),
         render_scores(report),
+        *([render_reliability(report.reliability)] if report.reliability else []),
         *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
         *([f"<h2>Learning curves</h2>{embed_figure(curves)}"] if curves else []),
         *([render_worst(profile)] if profile else []),
@@ -174,6 +176,8 @@ def render_markdown(
             verdict = describe_difference(score, comparison.difference, report.system, report.other_system)
             difference = escape_cell(f"{verdict}, {comparison.p_values}")
             lines.append(f"| against {escape_cell(report.other_system)} | {comparison.other:.2f} | | {difference} |")
+    if report.reliability is not None:
+        lines += ["", "## Confidence", "", *tabulate_reliability(report.reliability)]
     if report.profile is not None:
         lines += ["", "## Where it fails", ""]
         for section in report.profile.sections:

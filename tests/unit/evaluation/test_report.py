@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
+
+import pytest
 
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.report import Report, format_report, make_report_json, score_material, score_translations
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.translator import Translator
 
 
@@ -96,3 +99,30 @@ def test_lines_are_aligned_with_two_digits_and_half_the_interval() -> None:
     assert lines[0].startswith("BLEU     100.00 ± 0.00  nrefs:1|")
     assert lines[1] == "         100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 8 ref_len = 8)"
     assert lines[2].startswith("ROUGE-L  100.00 ± 0.00  P 100.00  R 100.00  nrefs:1|")
+
+
+class Rating(Shouting):
+    """Is sure of what has no "?", and right in that."""
+
+    card = SimpleNamespace(confidence={"features": []})
+
+    def translate(self, lines: Sequence[str], *_: Any, checks: Any = None) -> list[Translation]:
+        assert checks.confidence
+        best = [Hypothesis(line.strip("?"), (), (), -1.0, -1.0, (-1.0,), (), True) for line in lines]
+        sure = [0.1 if "?" in line else 0.9 for line in lines]
+        return [
+            Translation(line, (), (hypothesis,), frozenset(), confidence=probability)
+            for line, hypothesis, probability in zip(lines, best, sure, strict=True)
+        ]
+
+
+def test_the_confidence_of_a_model_that_has_one_is_measured_and_told() -> None:
+    text = ParallelText(("good one?",) * 5 + ("good one",) * 5, (("bad thing",),) * 5 + (("good one",),) * 5)
+    report = score_translations(("bleu",), text, cast(Translator, Rating()), SearchConfig())
+    assert report.reliability is not None
+    assert (report.reliability.auc, report.reliability.plain_auc) == (1.0, 0.5)
+    assert report.reliability.calibration_error == pytest.approx(0.1)
+    assert any("ECE 0.100" in line for line in format_report(report))
+    assert make_report_json(report, {})["confidence"]["auc"] == 1.0
+    greedy = shouted(text, SearchConfig(beam_size=1))
+    assert "confidence" not in make_report_json(greedy if isinstance(greedy, Report) else greedy[0], {})
