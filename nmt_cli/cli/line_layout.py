@@ -76,6 +76,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
         "checks": [check._asdict() for check in translation.checks],
         "confidence": translation.confidence,
         "unseen": sorted(translation.unseen),
+        "read_as": [list(words) for words in translation.read_as],
         "source_cut_from": translation.source_cut_from,
     }
 

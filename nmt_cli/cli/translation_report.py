@@ -21,6 +21,7 @@ from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.text.spelling import ReadAs
     from nmt_cli.translation.config import CheckConfig
     from nmt_cli.translation.result import Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
@@ -47,6 +48,7 @@ CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
 CHECKED_FAULTS = frozenset({"numbers", "sentences"})  # of the faults that are searched again, those that checks tell
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
+WORDS_SHOWN = 5  # of the mistyped words
 
 
 @dataclass
@@ -54,6 +56,7 @@ class TranslationReport:
     """Counts, translation by translation, what is worth a warning at the end."""
 
     unseen_characters: set[str] = field(default_factory=set)
+    misread: Counter[ReadAs] = field(default_factory=Counter)  # words that were read as known ones
     truncated: int = 0  # translations that reached the length limit
     spans: int = 0
     doubtful_spans: int = 0
@@ -78,6 +81,7 @@ class TranslationReport:
             numbers = self.first_failures.setdefault(check.kind, [])
             numbers += [self.texts][: LINES_SHOWN - len(numbers)]
         self.unseen_characters |= translation.unseen
+        self.misread.update(translation.read_as)
         self.truncated += translation.cut
         self.spans += len(translation.placed)
         doubtful = [span for span in translation.placed if span.doubtful]
@@ -92,7 +96,7 @@ class TranslationReport:
 
     def show(self, screen: Screen, search: SearchConfig) -> None:
         """Prints one line for each kind of thing that was counted."""
-        for warning in (self.span_warning(), self.character_warning()):
+        for warning in (self.span_warning(), self.spelling_warning(), self.character_warning()):
             if warning:
                 screen.warn(warning)
         if self.repairs:
@@ -152,6 +156,14 @@ class TranslationReport:
             f"{self.doubtful_spans:,} of {self.spans:,} protected spans were lost by the network and put back by "
             f"attention or position; check where they stand: {texts}{more}{self.name_texts('spans')}"
         )
+
+    def spelling_warning(self) -> str | None:
+        if not self.misread:
+            return None
+        shown = ", ".join(f"{word} as {known}" for word, known in list(self.misread)[:WORDS_SHOWN])
+        more = " ..." if len(self.misread) > WORDS_SHOWN else ""
+        were = "1 word was" if self.misread.total() == 1 else f"{self.misread.total():,} words were"
+        return f"{were} never seen in training, and read as known ones (--no-fold: as they are): {shown}{more}"
 
     def character_warning(self) -> str | None:
         if not self.unseen_characters:

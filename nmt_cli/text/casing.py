@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from nmt_cli.text.folding import FoldedText
+from nmt_cli.text.folding import FoldedText, Replacement, replace_ranges
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import choose_word_pattern
 
@@ -91,17 +91,12 @@ class Caser:
 
     def rewrite_words(self, text: str, words: Sequence[CasedWord], plan: CasePlan | None) -> CasedText | None:
         """Returns `text` with these words in usual case; None if all are."""
-        parts: list[str] = []
-        origins: list[int] = []
-        position = 0
+        replacements = []
         for word in words:
             usual = self.find_usual(word.text)
             usual = self.capitalise_word(usual) if word.is_first else usual
-            end = word.start + len(word.text)
-            parts += text[position : word.start], usual
-            origins += (*range(position, word.start), *(min(word.start + n, end - 1) for n in range(len(usual))))
-            position = end
-        folded = FoldedText("".join(parts) + text[position:], (*origins, *range(position, len(text))))
+            replacements.append(Replacement(word.start, word.start + len(word.text), usual))
+        folded = replace_ranges(text, replacements)
         return None if folded.text == text else CasedText(folded, plan)
 
     def is_shouted(self, words: Sequence[CasedWord]) -> bool:

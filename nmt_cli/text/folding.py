@@ -36,6 +36,27 @@ class FoldedText(NamedTuple):
     origins: tuple[int, ...]  # for each character, the index of the one it stands for in the text before
 
 
+class Replacement(NamedTuple):
+    """What takes the place of a range of characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+def replace_ranges(text: str, replacements: Sequence[Replacement]) -> FoldedText:
+    """Returns a text with other characters in some ranges, in order; each letter stands for that in its place."""
+    parts: list[str] = []
+    origins: list[int] = []
+    position = 0
+    for start, end, replacement in replacements:
+        parts += text[position:start], replacement
+        origins += range(position, start)
+        origins += (min(start + number, end - 1) for number in range(len(replacement)))
+        position = end
+    return FoldedText("".join(parts) + text[position:], (*origins, *range(position, len(text))))
+
+
 class Folder:
     """Folds texts for a model whose training text had the characters `counts`, each so many times."""
 

@@ -63,9 +63,9 @@ class NumberMarks(NamedTuple):
 class WordCounts:
     """The words of one side in the lines of the file, sorted by code points; a word is found by bisection."""
 
-    def __init__(self, text: str, least_count: int) -> None:
-        """`text` has a line for each word; rarer words than `least_count` were left out to save room."""
-        self.text = text
+    def __init__(self, content: bytes, least_count: int) -> None:
+        """`content` has a line for each word; rarer words than `least_count` were left out to save room."""
+        self.content = content
         self.least_count = least_count
         self.recent: dict[str, WordCount] = {}
 
@@ -75,7 +75,7 @@ class WordCounts:
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the table, split on first use: a text in usual case needs none of them."""
-        return self.text.split("\n") if self.text else []
+        return self.content.decode().split("\n") if self.content else []
 
     def __iter__(self) -> Iterator[WordCount]:
         return map(parse_word, self.lines)
@@ -104,6 +104,7 @@ class TextProfile(NamedTuple):
     thousands_mark: str | None
     mean_length: float  # characters
     longest: int  # characters
+    unseen_share: float = 1.0  # of the words of a new text, those that never occurred here: as many as occurred once
 
     def count_word(self, word: str) -> int:
         """Returns how often a word occurs, in any case; a word with apostrophes or hyphens counts as its rarest part.
@@ -146,17 +147,17 @@ class CorpusProfile(NamedTuple):
     ratios: tuple[tuple[int, LengthRatio], ...]  # the largest number of source characters of a class, and its ratio
 
     @classmethod
-    def parse(cls, text: str) -> CorpusProfile:
+    def parse(cls, content: bytes) -> CorpusProfile:
         """Reads the content of a profile. Raises ValueError, KeyError or TypeError for any other content."""
-        first, _, rest = text.partition("\n")
-        header = build(dict, parse_json(first))
+end = content.find(b"\n")
+        header = build(dict, parse_json(content[: max(0, end)].decode()))
         if header["format"] != PROFILE_FORMAT:
             raise ValueError(f"its format is {header['format']}, not {PROFILE_FORMAT}")
-        source_words, _, target_words = rest.partition("\n\n")
+        middle = content.index(b"\n\n", end)
         source = header["source"]
         return cls(
-            source=parse_side(source, source_words.strip("\n")) if source is not None else None,
-            target=parse_side(header["target"], target_words.strip("\n")),
+            source=parse_side(source, content[end + 1 : middle]) if source is not None else None,
+            target=parse_side(header["target"], content[middle + 2 : -1]),
             marks=NumberMarks(parse_marks(header["decimal"]), parse_marks(header["thousands"])),
             ratios=tuple((limit, LengthRatio(*values)) for limit, values in header["ratios"]),
         )
@@ -164,7 +165,7 @@ class CorpusProfile(NamedTuple):
     @classmethod
     def load(cls, path: Path) -> CorpusProfile:
         """Reads a profile. Raises OSError, and what `parse` raises."""
-        return cls.parse(path.read_text(encoding="utf-8"))
+        return cls.parse(path.read_bytes())
 
     def find_ratio(self, source_length: int) -> LengthRatio | None:
         """Returns the ratio of pairs whose source has about so many characters; None without any pairs."""
@@ -172,7 +173,7 @@ class CorpusProfile(NamedTuple):
         return next(fitting, self.ratios[-1][1] if self.ratios else None)
 
 
-def parse_side(values: Mapping[str, Any], words: str) -> TextProfile:
+def parse_side(values: Mapping[str, Any], words: bytes) -> TextProfile:
     """Returns the profile of one side from its part of the first line, and from the lines of its words."""
     values = dict(values)
     counts = dict(zip(values.pop("characters"), values.pop("character_counts"), strict=True))

@@ -90,8 +90,8 @@ def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = Fals
     least_count = choose_least_count(tables)
     header = {
         "format": PROFILE_FORMAT,
-        "source": None if has_pictures else describe_side(source, marks, 0, least_count),
-        "target": describe_side(target, marks, 1, least_count),
+        "source": None if has_pictures else describe_side(source, tables[0], marks, 0, least_count),
+        "target": describe_side(target, tables[1], marks, 1, least_count),
         **{kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in MARK_KINDS},
         "ratios": [] if has_pictures else measure_ratios(source.lengths, target.lengths),
     }
@@ -153,7 +153,9 @@ def choose_least_count(tables: Iterable[Sequence[WordLine]]) -> int:
     return least
 
 
-def describe_side(counts: TextCounts, marks: MarkCounts, index: int, least_count: int) -> dict[str, Any]:
+def describe_side(
+    counts: TextCounts, table: Sequence[WordLine], marks: MarkCounts, index: int, least_count: int
+) -> dict[str, Any]:
     """Returns what the first line says of a side; `index` is its place in the pairs of `marks`."""
     characters = counts.count_characters().most_common(MOST_CHARACTERS)
     cased = {start: count for start, count in counts.starts.items() if start.lower() != start.upper()}
@@ -173,7 +175,16 @@ def describe_side(counts: TextCounts, marks: MarkCounts, index: int, least_count
         **{f"{kind}_mark": choose_mark(marks[kind], index) for kind in MARK_KINDS},
         "mean_length": round(sum(counts.lengths) / texts, 2),
         "longest": max(counts.lengths, default=0),
+        "unseen_share": round(estimate_unseen(table), 4),
     }
+
+
+def estimate_unseen(table: Sequence[WordLine]) -> float:
+    """Returns the share of the words of a new text that this one does not have: of words, as many occur once here.
+
+    Source: Good (1953), "The Population Frequencies of Species and the Estimation of Population Parameters".
+    """
+    return sum(line.total == 1 for line in table) / max(1, sum(line.total for line in table))
 
 
 def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:

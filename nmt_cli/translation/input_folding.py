@@ -14,6 +14,7 @@ from nmt_cli.text.folding import FoldedText, Folder
 from nmt_cli.text.masking import MaskedText
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.quoting import QUOTED_RARELY, Quotes, choose_target_quotes, find_quotes, is_quote, may_have_quotes
+from nmt_cli.text.spelling import ReadAs, Speller
 
 
 class FoldedMask(NamedTuple):
@@ -24,6 +25,7 @@ class FoldedMask(NamedTuple):
     origins: tuple[int, ...]  # for each character of the masked text, the index of the one it stands for in `unfolded`
     plan: CasePlan | None = None  # the case that the translation gets back
     quotes: Quotes | None = None  # that the translation gets
+    read_as: tuple[ReadAs, ...] = ()  # the mistyped words
 
     @property
     def keeps_words(self) -> bool:
@@ -48,6 +50,7 @@ class InputFolding:
         """`languages` are those of both sides; with `lowercase`, a model reads and writes everything in lower case."""
         self.folder = Folder(source.character_counts)
         self.caser = None if lowercase else Caser(source, languages[0])
+        self.speller = Speller(source)
         self.target_caser = None if lowercase else Caser(target, languages[1])
         self.target_counts = target.character_counts
         # A network learns to read sentences in quotes where training has many.
@@ -81,10 +84,14 @@ class InputFolding:
         if self.caser is not None:
             cased = self.caser.fold_case(text, begins_sentence=begins_sentence, has_capitals=has_capitals)
         text = self.folder.fold_letter_case(cased.folded.text if cased else text)
+        # 4. Mistyped words.
+        respelled = self.speller.respell_text(text)
+        text = respelled.folded.text if respelled else text
         if text == masked.text or not text:
             return None
-        # 4. Where each character, and each span that was taken out, stands.
-        origins = compose_origins((unquoted, folded, cased.folded if cased else None), len(text))
+        # 5. Where each character, and each span that was taken out, stands.
+        changes = (unquoted, folded, cased.folded if cased else None, respelled.folded if respelled else None)
+        origins = compose_origins(changes, len(text))
         extracted = tuple(span._replace(offset=bisect_left(origins, span.offset)) for span in masked.extracted)
         return FoldedMask(
             masked._replace(text=text, extracted=extracted),
@@ -92,6 +99,7 @@ class InputFolding:
             origins,
             cased.plan if cased else None,
             choose_target_quotes(quotes, self.target_counts) if quotes else None,
+            respelled.words if respelled else (),
         )
 
     def find_quotes(self, masked: MaskedText) -> Quotes | None:

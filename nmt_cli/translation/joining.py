@@ -60,6 +60,7 @@ def join_pieces(
         repairs=tuple(chain.from_iterable(part.repairs for part in parts)),
         source_cut_from=cut.source_cut_from if cut else None,
         source_read=cut.source_read if cut else 0,
+        read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
     )
 
 
@@ -108,6 +109,8 @@ def restore_piece(
         )
         labels = tuple(replace_placeholders(translation.source_pieces, piece))
         restored = translation._replace(source_pieces=labels, hypotheses=tuple(hypotheses))
+    if piece.folded is not None and piece.folded.read_as:
+        restored = restored._replace(read_as=piece.folded.read_as)
     if piece.folded is not None and piece.folded.plan is not None:
         from nmt_cli.translation.recasing import recase_translation  # which few lines need
 

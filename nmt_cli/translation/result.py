@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.text.spelling import ReadAs
     from nmt_cli.translation.faults import Fault
 
 How = Literal["network", "attention", "position", "unchanged"]
@@ -124,6 +125,7 @@ class Translation(NamedTuple):
     unseen: frozenset[str]  # characters of the line that the subword model does not know
     repairs: tuple[Repair, ...] = ()  # the faults of its sentences, and the remedies
     source_cut_from: int | None = None  # the length in positions of its first sentence that was truncated
+    read_as: tuple[ReadAs, ...] = ()  # the mistyped words of the line
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
     checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
     confidence: float | None = None  # the probability that the best hypothesis is good; None unless it was asked for

@@ -25,7 +25,7 @@ LOWER = tuple(sentence.lower() for sentence in TRAINING)
 
 
 def caser(sentences: tuple[str, ...] = TRAINING, language: str = "en") -> Caser:
-    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]))
+    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
     assert profile.source is not None
     return Caser(profile.source, language)
 

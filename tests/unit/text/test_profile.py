@@ -22,7 +22,7 @@ PAIRS = [
 
 
 def profile_of(pairs: list[tuple[str, str]], *, has_pictures: bool = False) -> CorpusProfile:
-    return CorpusProfile.parse(build_profile(pairs, has_pictures=has_pictures))
+    return CorpusProfile.parse(build_profile(pairs, has_pictures=has_pictures).encode())
 
 
 def source_of(pairs: list[tuple[str, str]]) -> TextProfile:
@@ -124,4 +124,4 @@ def test_rare_words_make_room_and_this_is_said(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 99}', "no JSON"])
 def test_what_is_no_profile_is_refused(content: str) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        CorpusProfile.parse(content)
+        CorpusProfile.parse(content.encode())

@@ -122,7 +122,7 @@ def test_of_a_picture_the_translation_alone_is_checked() -> None:
     assert not check_translation(aligned("dog1.jpg", ["ein", "Hund"], [0, 0]), context).checks
 
 
-PROFILE = CorpusProfile.parse(build_profile([(f"we see dog {n}", f"wir sehen hund {n}") for n in range(40)]))
+PROFILE = CorpusProfile.parse(build_profile([(f"we see dog {n}", f"wir sehen hund {n}") for n in range(40)]).encode())
 
 
 def test_a_length_is_compared_with_those_of_training() -> None:

@@ -27,7 +27,7 @@ from support.spans import lines_with_spans
 TRAINING = [(source.capitalize(), source.capitalize()) for source, _ in toy_pairs(300)]
 SETTINGS = TokenizerSettings(kind="unigram", lowercase=False)
 TOKENIZER = Tokenizer(train_tokenizer([text for pair in TRAINING for text in pair], SETTINGS), SETTINGS)
-PROFILE = CorpusProfile.parse(build_profile(TRAINING))
+PROFILE = CorpusProfile.parse(build_profile(TRAINING).encode())
 CLEAN = TRAINING[0][0]
 
 
