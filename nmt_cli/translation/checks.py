@@ -76,7 +76,7 @@ def check_translation(translation: Translation, context: CheckContext = DEFAULT_
     failed = [*find_faults(translation, context)]
     if context.reads_text:
         spans = translation.placed
-        failed += check_pair(translation.source, translation.text, context, spans=spans)
+        failed += check_pair(write_known_words(translation), translation.text, context, spans=spans)
     else:
         failed += filter(None, [check_repeats("", translation.text, context)])
     checks = {check.kind: check for check in reversed(failed)}
@@ -93,6 +93,14 @@ def check_pair(
     failed = [*check_spans(source, target, spans)]
     failed += filter(None, (compare(source, target, context) for compare in COMPARISONS))
     return failed
+
+
+def write_known_words(translation: Translation) -> str:
+    """Returns the source with the known words as which mistyped ones were read."""
+    known = dict(translation.read_as)
+    if not known:
+        return translation.source
+    return re.sub(r"[^\W\d_]+(?:['’][^\W\d_]+)*", lambda word: known.get(word[0], word[0]), translation.source)
 
 
 def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:

@@ -4,6 +4,7 @@ import pytest
 
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.spelling import ReadAs
 from nmt_cli.translation.checks import CheckContext, check_pair, check_translation, count_sentences
 from nmt_cli.translation.result import FailedCheck, Placed, Repair
 from support.translations import aligned, same
@@ -150,3 +151,11 @@ def test_many_words_that_training_never_had_are_named(source: str, target: str, 
         check.kind: check.message for check in check_pair(source, target, CheckContext("e", "d", profile=PROFILE))
     }
     assert failed.get("unseen words") == message
+
+
+def test_a_mistyped_word_that_was_read_as_a_known_one_is_not_unseen() -> None:
+    context = CheckContext("eng", "deu", profile=PROFILE)
+    translation = aligned("we ssee", ["wir", "sehen"], [0, 1])
+    assert [check.kind for check in check_translation(translation, context).checks] == ["unseen words"]
+    read = translation._replace(read_as=(ReadAs("ssee", "see"),))
+    assert check_translation(read, context).checks == ()
