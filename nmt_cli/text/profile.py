@@ -149,7 +149,7 @@ class CorpusProfile(NamedTuple):
     @classmethod
     def parse(cls, content: bytes) -> CorpusProfile:
         """Reads the content of a profile. Raises ValueError, KeyError or TypeError for any other content."""
-end = content.find(b"\n")
+        end = content.find(b"\n")
         header = build(dict, parse_json(content[: max(0, end)].decode()))
         if header["format"] != PROFILE_FORMAT:
             raise ValueError(f"its format is {header['format']}, not {PROFILE_FORMAT}")
