@@ -11,6 +11,7 @@ letter too few, one too many, a wrong one, or two exchanged.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -22,7 +23,7 @@ KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
 UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
 SHORT = 4  # letters; a word of as many or fewer is only read as a very frequent one
-COMMON = 200  # texts, in which a very frequent word occurs once
+COMMON = 1000  # texts, in which a very frequent word occurs once
 FEWEST = 3  # occurrences of any other word
 CERTAIN = 4  # times as likely as the next best word
 LIKELY, LESS_LIKELY = 1.0, 0.5  # how likely a letter is doubled or two exchanged; left out, or missed by a key
@@ -57,12 +58,33 @@ class Speller:
         if not self.is_sure or self.correct.issuperset(WORD.findall(text)):
             return None
         replacements, words = [], []
-        for number, match in enumerate(WORD.finditer(text)):
-            known = self.find_known(match[0], is_first=number == 0)
-            if known is not None:
+        matches = list(WORD.finditer(text))
+        moved = dict(self.find_moved_blanks(text, matches))
+        for number, match in enumerate(matches):
+            known = moved.get(number) or self.find_known(match[0], is_first=number == 0)
+            if known is not None and known != match[0]:
                 replacements.append(Replacement(*match.span(), known))
                 words.append(ReadAs(match[0], known))
         return RespelledText(replace_ranges(text, replacements), tuple(words)) if words else None
+
+    def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]]) -> Iterator[tuple[int, str]]:
+        """Yields the number of a word and what it is, where a blank was typed a letter too early or too late."""
+        number = 0
+        while number + 1 < len(matches):
+            first, second = matches[number], matches[number + 1]
+            moved = self.move_blank(first[0], second[0]) if text[first.end() : second.start()] == " " else None
+            if moved is not None:
+                yield number, moved[0]
+                yield number + 1, moved[1]
+            number += 1 if moved is None else 2
+
+    def move_blank(self, first: str, second: str) -> tuple[str, str] | None:
+        """Returns two known words of which the blank was exchanged with a letter beside it; None if it was not."""
+        if any(word in self.correct or self.profile.count_word(word) for word in (first, second)):
+            return None
+        moves = (first + second[0], second[1:]), (first[:-1], first[-1] + second)
+        known = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
+        return known[0] if len(known) == 1 else None
 
     def find_known(self, word: str, *, is_first: bool) -> str | None:
         """Returns the known word that a mistyped one stands for, in its case; None for any other word."""

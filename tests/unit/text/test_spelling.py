@@ -67,6 +67,7 @@ def test_a_slip_of_the_fingers_is_read_as_what_was_meant(typed: str, meant: str)
         "he saw Hoose",
         "HOSE",
         "wzrm",
+        "he yought",  # not "hey ought"
         "",
     ],
 )
@@ -81,6 +82,11 @@ def test_without_enough_training_text_no_unknown_word_is_taken_for_a_slip() -> N
 def test_a_word_that_may_be_two_others_stays() -> None:
     training = (*TRAINING, *("They hurt the hart.",) * 30)
     assert make_speller(training).respell_text("I want the hrt") is None
+
+
+@pytest.mark.parametrize("typed", ["the childre nwent home", "the childrenw ent home"])
+def test_a_blank_is_typed_a_letter_too_early_or_too_late(typed: str) -> None:
+    assert respell(typed) == "the children went home"
 
 
 def test_words_before_it_do_not_decide_about_a_word() -> None:
