@@ -205,7 +205,7 @@ class PreparedCorpus:
         path = self.directory / PROFILE_NAME
         if PROFILE_NAME in self.manifest.outputs:
             return path.read_text(encoding="utf-8")
-        from nmt_cli.text.profile_building import build_profile  # which few readers need
+        from nmt_cli.text.profiling.building import build_profile  # which few readers need
 
         return build_profile(self.read_pairs("train"), has_pictures=self.has_pictures)
 

@@ -15,7 +15,7 @@ from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus, SentencePair, S
 from nmt_cli.corpus.pairs import Side
 from nmt_cli.errors import OptionError
 from nmt_cli.sources.source import TextSource, measure_length_factor
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.tokenizer import Tokenizer
 
 

@@ -1,8 +1,8 @@
 """What the training text looked like: its characters, words, case, numbers and lengths, as one small file.
 
-`prepare` writes the file (`profile_building`), a model directory keeps it, and translation reads it: the first line is
-JSON, the others are the words of the source and then those of the target, sorted, so that a word is found without
-parsing the rest. Knows no files but its own, no subwords and no networks.
+`prepare` writes the file (`profiling/`), a model directory keeps it, and translation reads it: the first line is JSON,
+the others are the words of the source and then those of the target, sorted, so that a word is found without parsing the
+rest. Knows no files but its own, no subwords and no networks.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class CorpusProfile(NamedTuple):
         header = build(dict, parse_json(content[: max(0, end)].decode()))
         if header["format"] != PROFILE_FORMAT:
             raise ValueError(f"its format is {header['format']}, not {PROFILE_FORMAT}")
-        middle = content.index(b"\n\n", end)
+        middle = content.index(b"\n\n", end + 1)
         source = header["source"]
         return cls(
             source=parse_side(source, content[end + 1 : middle]) if source is not None else None,

@@ -44,7 +44,7 @@ class RespelledText(NamedTuple):
     words: tuple[ReadAs, ...]
 
 
-class Speller:
+class SlipFinder:
     """Finds the known words that mistyped ones stand for."""
 
     def __init__(self, profile: TextProfile) -> None:

@@ -23,6 +23,8 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError, TrainingError
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import WEIGHTS
+from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.text.profiling.merging import merge_profiles
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights
 from nmt_cli.training.checkpoints.resume import (
     Identity,
@@ -231,7 +233,7 @@ def build_run(
         checkpoints=Checkpoints(directory, config.metric, config.average),
         watcher=watcher,
         identity=identity.to_mapping(),
-        profile=corpus.profile,
+        profile=make_profile(corpus, config),
     )
     if facts is not None:
         run.restore()
@@ -245,6 +247,14 @@ def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Hando
         return TimedSchedule(config, handover)
     steps = None if handover is None else handover.steps
     return Schedule(config, steps or batches.updates * config.epochs, handover)
+
+
+def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
+    """Returns what the training text looks like; for fine-tuning, with that of the model that it starts from."""
+    earlier = Path(config.init_from) / PROFILE_NAME if config.init_from is not None else None
+    if earlier is None or not earlier.is_file():
+        return corpus.profile
+    return merge_profiles(earlier.read_bytes(), corpus.profile.encode())
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:

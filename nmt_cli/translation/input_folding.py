@@ -14,7 +14,7 @@ from nmt_cli.text.folding import FoldedText, Folder
 from nmt_cli.text.masking import MaskedText
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.quoting import QUOTED_RARELY, Quotes, choose_target_quotes, find_quotes, is_quote, may_have_quotes
-from nmt_cli.text.spelling import ReadAs, Speller
+from nmt_cli.text.spelling import ReadAs, SlipFinder
 
 
 class FoldedMask(NamedTuple):
@@ -50,7 +50,7 @@ class InputFolding:
         """`languages` are those of both sides; with `lowercase`, a model reads and writes everything in lower case."""
         self.folder = Folder(source.character_counts)
         self.caser = None if lowercase else Caser(source, languages[0])
-        self.speller = Speller(source)
+        self.slip_finder = SlipFinder(source)
         self.target_caser = None if lowercase else Caser(target, languages[1])
         self.target_counts = target.character_counts
         # A network learns to read sentences in quotes where training has many.
@@ -85,7 +85,7 @@ class InputFolding:
             cased = self.caser.fold_case(text, begins_sentence=begins_sentence, has_capitals=has_capitals)
         text = self.folder.fold_letter_case(cased.folded.text if cased else text)
         # 4. Mistyped words.
-        respelled = self.speller.respell_text(text)
+        respelled = self.slip_finder.respell_text(text)
         text = respelled.folded.text if respelled else text
         if text == masked.text or not text:
             return None

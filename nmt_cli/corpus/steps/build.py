@@ -53,7 +53,7 @@ from nmt_cli.corpus.steps.split import (
 from nmt_cli.corpus.steps.subwords import encode_splits, measure_subwords, obtain_subwords
 from nmt_cli.errors import DataError
 from nmt_cli.text.profile import PROFILE_NAME
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 
 REASONS = ("", *(check.name for check in CHECKS), SAMPLED_OUT)  # by the numbers in `Pairs.reasons`

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.text.casing import CasedText, CasePlan, Caser, capitalise_text, lower_text, upper_text
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profiling.building import build_profile
 
 TRAINING = (
     "Yesterday I saw Peter in Rome with a dog.",

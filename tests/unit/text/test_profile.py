@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.text import profile_building
 from nmt_cli.text.profile import CorpusProfile, TextProfile
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profiling import building
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.profiling.merging import merge_profiles
 
 PAIRS = [
     ("We saw Ann in Rome. It rained.", "Wir sahen Anna in Rom. Es regnete."),
@@ -115,7 +116,7 @@ def test_the_sources_of_captions_have_no_profile() -> None:
 def test_rare_words_make_room_and_this_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [("often often", f"rare{number}") for number in range(50)]
     assert source_of(pairs).has_all_words
-    monkeypatch.setattr(profile_building, "SIZE", 200)
+    monkeypatch.setattr(building, "SIZE", 200)
     profile = profile_of(pairs)
     assert not profile.target.has_all_words and len(profile.target.words) == 0
     assert profile.source is not None and profile.source.count_word("often") == 100
@@ -125,3 +126,25 @@ def test_rare_words_make_room_and_this_is_said(monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_no_profile_is_refused(content: str) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
         CorpusProfile.parse(content.encode())
+
+
+@given(st.lists(st.sampled_from(PAIRS)), st.lists(st.sampled_from(PAIRS)))
+def test_merged_profiles_count_what_one_of_both_texts_would(
+    earlier: list[tuple[str, str]], later: list[tuple[str, str]]
+) -> None:
+    merged = CorpusProfile.parse(
+        merge_profiles(build_profile(earlier).encode(), build_profile(later).encode()).encode()
+    )
+    whole = profile_of([*earlier, *later])
+    assert merged.source is not None and whole.source is not None
+    for side, both in ((merged.source, whole.source), (merged.target, whole.target)):
+        assert side.character_counts == both.character_counts and side.texts == both.texts
+        assert [word.total for word in side.words] == [word.total for word in both.words]
+        assert side.unseen_share == both.unseen_share
+    assert merged.marks == whole.marks
+
+
+def test_a_caption_model_merges_the_target_alone() -> None:
+    content = build_profile([("a.jpg", "A dog.")], has_pictures=True).encode()
+    merged = CorpusProfile.parse(merge_profiles(content, content).encode())
+    assert merged.source is None and merged.target.count_word("dog") == 2

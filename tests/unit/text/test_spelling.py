@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
-from nmt_cli.text.spelling import ReadAs, Speller
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.text.spelling import ReadAs, SlipFinder
 
 SENTENCES = (
     "The children went home with Margaret because the weather was cold and windy.",
@@ -20,20 +20,20 @@ TRAINING = SENTENCES * 30
 WORDS = sorted({word.strip(".,?") for sentence in SENTENCES for word in sentence.split()})
 
 
-def make_speller(sentences: tuple[str, ...] = TRAINING) -> Speller:
+def make_finder(sentences: tuple[str, ...] = TRAINING) -> SlipFinder:
     profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
     assert profile.source is not None
-    return Speller(profile.source)
+    return SlipFinder(profile.source)
 
 
 def respell(text: str) -> str:
-    respelled = make_speller().respell_text(text)
+    respelled = make_finder().respell_text(text)
     return respelled.folded.text if respelled else text
 
 
 @given(st.lists(st.sampled_from([*WORDS, "5", "—", "⟦0⟧", "日本"])))
 def test_known_words_stay(words: list[str]) -> None:
-    assert make_speller().respell_text(" ".join(words)) is None
+    assert make_finder().respell_text(" ".join(words)) is None
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_known_words_stay(words: list[str]) -> None:
 )
 def test_a_slip_of_the_fingers_is_read_as_what_was_meant(typed: str, meant: str) -> None:
     assert respell(f"{typed} home") == f"{meant} home"
-    assert make_speller().respell_text(f"({typed})!").words == (ReadAs(typed, meant),)
+    assert make_finder().respell_text(f"({typed})!").words == (ReadAs(typed, meant),)
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_other_forms_names_and_strange_words_stay(text: str) -> None:
 
 
 def test_without_enough_training_text_no_unknown_word_is_taken_for_a_slip() -> None:
-    assert make_speller(SENTENCES).respell_text("chidren went home") is None
+    assert make_finder(SENTENCES).respell_text("chidren went home") is None
 
 
 def test_a_word_that_may_be_two_others_stays() -> None:
     training = (*TRAINING, *("They hurt the hart.",) * 30)
-    assert make_speller(training).respell_text("I want the hrt") is None
+    assert make_finder(training).respell_text("I want the hrt") is None
 
 
 @pytest.mark.parametrize("typed", ["the childre nwent home", "the childrenw ent home"])
@@ -90,14 +90,14 @@ def test_a_blank_is_typed_a_letter_too_early_or_too_late(typed: str) -> None:
 
 
 def test_words_before_it_do_not_decide_about_a_word() -> None:
-    speller = make_speller()
-    assert speller.respell_text("I want Chidren") is None  # may be a name
-    assert speller.respell_text("Chidren want the house").folded.text == "Children want the house"
+    finder = make_finder()
+    assert finder.respell_text("I want Chidren") is None  # may be a name
+    assert finder.respell_text("Chidren want the house").folded.text == "Children want the house"
 
 
 @given(st.text("abcdefghij '’.XÄ\n"))
 def test_each_letter_has_an_origin(text: str) -> None:
-    respelled = make_speller().respell_text(text)
+    respelled = make_finder().respell_text(text)
     if respelled is not None:
         assert len(respelled.folded.origins) == len(respelled.folded.text)
         assert list(respelled.folded.origins) == sorted(respelled.folded.origins)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.spelling import ReadAs
 from nmt_cli.translation.checks import CheckContext, check_pair, check_translation, count_sentences
 from nmt_cli.translation.result import FailedCheck, Placed, Repair

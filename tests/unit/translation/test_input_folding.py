@@ -10,7 +10,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer

@@ -1,0 +1,1 @@
+"""Makes profiles of training text (`text/profile.py` reads them): counts one, merges two."""

@@ -1,0 +1,97 @@
+"""Adds the profile of further training text to that of earlier text, for a model that was trained on both."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from nmt_cli.text.profile import CorpusProfile, WordCount, parse_word
+from nmt_cli.text.profiling.building import (
+    MARK_KINDS,
+    MOST_CHARACTERS,
+    WordLine,
+    choose_least_count,
+    estimate_unseen,
+    spell_forms,
+)
+
+Header = dict[str, Any]
+
+
+def merge_profiles(earlier: bytes, later: bytes) -> str:
+    """Returns the content of the profile of two texts: what occurs in either, with lengths and marks of the later one.
+
+    Raises ValueError, KeyError or TypeError for content that is no profile.
+    """
+    # 1. Check both, and take them apart.
+    for content in (earlier, later):
+        CorpusProfile.parse(content)
+    (old, old_words), (new, new_words) = split_content(earlier), split_content(later)
+    # 2. Add up the words of each side, and the numbers.
+    tables = [merge_words(*texts) for texts in zip(old_words, new_words, strict=True)]
+    least_count = max(choose_least_count(tables), *(find_least_count(header) for header in (old, new)))
+    sides = {
+        side: merge_side(old[side], new[side], table, least_count)
+        for side, table in zip(("source", "target"), tables, strict=True)
+    }
+    marks = {kind: merge_marks(old[kind], new[kind]) for kind in MARK_KINDS}
+    # 3. Write the first line, the words of the source, and those of the target.
+    lines = ["\n".join(line.text for line in table if line.total >= least_count) for table in tables]
+    return f"{json.dumps({**new, **sides, **marks}, ensure_ascii=False)}\n{lines[0]}\n\n{lines[1]}\n"
+
+
+def split_content(content: bytes) -> tuple[Header, tuple[str, str]]:
+    """Returns the first line of a profile, and the words of both sides as they are written."""
+    first, _, rest = content.decode().partition("\n")
+    source, _, target = rest[:-1].partition("\n\n")
+    return json.loads(first), (source, target)
+
+
+def find_least_count(header: Header) -> int:
+    return max(side["least_count"] for side in (header["source"], header["target"]) if side is not None)
+
+
+def merge_words(earlier: str, later: str) -> list[WordLine]:
+    """Returns the lines of the words of either text, in the order of code points."""
+    words: dict[str, WordCount] = {}
+    for line in filter(None, (*earlier.split("\n"), *later.split("\n"))):
+        key, word = line.partition("\t")[0], parse_word(line)
+        if key in words:
+            forms = Counter(dict(words[key].forms)) + Counter(dict(word.forms))
+            word = WordCount(words[key].total + word.total, tuple(forms.items()))
+        words[key] = word
+    return [
+        WordLine("\t".join((key, str(word.total), *spell_forms(key, Counter(dict(word.forms))))), word.total)
+        for key, word in sorted(words.items(), key=lambda item: item[0] + "\t")
+    ]
+
+
+def merge_side(
+    earlier: Mapping[str, Any] | None, later: Mapping[str, Any] | None, table: list[WordLine], least_count: int
+) -> Header | None:
+    """Returns what the first line says of a side; what has no sum is that of the later text."""
+    if earlier is None or later is None:
+        return None if later is None else dict(later)
+    counts: Counter[str] = Counter()
+    for side in (earlier, later):
+        counts += Counter(dict(zip(side["characters"], side["character_counts"], strict=True)))
+    characters = counts.most_common(MOST_CHARACTERS)
+    return {
+        **later,
+        "characters": "".join(character for character, _ in characters),
+        "character_counts": [count for _, count in characters],
+        "least_count": least_count,
+        "texts": earlier["texts"] + later["texts"],
+        **{name: later[name] or earlier[name] for name in (f"{kind}_mark" for kind in MARK_KINDS)},
+        "longest": max(earlier["longest"], later["longest"]),
+        "unseen_share": round(estimate_unseen(table), 4),
+    }
+
+
+def merge_marks(earlier: list[list[Any]], later: list[list[Any]]) -> list[list[Any]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for source, target, count in (*earlier, *later):
+        counts[source, target] += count
+    return [[*both, count] for both, count in counts.most_common()]
