@@ -20,9 +20,11 @@ CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a 
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
 SENTENCE_MARKS = ".!?…。"
+CLOSING_QUOTES = "\"'”’»)"
 # In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
 INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
 SECOND_CAPITAL = re.compile(r"[ \"'([](?!I\b)[A-Z]")
+ORDINAL = re.compile(r"\d+[^\W\d_]{2,}")  # 5th, 20s
 LONG_LOWER_WORD = re.compile(rf" [a-z]{{{LONG_WORD + 1}}}")
 
 CaseKind = Literal["upper", "title", "words"]
@@ -176,17 +178,18 @@ def is_slip(word: str) -> bool:
 
 def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]:
     """Yields the words of a text that consist of letters with a case; `begins_sentence` says where the first stands."""
-    index, position, is_first = 0, 0, begins_sentence
+    index, position, is_first, previous = 0, 0, begins_sentence, ""
     for match in choose_word_pattern(text).finditer(text):
-        word, start = match[0], match.start()
+        word, start, end = match[0], *match.span()
         index += text.count(" ", position, start)
         position = start
-        if word[0].isalpha() and word.lower() != word.upper() and not any(map(str.isdigit, word)):
+        is_cased = word.lower() != word.upper() and (ORDINAL.fullmatch(word) or not any(map(str.isdigit, word)))
+        if is_cased and word[0].isalnum():
             yield CasedWord(word, start, index, is_first)
-        if word in SENTENCE_MARKS:
-            is_first = True
+        if word in SENTENCE_MARKS and text[end : end + 3].lstrip(CLOSING_QUOTES)[:1] == " ":
+            is_first = word != "." or len(previous) > 1  # a letter before a full stop is an abbreviation
         elif word[0].isalnum() or word[0] == "⟦":
-            is_first = False
+            is_first, previous = False, word
 
 
 def lower_text(text: str, language: str) -> str:

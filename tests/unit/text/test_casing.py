@@ -64,6 +64,7 @@ def test_words_in_usual_case_and_unknown_ones_stay(words: list[str]) -> None:
         ("PETER'S DOG. IS SHE NEAR?", "Peter's dog. Is she near?"),
         ("⟦0⟧ HOUSE", "⟦0⟧ house"),
         ("WHERE", "Where"),
+        ('THE "5TH" DOG IN ROME." IS SHE HERE?', 'The "5th" dog in Rome." Is she here?'),
     ],
 )
 def test_a_line_in_capitals_is_read_in_usual_case_and_gives_capitals_back(text: str, usual: str) -> None:
