@@ -51,52 +51,66 @@ class SlipFinder:
         self.profile = profile
         self.is_sure = profile.unseen_share <= UNSEEN_RARELY and profile.has_all_words
         self.letters = [letter for letter in sorted(profile.characters) if letter.islower()] + ["'"]
-        self.correct: set[str] = set()  # words that stay as they are
+        self.known: set[str] = set()  # words that are known, as they are written
+        self.best: dict[str, str | None] = {}  # what unknown words are slips of
 
     def respell_text(self, text: str) -> RespelledText | None:
         """Returns a text with known words for mistyped ones; None if there is nothing to read otherwise."""
-        if not self.is_sure or self.correct.issuperset(WORD.findall(text)):
+        if not self.is_sure or self.known.issuperset(WORD.findall(text)):
             return None
-        replacements, words = [], []
         matches = list(WORD.finditer(text))
-        moved = dict(self.find_moved_blanks(text, matches))
-        for number, match in enumerate(matches):
-            known = moved.get(number) or self.find_known(match[0], is_first=number == 0)
-            if known is not None and known != match[0]:
-                replacements.append(Replacement(*match.span(), known))
-                words.append(ReadAs(match[0], known))
-        return RespelledText(replace_ranges(text, replacements), tuple(words)) if words else None
+        unknown = [number for number, match in enumerate(matches) if not self.is_known(match[0])]
+        if not unknown:
+            return None
+        meant = dict(self.find_moved_blanks(text, matches, unknown))
+        for number in unknown:
+            if number not in meant and (word := self.find_meant(matches[number][0], is_first=number == 0)) is not None:
+                meant[number] = word
+        replacements = [Replacement(*matches[number].span(), word) for number, word in sorted(meant.items())]
+        words = tuple(ReadAs(matches[number][0], word) for number, word in sorted(meant.items()))
+        return RespelledText(replace_ranges(text, replacements), words) if words else None
 
-    def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]]) -> Iterator[tuple[int, str]]:
+    def is_known(self, word: str) -> bool:
+        """Whether training has a word, in any case, or all its parts."""
+        if word in self.known:
+            return True
+        is_known = self.profile.count_word(word) > 0
+        if is_known:
+            if len(self.known) >= WORDS_REMEMBERED:
+                self.known.clear()
+            self.known.add(word)
+        return is_known
+
+    def find_moved_blanks(
+        self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]
+    ) -> Iterator[tuple[int, str]]:
         """Yields the number of a word and what it is, where a blank was typed a letter too early or too late."""
-        number = 0
-        while number + 1 < len(matches):
-            first, second = matches[number], matches[number + 1]
-            moved = self.move_blank(first[0], second[0]) if text[first.end() : second.start()] == " " else None
-            if moved is not None:
-                yield number, moved[0]
-                yield number + 1, moved[1]
-            number += 1 if moved is None else 2
+        last = -1
+        for number, following in pairwise(unknown):
+            first, second = matches[number], matches[following]
+            if number > last and following == number + 1 and text[first.end() : second.start()] == " ":
+                moved = self.move_blank(first[0], second[0])
+                if moved is not None:
+                    yield from zip((number, following), moved, strict=True)
+                    last = following
 
     def move_blank(self, first: str, second: str) -> tuple[str, str] | None:
         """Returns two known words of which the blank was exchanged with a letter beside it; None if it was not."""
-        if any(word in self.correct or self.profile.count_word(word) for word in (first, second)):
-            return None
         moves = (first + second[0], second[1:]), (first[:-1], first[-1] + second)
         known = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
         return known[0] if len(known) == 1 else None
 
-    def find_known(self, word: str, *, is_first: bool) -> str | None:
-        """Returns the known word that a mistyped one stands for, in its case; None for any other word."""
-        if word in self.correct:
+    def find_meant(self, word: str, *, is_first: bool) -> str | None:
+        """Returns the known word that an unknown one stands for, in its case; None if it stands for none."""
+        key = word.lower()
+        if key not in self.best:
+            if len(self.best) >= WORDS_REMEMBERED:
+                self.best.clear()
+            self.best[key] = self.find_best(key)
+        best = self.best[key]
+        if best is None:
             return None
-        known = None if self.profile.count_word(word) else self.find_best(word.lower())
-        if known is None:
-            if len(self.correct) >= WORDS_REMEMBERED:
-                self.correct.clear()
-            self.correct.add(word)
-            return None
-        usual = self.profile.usual_case(known) or known
+        usual = self.profile.usual_case(best) or best
         if word.islower():
             return usual
         is_name = not is_first and not usual[0].isupper()
