@@ -50,7 +50,7 @@ def split_content(content: bytes) -> tuple[Header, tuple[str, str]]:
 
 
 def find_least_count(header: Header) -> int:
-    return max(side["least_count"] for side in (header["source"], header["target"]) if side is not None)
+    return max(int(side["least_count"]) for side in (header["source"], header["target"]) if side is not None)
 
 
 def merge_words(earlier: str, later: str) -> list[WordLine]:
