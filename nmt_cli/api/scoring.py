@@ -48,6 +48,8 @@ class EvaluationInputs:
 
     def __post_init__(self) -> None:
         option = "--hypothesis" if self.hypothesis else "--source"
+        if [self.source, self.hypothesis, self.rival, *self.references].count(Path("-")) > 1:
+            raise OptionError("- is standard input, which can be read once", hint="give the others as files")
         if (self.source or self.hypothesis) and not self.references:
             raise OptionError(f"{option} needs --reference", hint=f"nmt evaluate {option} FILE --reference FILE")
         if self.references and not (self.source or self.hypothesis):
@@ -139,7 +141,7 @@ class Evaluation:
     def load_text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
         lines = self.inputs.hypothesis or self.inputs.source
         if lines is not None:
-            return texts.read_files(lines, self.inputs.references)
+            return texts.read_files(lines, self.inputs.references, "hypothesis" if self.inputs.hypothesis else "source")
         if corpus is None:
             raise OptionError("there is nothing to score")
         return texts.read_split(corpus, self.inputs.split)
@@ -152,7 +154,7 @@ class Evaluation:
     def read_material(self, text: texts.ParallelText) -> Material:
         if self.inputs.source is None:
             return Material(text.lines, text.references)
-        sources = texts.read_sentences(self.inputs.source)
+        sources = texts.read_lines_of(self.inputs.source, "source")
         texts.check_count(str(self.inputs.hypothesis), len(text.lines), self.inputs.source, len(sources))
         return Material(text.lines, text.references, sources)
 
@@ -288,7 +290,7 @@ def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
                 f"{path}/ is not a model: it has no {CARD}", hint="--against takes a model or a file of lines"
             )
         return None
-    lines = texts.read_sentences(path)
+    lines = texts.read_lines_of(path, "hypothesis")
     texts.check_count(path, len(lines), "the references", len(text.references))
     return lines
 

@@ -52,7 +52,7 @@ Metrics = Annotated[
 ReferenceOption = Annotated[
     list[Path] | None,
     typer.Option(
-        help="Reference translations; may be repeated; a .tsv holds one reference per column.",
+        help="Reference translations, FILE or FILE:COLUMN; may be repeated; a table holds one reference per column.",
         rich_help_panel="Files",
     ),
 ]
@@ -79,11 +79,17 @@ def evaluate(
     explicit: ExplicitOptions,
     metric: Metrics = None,
     source: Annotated[
-        Path | None, make_file_option("--source", "Sentences to translate; with --hypothesis, its source sentences.")
+        Path | None,
+        make_file_option(
+            "--source", "Sentences to translate, FILE or FILE:COLUMN; with --hypothesis, its source sentences."
+        ),
     ] = None,
     reference: ReferenceOption = None,
     hypothesis: Annotated[
-        list[Path] | None, make_file_option("--hypothesis", "Translations to score; several are compared.")
+        list[Path] | None,
+        make_file_option(
+            "--hypothesis", "Translations to score, FILE or FILE:COLUMN, - is standard input; several are compared."
+        ),
     ] = None,
     against: Annotated[
         list[Path] | None,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.errors import DataError
+from nmt_cli.evaluation.sides import SideRole, read_side
 from nmt_cli.files import require_file
 from nmt_cli.formats import require_use
 from nmt_cli.text.sniffing import HEAD, recognise_format
@@ -41,34 +42,21 @@ def read_sentences(path: Path) -> list[str]:
     return [line.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}") for line in lines[:1]] + lines[1:]  # byte order mark
 
 
-def read_references(path: Path) -> list[list[str]]:
-    """Returns the references in a file by columns: one column, or those of a `.tsv`.
-
-    Raises DataError for a line whose number of columns differs from that of the first.
-    """
-    lines = read_sentences(path)
-    if path.suffix.lower() != ".tsv":
-        return [lines]
-    rows = [line.split("\t") for line in lines]
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            raise DataError(
-                f"{path}, line {number:,}: {format_count(len(row), 'column')}, "
-                f"but the lines before it have {len(rows[0])}",
-                hint="each column of a .tsv holds one reference of every sentence",
-            )
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
+def read_lines_of(path: Path, role: SideRole) -> list[str]:
+    """Returns the sentences of a side, in whatever format."""
+    return read_side(path, role).columns[0]
 
 
-def read_files(lines: Path, references: Sequence[Path]) -> ParallelText:
-    """Reads a file of lines, and the references of each line from files with as many lines.
+def read_files(lines: Path, references: Sequence[Path], role: SideRole = "hypothesis") -> ParallelText:
+    """Reads a file of sentences, and the references of each sentence from files with as many.
 
     Raises DataError if the numbers of lines differ, naming both, and if the files are empty.
     """
-    sentences = read_sentences(lines)
+    side = read_side(lines, role)
+    sentences = side.columns[0]
     columns: list[list[str]] = []
     for path in references:
-        alternatives = read_references(path)
+        alternatives = read_side(path, "reference").align(side.keys, path).columns
         check_count(lines, len(sentences), path, len(alternatives[0]))
         columns += alternatives
     if not sentences:

@@ -15,6 +15,7 @@ RELIABLE_SENTENCES = 100  # with fewer, the interval of BLEU is wider than most 
 TOKENISED_END = re.compile(r"\S \.$")
 # Only punctuation before which no language has a blank: French has one before other marks.
 TOKENISED = re.compile(r"@@ | ##\w|▁|&(?:apos|quot|amp);|\w (?:,|\.$|'s\b|n't\b)")
+LINES_SHOWN = 10
 SUSPICIOUS_SHARE = 0.1  # share of lines; what occurs in more of them is not an accident
 
 
@@ -27,6 +28,7 @@ def list_warnings(
         number = format_count(len(hypotheses), "sentence")
         warnings.append(f"only {number}: scores of fewer than {RELIABLE_SENTENCES} are unreliable")
     first = [alternatives[0] for alternatives in references]
+    warnings += [*report_empty(hypotheses, "hypothesis", "hypotheses"), *report_empty(first, "reference", "references")]
     warnings += check_references(first, config)
     if not config.lowercase and is_lowercase(hypotheses) and not is_lowercase(first):
         warnings.append(
@@ -43,6 +45,16 @@ def list_warnings(
                 "the references have no spaces between words, which BLEU (tok:13a) needs: rely on chrF instead"
             )
     return warnings
+
+
+def report_empty(texts: Sequence[str], noun: str, plural: str) -> list[str]:
+    """Returns a message if there are empty texts, with the lines of the first."""
+    rows = [row for row, text in enumerate(texts, start=1) if not text.strip()]
+    if not rows:
+        return []
+    shown = ", ".join(f"{row:,}" for row in rows[:LINES_SHOWN]) + (", ..." if len(rows) > LINES_SHOWN else "")
+    where = "line" if len(rows) == 1 else "lines"
+    return [f"{format_count(len(rows), f'{noun} is', f'{plural} are')} empty: {where} {shown}"]
 
 
 def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
