@@ -34,4 +34,4 @@ def trace_beam(translator: Translator, line: str, config: SearchConfig) -> Trace
     text = translator.target.decode(list(best.tokens))
     for name, span in zip(piece.masked.placeholders, piece.masked.masked, strict=True):
         text = text.replace(name, span.text)
-    return TracedBeam(tuple(nodes), tuple(labels), text, max(0, len(pieces) - 1))
+    return TracedBeam(tuple(nodes), tuple(labels), text, max(0, sum(piece.is_translated for piece in pieces) - 1))

@@ -15,13 +15,13 @@ ADDRESS = (
     rf"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%{{}}-]|(?![{UNSPACED_LETTERS}])[^\W_]|(?<=[/=?&#_-])[{UNSPACED_LETTERS}]+)"
 )
 DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
-# Elements whose content is not translated: what is typed, printed or run.
+# Elements whose content is not translated: what is typed, printed or run; in Markdown, between backticks.
 VERBATIM = "kbd|code|samp|var|pre"
 ELEMENT = rf"<(?:{VERBATIM})(?:\s[^<>{BREAKS}]{{0,200}})?>[^<>{BREAKS}]{{0,500}}</(?:{VERBATIM})>"
 # By how a span is treated; an address is masked too, but its last characters may be punctuation of the sentence.
 PATTERNS = {
     "choice": CHOICE,
-    "element": rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}",
+    "element": rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}|(?<![\w`])`[^`{BREAKS}]{{1,100}}`(?![\w`])",
     "extracted": "|".join(
         (
             # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
@@ -54,7 +54,7 @@ PATTERNS = {
 }
 # Every one of these contains one of those characters; most sentences contain none, and a search for them alone is fast.
 TRIGGER = re.compile(
-    r"[@%{<&~$⟦©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
+    r"[@%{<&~$`⟦©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
 )
 DIGIT = re.compile(r"\d")  # which every number contains
 
