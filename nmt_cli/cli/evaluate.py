@@ -16,6 +16,7 @@ from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.cli.completion import complete_metrics
 from nmt_cli.cli.options import (
     DEFAULT_MODEL,
+    Configuration,
     DataOption,
     ExplicitOptions,
     ModelsOption,
@@ -119,6 +120,7 @@ def evaluate(
     ] = None,
     explain: ExplainOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")] = False,
+    configuration: Configuration = None,
     quiet: Quiet = False,
 ) -> None:
     """Score the model on its test split, or on files with one sentence per line.

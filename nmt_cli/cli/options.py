@@ -253,6 +253,7 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
         parameters = map_options(context)
         defaults: dict[str, Any] = {}
         for values, where in ((shared, str(path)), (table, f"{path}, [{context.info_name}]")):
+            refuse_misplaced(context, values, parameters, where=where)
             reject_unknown(values, sorted(parameters), where=where)
             defaults |= {
                 str(parameters[key].name): convert_file_value(
@@ -262,6 +263,23 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
             }
         context.default_map = defaults
     return path
+
+
+def refuse_misplaced(
+    context: typer.Context, values: Collection[str], parameters: Collection[str], *, where: str
+) -> None:
+    """Raises OptionError for the first option of a file that another command has, and this one does not."""
+    unknown = next((key for key in values if key not in parameters), None)
+    if unknown is None or context.parent is None:
+        return
+    group: Any = context.parent.command
+    for name in list_sibling_commands(context):
+        command = group.get_command(context.parent, name)
+        if unknown in map_options(context, command):
+            raise OptionError(
+                f"{where}: {unknown} is an option of nmt {name}, not of nmt {context.info_name}",
+                hint=f"put it under [{name}]",
+            )
 
 
 def convert_file_value(kind: Any, option: str, value: Any, where: str) -> Any:
@@ -299,10 +317,10 @@ def list_sibling_commands(context: typer.Context) -> list[str]:
     return list(names(parent)) if names else []
 
 
-def map_options(context: typer.Context) -> dict[str, Any]:
-    """Returns the parameters of a command that a file may set, by the names of their options."""
+def map_options(context: typer.Context, command: Any = None) -> dict[str, Any]:
+    """Returns the parameters of a command that a file may set, by the names of their options; by default of its own."""
     never = {"config", "help"}
-    flags = [(flag, parameter) for parameter in context.command.params for flag in parameter.opts]
+    flags = [(flag, parameter) for parameter in (command or context.command).params for flag in parameter.opts]
     names = {flag.removeprefix("--"): parameter for flag, parameter in flags if flag.startswith("--")}
     return {name: parameter for name, parameter in names.items() if name not in never}
 

@@ -18,6 +18,7 @@ from nmt_cli.cli.check_options import require_checks, require_confidence, requir
 from nmt_cli.cli.line_layout import LayoutConfig
 from nmt_cli.cli.options import (
     DEFAULT_MODEL,
+    Configuration,
     ExplicitOptions,
     Quiet,
     ServedModelsOption,
@@ -120,6 +121,7 @@ def translate(
             rich_help_panel="Output",
         ),
     ] = False,
+    configuration: Configuration = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:

@@ -13,6 +13,7 @@ from nmt_cli.api.drawing import TERMINAL
 from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
 from nmt_cli.cli.options import (
     DEFAULT_MODEL,
+    Configuration,
     CorporaOption,
     ExplicitOptions,
     ModelsOption,
@@ -91,6 +92,7 @@ def visualize(
     data: CorporaOption = None,
     model: ModelsOption = None,
     search: SearchConfig,
+    configuration: Configuration = None,
     quiet: Quiet = False,
 ) -> None:
     """Draw the attention of translations: source words down, target words across.

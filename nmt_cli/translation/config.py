@@ -116,6 +116,16 @@ class ModelRequest(NamedTuple):
     threads: int | None = None  # None: one per core
 
 
+SPARE_HYPOTHESES = 3  # searched beside those that are asked for, since different tokens may spell one text
+
+
+def widen_for_distinct(config: SearchConfig) -> SearchConfig:
+    """Returns the settings of a search that finds enough hypotheses of different texts, if several are asked for."""
+    if config.n_best < 2 or config.sampling.sample:
+        return config
+    return replace(config, n_best=min(config.n_best + SPARE_HYPOTHESES, config.beam_size))
+
+
 def widen_for_confidence(config: SearchConfig, checks: CheckConfig | None) -> SearchConfig:
     """Returns the settings of a search that returns what confidence is computed from, if it is asked for."""
     if checks is None or not checks.rates:

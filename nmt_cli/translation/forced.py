@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from nmt_cli.arrays.special_ids import END
@@ -14,9 +14,10 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import FoldedMask
-from nmt_cli.translation.joining import replace_placeholders
+from nmt_cli.translation.joining import join_parts, replace_placeholders, restore_piece
 from nmt_cli.translation.pieces import Piece
 from nmt_cli.translation.result import Placed, Translation, Words
+from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece, match_pieces
 from nmt_cli.translation.segments import Segment
 from nmt_cli.translation.span_alignment import link_masked_sides, map_words
 from nmt_cli.translation.span_placement import TokenizerPair
@@ -45,7 +46,91 @@ def force_lines(
 def force_translations(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
 ) -> list[Translation]:
-    """Returns given targets in the form of the model's own translations, with probabilities and attention."""
+    """Returns given targets in the form of the model's own translations, with probabilities and attention.
+
+    A pair is read as translation reads its source, piece by piece; if its target does not fit the pieces, as a whole.
+    """
+    # 1. Split the sources, and match the targets with their pieces.
+    decoded, _ = translator.decode_lines(sources)
+    matches = [match_line(translator, source, target) for source, target in zip(decoded, targets, strict=True)]
+    # 2. Score all pairs that do not match, and the pieces of the others.
+    unmatched = [index for index, match in enumerate(matches) if match is None]
+    wholes = dict(
+        zip(
+            unmatched,
+            force_wholes(
+                translator,
+                [sources[index] for index in unmatched],
+                [targets[index] for index in unmatched],
+                limit=limit,
+            ),
+            strict=True,
+        )
+    )
+    parts = iter(force_pieces(translator, [pair for match in matches for pair in match or ()], limit))
+    # 3. Join the pieces of each line as translation does.
+    return [
+        wholes[index] if match is None else join_match(translator, sources[index], match, parts)
+        for index, match in enumerate(matches)
+    ]
+
+
+def match_line(translator: Translator, source: str, target: str) -> list[MatchedPiece] | None:
+    """Returns the pieces of a source with their parts of the target; None if they do not match."""
+    if not (translator.reads_text and translator.reader.config.protect):
+        return None
+    pieces = translator.split_line(source)
+    return match_pieces(pieces, normalise(target), translator.reader) if pieces else None
+
+
+def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None) -> list[Translation]:
+    """Returns the scored translations of the pieces that are translated, in order."""
+    translated = [(piece, target) for piece, target in pairs if target is not None]
+    texts = [piece.text for piece, _ in translated]
+    rows = translator.source.make_rows(texts, limit)
+    targets = [
+        lower_target(target.masked.text, translator)
+        if piece.folded and piece.folded.plan and piece.folded.plan.kind == "upper"
+        else target.masked.text
+        for piece, target in translated
+    ]
+    ids = [[*encoded, END] for encoded in translator.target.encode_all(targets)]
+    results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
+    return decode_results(texts, rows, results, translator.source, translator.target)
+
+
+def join_match(
+    translator: Translator, source: str, match: Sequence[MatchedPiece], parts: Iterator[Translation]
+) -> Translation:
+    """Returns the pieces of a line joined as translation joins them; `parts` yields those that are translated."""
+    tokenizers = translator.tokenizers
+    restored = [
+        restore_piece(piece, None, tokenizers, "")
+        if target is None
+        else restore_target(next(parts), piece, target, tokenizers)
+        for piece, target in match
+    ]
+    return join_parts(source, [piece for piece, _ in match], restored, tokenizers)
+
+
+def restore_target(
+    translation: Translation, piece: Piece, target: MaskedSide, tokenizers: TokenizerPair | None
+) -> Translation:
+    """Returns the scored translation of a piece with the spans where the given text has them."""
+    moves_words = piece.folded is not None and not piece.folded.keeps_words
+    is_plain = not piece.masked.spans and not has_unknown(translation) and not moves_words
+    if tokenizers is None or is_plain:
+        return translation
+    target_piece = Piece(Segment(target.text, target.spans, blank_before=False, ends_sentence=True), target.masked)
+    return unmask_piece(translation, piece, target_piece, tokenizers)
+
+
+def force_wholes(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], *, limit: int | None = None
+) -> list[Translation]:
+    """Returns given targets in the form of the model's own translations; each line is one text."""
+    if not sources:
+        return []
     # 1. Mask and encode both sides as in training.
     pairs = mask_pairs(translator, sources, targets)
     rows, ids = encode_pairs(translator, pairs, limit)
@@ -131,6 +216,11 @@ def unmask_translation(
     )
     if folded is not None:
         source = replace(source, masked=folded.masked, folded=folded)
+    return unmask_piece(translation, source, target, tokenizers)
+
+
+def unmask_piece(translation: Translation, source: Piece, target: Piece, tokenizers: TokenizerPair) -> Translation:
+    """Returns the translation of one piece by another with the spans of both put back."""
     (best,) = translation.hypotheses
     source_words = map_words(source, translation.source_pieces, tokenizers.source)
     target_words = map_words(target, best.pieces, tokenizers.target)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain
 
 import numpy as np
 
 from nmt_cli.arrays.special_ids import END, UNKNOWN
+from nmt_cli.text.entities import encode_entities
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.translation.pieces import Piece
@@ -41,6 +42,18 @@ def join_pieces(
     # 1. Put the spans of each piece back.
     inputs = zip(pieces, translations, prefixes, strict=True)
     parts = [restore_piece(piece, translation, tokenizers, text, language) for piece, translation, text in inputs]
+    return join_parts(line, pieces, parts, tokenizers, sampled=sampled)
+
+
+def join_parts(
+    line: str,
+    pieces: Sequence[Piece],
+    parts: Sequence[Translation],
+    tokenizers: TokenizerPair | None,
+    *,
+    sampled: bool = False,
+) -> Translation:
+    """Joins the translations of the `pieces` of a line, in which the spans are back already."""
     if len(parts) == 1 and not pieces[0].masked.spans:
         # Most lines are one piece without spans: there is nothing to join.
         return parts[0] if parts[0].source == line else parts[0]._replace(source=line)
@@ -62,6 +75,16 @@ def join_pieces(
         source_read=cut.source_read if cut else 0,
         read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
     )
+
+
+def keep_distinct(translation: Translation, most: int) -> Translation:
+    """Returns the translation with at most so many hypotheses, of those with one text only the best."""
+    if len(translation.hypotheses) < 2:
+        return translation
+    distinct: dict[str, Hypothesis] = {}
+    for hypothesis in translation.hypotheses:
+        distinct.setdefault(hypothesis.text, hypothesis)
+    return translation._replace(hypotheses=tuple(distinct.values())[:most])
 
 
 def pair_by_rank(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
@@ -184,3 +207,15 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
         for source, target, part in zip(source_ranges, split_ranges(texts), parts, strict=True)
     )
     return Hypothesis.from_parts("".join(texts), parts)._replace(words=words)
+
+
+def encode_translation(translation: Translation, references: Mapping[str, str]) -> Translation:
+    """Returns the translation with references of HTML for the characters for which its source has them."""
+    return translation._replace(
+        hypotheses=tuple(
+            hypothesis._replace(
+                text=encode_entities(hypothesis.text, references, [placed.text for placed in hypothesis.placed_spans])
+            )
+            for hypothesis in translation.hypotheses
+        )
+    )

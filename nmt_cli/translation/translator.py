@@ -17,16 +17,23 @@ from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
-from nmt_cli.text.entities import decode_entities, encode_entities
+from nmt_cli.text.entities import decode_entities
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, widen_for_confidence
+from nmt_cli.translation.config import (
+    CheckConfig,
+    LineConfig,
+    ModelRequest,
+    RepairConfig,
+    widen_for_confidence,
+    widen_for_distinct,
+)
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import InputFolding
-from nmt_cli.translation.joining import join_pieces
+from nmt_cli.translation.joining import encode_translation, join_pieces, keep_distinct
 from nmt_cli.translation.pieces import LineReader, Piece, keep_verbatim
 from nmt_cli.translation.repair import Repairer
 from nmt_cli.translation.result import Translation
@@ -186,6 +193,7 @@ class Translator:
         number of the first of `lines`, from which the random numbers of samples follow.
         """
         n_best, config = config.n_best, widen_for_confidence(config, checks)
+        most, config = config.n_best, widen_for_distinct(config)
         # 1. Split each line into sentences.  2. Mask the spans that must not change.
         decoded, references = self.decode_lines(lines)
         split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in decoded]
@@ -205,6 +213,7 @@ class Translator:
             parts = [translations.get(text_id) for text_id in text_ids]
             whole = [pieces[text_id] for text_id in text_ids]
             joined = join_pieces(line, whole, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
+            joined = joined if sampled else keep_distinct(joined, most)
             written = references.get(number - first_line)
             result.append(encode_translation(joined, written) if written else joined)
         # 9. Check each translation against its line, and rate it.
@@ -330,18 +339,6 @@ class Translator:
         same_language = self._card is not None and self._card.source_language == self._card.target_language
         ngram_size = CHARACTER_NGRAM if self.target.settings.kind == "char" else SUBWORD_NGRAM
         return Repairer(self.translate_texts, ngram_size, same_language=same_language, can_split=self.reads_text)
-
-
-def encode_translation(translation: Translation, references: Mapping[str, str]) -> Translation:
-    """Returns the translation with references of HTML for the characters for which its source has them."""
-    return translation._replace(
-        hypotheses=tuple(
-            hypothesis._replace(
-                text=encode_entities(hypothesis.text, references, [placed.text for placed in hypothesis.placed_spans])
-            )
-            for hypothesis in translation.hypotheses
-        )
-    )
 
 
 def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, Piece]:

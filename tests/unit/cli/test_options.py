@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import NmtGroup, PanelledCommand
+from nmt_cli.cli.app import app as main_app
 from nmt_cli.cli.options import Configuration, ExplicitOptions, with_settings
 from nmt_cli.settings import Settings, setting
 
@@ -157,3 +158,26 @@ def test_another_type_in_a_file_is_told(tmp_path: Path, content: str) -> None:
     result, seen = filled(tmp_path, content)
     assert not seen and "Traceback" not in result.stderr
     assert f"--{content.partition(' ')[0]} cannot be" in result.stderr and "it takes" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "content", "message", "hint"),
+    [
+        ("train", 'tokenizer = "bpe"', "tokenizer is an option of nmt prepare, not of nmt train", "prepare"),
+        ("translate", "epochs = 3", "epochs is an option of nmt train, not of nmt translate", "train"),
+        ("evaluate", "[evaluate]\nepochs = 3", "epochs is an option of nmt train, not of nmt evaluate", "train"),
+    ],
+)
+def test_an_option_of_another_command_is_named_as_such(
+    command: str, content: str, message: str, hint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "c.toml").write_text(content)
+    result = runner.invoke(main_app, [command, "--config", str(tmp_path / "c.toml")])
+    assert message in result.stderr and f"hint: put it under [{hint}]" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["prepare", "train", "translate", "evaluate", "visualize"])
+def test_every_command_reads_its_options_from_a_file(command: str, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(f"[{command}]\nno-such-option = 1\n")
+    result = runner.invoke(main_app, [command, "--config", str(tmp_path / "c.toml")])
+    assert f"c.toml, [{command}]: there is no option 'no-such-option'" in result.stderr

@@ -26,7 +26,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("ray")
     for name in (*name_graphs(FLOAT), "joint.spm"):
         (directory / name).write_bytes(bytes(100_000))
-    values = {name: {} if "dict" in str(kind) else "joint.spm" for name, kind in ModelCard.__annotations__.items()}
+    kinds = {name: str(kind) for name, kind in ModelCard.__annotations__.items()}
+    values = {name: {} if "dict" in kind or "Entries" in kind else "joint.spm" for name, kind in kinds.items()}
+    values["vocabularies"] = {"source": 9, "target": 9, "joint": True}
+    values["tokenizer"] = {"kind": "unigram", "lowercase": False}
     write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1}))
     return directory
 

@@ -13,6 +13,7 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.evaluation.metrics.bleu import compute_bleu
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
@@ -100,13 +101,18 @@ def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: T
         np.testing.assert_array_equal(first[weight], second[weight])
 
 
-def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained) -> None:
+@pytest.mark.parametrize("precision", ["float", "int8"])
+def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained, precision: str) -> None:
     pairs = corpus.read_pairs("dev")
-    translations = Translator.load(ModelRequest(trained.directory)).translate(
+    translations = Translator.load(ModelRequest(trained.directory, precision=precision)).translate(
         [pair.source for pair in pairs], SearchConfig(beam_size=1)
     )
-    score = compute_chrf([translation.text for translation in translations], [[pair.target] for pair in pairs])
-    assert score.value == pytest.approx(trained.report.validation.chrf, abs=0.5)
+    hypotheses, references = [translation.text for translation in translations], [[pair.target] for pair in pairs]
+    card = ModelDirectory.load(trained.directory).card
+    assert compute_bleu(hypotheses, references).value == pytest.approx(card.precision["bleu"][precision], abs=1e-9)
+    if precision == "float":  # as the network of Keras translated, in the epoch that was exported
+        chrf = compute_chrf(hypotheses, references).value
+        assert chrf == pytest.approx(trained.report.validation.chrf, abs=1e-9)
 
 
 def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: PreparedCorpus, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_epochs_are_told_as_they_are_likely_to_fit(corpus: PreparedCorpus, tmp_p
     epochs = 1 + (300 - CALIBRATION - 1.1 * (4 * VALIDATION + EXPORT)) // (machine.info.steps_per_epoch + VALIDATION)
     assert machine.info.epochs == epochs
     assert {status.epochs for status in machine.statuses} <= {epochs, epochs + 1}  # validations take less than was left
-    assert machine.statuses[-1].epoch == pytest.approx(epochs, abs=1)
+    assert machine.statuses[-1].epoch in (epochs, epochs + 1)  # for the same reason
 
 
 def test_a_time_in_which_nothing_can_be_learned_is_refused(corpus: PreparedCorpus, tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""Matches given translations with the pieces of their sources, so that scoring reads a pair as translation reads it.
+
+Search masks, folds and splits a line; its own output must get the score that search gave it. A pair that cannot be
+matched, such as one sentence for two, is scored as a whole (`forced`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nmt_cli.text.masking import MaskedSide, escape_placeholders, make_key, mask, select_spans
+from nmt_cli.text.spans import find_spans
+from nmt_cli.translation.pieces import LineReader, Piece
+from nmt_cli.translation.segments import cut
+
+
+class MatchedPiece(NamedTuple):
+    """A piece and its given translation, masked; None for a piece that translation keeps."""
+
+    piece: Piece
+    target: MaskedSide | None
+
+
+def match_pieces(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[MatchedPiece] | None:
+    """Returns each piece with its part of the normalised `target`, whose spans are masked; None if one is missing."""
+    parts = split_target(pieces, target, reader)
+    if parts is None:
+        return None
+    matched: list[MatchedPiece] = []
+    for piece, part in zip(pieces, parts, strict=True):
+        masked = mask_target(piece, part) if piece.is_translated else None
+        if piece.is_translated and masked is None:
+            return None
+        matched.append(MatchedPiece(piece, masked))
+    return matched
+
+
+def split_target(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[str] | None:
+    """Returns the part of `target` for each piece, in their order; None if it does not have as many.
+
+    Pieces that are kept stand in the target as they are. Between two of them it has as many sentences as the source.
+    """
+    parts: list[str] = []
+    waiting, position = 0, 0  # the number of translated pieces before, and where their translation begins
+    for index, piece in enumerate(pieces):
+        if piece.is_translated:
+            waiting += 1
+            continue
+        kept = " ".join(piece.unchanged.split())
+        start = target.find(kept, position) if index + 1 < len(pieces) else len(target) - len(kept)
+        if start < position or not target.startswith(kept, start):
+            return None
+        sentences = split_sentences(target[position:start], waiting, reader)
+        if sentences is None:
+            return None
+        parts += [*sentences, kept]
+        waiting, position = 0, start + len(kept)
+    sentences = split_sentences(target[position:], waiting, reader)
+    return None if sentences is None else [*parts, *sentences]
+
+
+def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | None:
+    """Returns the sentences of a text; None if there are not so many."""
+    text = text.strip()
+    if count < 2:
+        sentences = [text] if text else []
+    else:
+        segments = cut(text, find_spans(text), reader.config.max_words, by_sentence=reader.config.split_sentences)
+        sentences = [segment.text.strip() for segment in segments]
+    return sentences if len(sentences) == count else None
+
+
+def mask_target(piece: Piece, text: str) -> MaskedSide | None:
+    """Returns the translation of a piece with the spans of the piece masked or taken out; None if one is missing.
+
+    Equal spans have the numbers of the source in their order: the text does not tell which of them is which.
+    """
+    if piece.folded is not None and piece.folded.quotes is not None:
+        return None
+    spans = piece.masked.spans
+    if not spans:
+        return MaskedSide(text, (), mask(escape_placeholders(text), ()))
+    extracted = {make_key(span) for span in spans if span.is_extracted}
+    span_counts = Counter(map(make_key, spans))
+    target_spans = [span._replace(is_extracted=make_key(span) in extracted) for span in find_spans(text)]
+    chosen = select_spans(target_spans, span_counts)
+    if Counter(map(make_key, chosen)) != span_counts:
+        return None
+    numbers: dict[str, list[int]] = {}
+    source_numbers = piece.masked.numbers or range(len(piece.masked.masked))
+    for number, span in zip(source_numbers, piece.masked.masked, strict=True):
+        numbers.setdefault(make_key(span), []).append(number)
+    target_numbers = [numbers[make_key(span)].pop(0) for span in chosen if not span.is_extracted]
+    masked = mask(escape_placeholders(text), chosen, target_numbers)
+    return MaskedSide(text, tuple(chosen), masked) if masked.text else None
