@@ -28,7 +28,10 @@ class ProcessorKind(NamedTuple):
 PROCESSORS = (  # the first row that applies decides; a processor that fits none trains in float32
     ProcessorKind(None, "amx_bf16", True, "1.36 times the target tokens per second of float32, on an Intel Xeon"),
     ProcessorKind(
-        "AuthenticAMD", "avx512_bf16", True, "8,430 target tokens per second instead of 5,640, 1.47 times, on an EPYC"
+        "AuthenticAMD",
+        "avx512_bf16",
+        True,
+        "8,430 target tokens per second instead of 5,640, 1.47 times (median of five rounds)",
     ),
     ProcessorKind("GenuineIntel", "avx512_bf16", False, "0.6 times the target tokens per second, on a Xeon"),
 )
