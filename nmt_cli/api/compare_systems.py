@@ -40,6 +40,7 @@ def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collect
     """
     names = name_systems(paths)
     task = load_task(evaluation)
+    note = evaluation.choose_tokenizer(task.corpus, None, task.references)
     text = texts.ParallelText((), task.references)
     outputs = [None if path in models else read_rival(path, text) for path in paths]  # before anything is translated
     reports = [score_system(evaluation, task, path, lines) for path, lines in zip(paths, outputs, strict=True)]
@@ -48,7 +49,7 @@ def score_systems(evaluation: Evaluation, paths: Sequence[Path], models: Collect
     pairs = task.corpus.read_pairs("train") if task.corpus is not None and task.sources else []
     seen = find_seen(task.sources or (), {pair.source for pair in pairs})
     leak = warn_of_leak(seen, f"{evaluation.inputs.data}/")
-    warnings = (*leak, *comparison.warnings, *merge_warnings(names, reports))
+    warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(names, reports))
     return dataclasses.replace(comparison, warnings=warnings)
 
 

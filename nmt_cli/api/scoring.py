@@ -20,6 +20,8 @@ from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_o
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
+from nmt_cli.evaluation.metrics.score import References
+from nmt_cli.languages import is_same_language
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 
@@ -119,6 +121,8 @@ class Evaluation:
         rival = read_rival(self.inputs.rival, text)  # before anything is translated
         if self.inputs.hypothesis is None:
             translator = load_translator(self.inputs.model, corpus)
+        note = self.choose_tokenizer(corpus, translator, text.references)
+        if translator is not None:
             evaluation = self.translate(text, translator)
         else:
             self.progress("scoring", 0, 0)
@@ -126,7 +130,24 @@ class Evaluation:
             evaluation = dataclasses.replace(evaluation, system=str(self.inputs.hypothesis))
         if self.inputs.rival:
             evaluation = self.compare(evaluation, text, rival)
+        if note and any(name.startswith("bleu") for name in self.names):
+            evaluation = evaluation.add_warnings(note)
         return self.add_warnings(evaluation, corpus, translator)
+
+    def choose_tokenizer(
+        self, corpus: PreparedCorpus | None, translator: Translator | None, references: References
+    ) -> str:
+        """Sets the tokenizer for BLEU that the target language wants, and returns a note if that is not the usual."""
+        from nmt_cli.evaluation.metrics import bleu_tokenizers
+
+        language = "" if translator is None else translator.card.target_language
+        if not language and corpus is not None and not self.inputs.references:
+            language = corpus.target_language
+        language = language if language != "target" else ""
+        self.config, note = bleu_tokenizers.choose_tokenizer(
+            self.config, language or bleu_tokenizers.guess_language(references)
+        )
+        return note
 
     def load_corpus(self) -> PreparedCorpus | None:
         """Loads the prepared corpus; None where files are scored and no corpus tells what was trained on."""
@@ -212,8 +233,9 @@ class Evaluation:
 
     def list_training_warnings(self, model: Path | str, card: ModelCard, corpus: PreparedCorpus | None) -> list[str]:
         """Returns why a model may have been trained on the sentences that it is scored on."""
-        warnings = []
-        if not self.inputs.references and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
+        is_split = not self.inputs.references
+        warnings = list_other_languages(model, card, corpus) if corpus is not None and is_split else []
+        if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
             warnings.append(
                 f"{model}/ was trained on other data than {self.inputs.data}/: "
                 f"these {self.inputs.split} sentences may be in its training data"
@@ -256,6 +278,16 @@ class Evaluation:
         )
         progress = count_stage(self.progress, "translating training sentences", len(chosen))
         return report.translate_text((), text, translator, self.search, progress).material
+
+
+def list_other_languages(model: Path | str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
+    """Returns a message if the model translates between other languages than those of the corpus."""
+    ours, theirs = (card.source_language, card.target_language), (corpus.source_language, corpus.target_language)
+    if {"source", "target"} & {*ours, *theirs} or corpus.has_pictures:
+        return []
+    if all(is_same_language(code, other) for code, other in zip(ours, theirs, strict=True)):
+        return []
+    return [f"{model}/ translates {ours[0]} -> {ours[1]}, but the data is {theirs[0]} -> {theirs[1]}"]
 
 
 def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:

@@ -8,7 +8,8 @@ from typing import Literal
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 
-BleuTokenizer = Literal["13a", "none", "intl", "zh", "char"]
+BleuTokenizer = Literal["auto", "13a", "none", "intl", "zh", "char", "ja-mecab", "ko-mecab", "flores200", "spm"]
+SUBWORD_TOKENIZERS = ("flores200", "spm")  # cut into the pieces of a SentencePiece model
 
 SMOOTHINGS = {"exp": None, "none": None, "floor": 0.1, "add-k": 1.0, "epsilon": 0.01}  # with their default values
 
@@ -51,10 +52,14 @@ class ScoreConfig(Settings):
         False, "Compare in lower case, as published scores for lower-cased corpora do.", panel="Scores"
     )
     bleu_tokenizer: BleuTokenizer = setting(
-        "13a",
-        "Tokenizer of sacreBLEU for BLEU: 13a for detokenised text, none for text that is already tokenised, intl, zh "
-        "for Chinese, char.",
+        "auto",
+        "Tokenizer of sacreBLEU for BLEU: 13a for detokenised text, none for text that is already tokenised, intl, zh, "
+        "ja-mecab, ko-mecab, char; flores200 and spm with --bleu-spm; auto goes by the language: zh, ja-mecab or "
+        "ko-mecab, else 13a.",
         panel="Scores",
+    )
+    bleu_spm: str | None = setting(
+        None, "SentencePiece model of --bleu-tokenizer flores200 or spm, as a file.", panel="Scores"
     )
     beta: float = setting(
         1.0, "Weight of recall against precision in ROUGE's F-score.", panel="Scores", low=0.01, high=100
@@ -70,6 +75,18 @@ class ScoreConfig(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         Smoothing.parse(self.smooth)
+        if self.bleu_tokenizer in SUBWORD_TOKENIZERS and self.bleu_spm is None:
+            raise OptionError(
+                f"--bleu-tokenizer {self.bleu_tokenizer} needs its SentencePiece model, and nothing is downloaded here",
+                hint="name its file with --bleu-spm; sacreBLEU's documentation says where that of flores200 is",
+            )
+        if self.bleu_spm is not None and self.bleu_tokenizer not in SUBWORD_TOKENIZERS:
+            raise OptionError("--bleu-spm needs --bleu-tokenizer flores200 or spm", hint="add it")
+
+    @property
+    def tokenizer(self) -> str:
+        """The name of the tokenizer for BLEU, of which that of an unknown language is 13a."""
+        return "13a" if self.bleu_tokenizer == "auto" else self.bleu_tokenizer
 
     @property
     def smoothing(self) -> Smoothing:

@@ -14,6 +14,7 @@ from typing import Any
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
+from nmt_cli.evaluation.metrics.bleu_tokenizers import make_bleu_metric
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer, compute_f_score
 
@@ -52,9 +53,8 @@ class Order:
 
 def tokenize_for_bleu(text: str, config: ScoreConfig) -> list[str]:
     """Returns the tokens that BLEU counts."""
-    from sacrebleu.metrics.bleu import BLEU
 
-    tokenizer: Any = BLEU(tokenize=config.bleu_tokenizer).tokenizer
+    tokenizer: Any = make_bleu_metric(config).tokenizer
     return str(tokenizer(text.rstrip())).split()
 
 
@@ -114,7 +114,7 @@ def explain_bleu(order: int, candidate: str, reference: str, config: ScoreConfig
     penalty = compute_brevity_penalty(len(tokens), len(other))
     score = make_bleu(order)([candidate], [[reference]], config)
     case = "in lower case" if config.lowercase else "cased"
-    lines = [f"BLEU-{order}: n-grams of {config.bleu_tokenizer} tokens, {case}; a count is clipped at the reference's"]
+    lines = [f"BLEU-{order}: n-grams of {config.tokenizer} tokens, {case}; a count is clipped at the reference's"]
     lines += [f"  n  {'n-gram':<{NGRAM_WIDTH}}  candidate  reference  clipped"]
     for match in orders:
         lines += [format_ngrams(match.n, ngram) for ngram in match.ngrams]

@@ -34,7 +34,7 @@ def list_warnings(
         warnings.append(
             "the translations are all in lower case, but the references are not: use --lowercase to ignore case"
         )
-    if config.bleu_tokenizer == "13a" and any(name.startswith("bleu") for name in names):
+    if config.tokenizer == "13a" and any(name.startswith("bleu") for name in names):
         tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
         if tokenised > len(hypotheses) * SUSPICIOUS_SHARE:
             warnings.append(
@@ -61,7 +61,7 @@ def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -
     """Returns a message if the references were tokenised or lower-cased: they are then not what people wrote."""
     warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
-    if config.bleu_tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
+    if config.tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
         warnings.append(
             f"{tokenised:,} of {len(references):,} references look tokenised (blanks before punctuation, or subword "
             "marks): score against the original text"

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.metrics.bleu_tokenizers import make_bleu_metric
 from nmt_cli.evaluation.metrics.sacrebleu_adapter import score_with_sacrebleu
 from nmt_cli.evaluation.metrics.score import Hypotheses, MetricFunction, References, Score, cap_percent
 
@@ -28,18 +29,15 @@ def compute_bleu(
     that alone. The signature is sacreBLEU's, which does not contain the order: the name does.
     Raises DataError if hypotheses and references do not pair up.
     """
-    from sacrebleu.metrics.bleu import BLEU  # a tenth of a second that `nmt --help` must not pay
-
     smoothing = config.smoothing
     shared = {
         "max_ngram_order": order,
         "force": True,  # analysis/warnings.py reports tokenised text in our words
         "lowercase": config.lowercase,
-        "tokenize": config.bleu_tokenizer,
     }
     if smoothing.method == "epsilon" and smoothing.value is not None:
         epsilon = smoothing.value
-        unsmoothed = BLEU(**shared, smooth_method="none")  # type: ignore[arg-type]
+        unsmoothed = make_bleu_metric(config, **shared, smooth_method="none")
         score = score_with_sacrebleu(
             unsmoothed,
             name,
@@ -51,14 +49,14 @@ def compute_bleu(
         )
         return add_details(score, unsmoothed)
     options = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
-    corpus, sentence = BLEU(**options), BLEU(**options, effective_order=True)  # type: ignore[arg-type]
+    corpus, sentence = make_bleu_metric(config, **options), make_bleu_metric(config, **options, effective_order=True)
     score = score_with_sacrebleu(
         corpus,
         name,
         hypotheses,
         references,
-        corpus_value=lambda row: cap_percent(corpus._compute_score_from_stats(row).score),  # type: ignore[arg-type]
-        sentence_value=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),  # type: ignore[arg-type]
+        corpus_value=lambda row: cap_percent(corpus._compute_score_from_stats(row).score),
+        sentence_value=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),
     )
     return add_details(score, corpus)
 

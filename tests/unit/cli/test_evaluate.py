@@ -31,11 +31,18 @@ class Shouting:
     fingerprint: str
     beam_size: int = 0
     training: Mapping[str, str] = field(default_factory=dict)
+    language: str = "eng"
     target: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(fingerprint="toy-1"))
 
     @property
     def card(self) -> SimpleNamespace:
-        return SimpleNamespace(dataset_fingerprint=self.fingerprint, source={"type": "text"}, training=self.training)
+        return SimpleNamespace(
+            dataset_fingerprint=self.fingerprint,
+            source={"type": "text"},
+            source_language="abc",
+            target_language=self.language,
+            training=self.training,
+        )
 
     def knowing(self, corpus: object) -> Shouting:
         return self
@@ -57,6 +64,7 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
         read_references=lambda split: [ReferencedSource(pair.source, (pair.target,)) for pair in splits[split]],
         has_pictures=False,
         fingerprint="f1",
+        source_language="abc",
         target_language="eng",
         splits=splits,
     )
@@ -307,3 +315,16 @@ def test_bleu_is_told_as_sacrebleu_tells_it(tmp_path: Path) -> None:
     out = runner.invoke(app, ["evaluate", "--hypothesis", hypothesis, "--reference", reference, "-m", "bleu"]).stdout
     expected = str(corpus_bleu(texts[0], [texts[1]]))  # "BLEU = 12.34 50.0/... (BP = ...)"
     assert " ".join(expected.split()[3:]) in " ".join(out.split())
+
+
+def test_other_languages_than_those_of_the_data_are_told(shouting: Shouting) -> None:
+    shouting.language = "en-GB"
+    assert "but the data is" not in runner.invoke(app, ["evaluate", "-m", "chrf"]).stderr
+    shouting.language = "fr"
+    told = " ".join(runner.invoke(app, ["evaluate", "-m", "chrf"]).stderr.split())
+    assert "translates abc -> fr, but the data is abc -> eng" in told
+
+
+def test_standard_input_can_be_one_side_alone() -> None:
+    twice = runner.invoke(app, ["evaluate", "--hypothesis", "-", "--reference", "-"])
+    assert (twice.exit_code, "can be read once" in twice.stderr) == (ExitCode.USAGE, True)

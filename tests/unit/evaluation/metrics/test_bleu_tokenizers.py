@@ -1,0 +1,65 @@
+"""Which tokenizer BLEU counts words with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.errors import DataError, MissingExtraError, OptionError
+from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.metrics import bleu_tokenizers
+from nmt_cli.evaluation.metrics.bleu import compute_bleu
+from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_tokenizer, guess_language
+from support.tokenizers import toy_tokenizer
+
+
+def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bleu_tokenizers, "find_spec", lambda module: None)
+    config = ScoreConfig()
+    for language, tokenizer in (
+        ("de", "13a"),
+        ("", "13a"),
+        ("zho", "zh"),
+        ("zh-TW", "zh"),
+        ("ja", "char"),
+        ("ko", "13a"),
+    ):
+        chosen, note = choose_tokenizer(config, language)
+        assert chosen.tokenizer == tokenizer
+        assert bool(note) == (language not in ("de", ""))
+    assert "sacrebleu[ja]" in choose_tokenizer(config, "ja")[1]
+    assert choose_tokenizer(ScoreConfig(bleu_tokenizer="13a"), "zh") == (ScoreConfig(bleu_tokenizer="13a"), "")
+    with pytest.raises(MissingExtraError, match="ko-mecab needs a package"):
+        compute_bleu(["a"], [["a"]], ScoreConfig(bleu_tokenizer="ko-mecab"))
+
+
+def test_scripts_tell_three_languages() -> None:
+    assert [guess_language([[text]]) for text in ("你好世界", "日本語です", "안녕하세요", "hello", "")] == [
+        "zh",
+        "ja",
+        "ko",
+        "",
+        "",
+    ]
+
+
+def test_subwords_need_their_model_as_a_file(tmp_path: Path) -> None:
+    for name in ("flores200", "spm"):
+        with pytest.raises(OptionError, match="needs its SentencePiece model"):
+            ScoreConfig(bleu_tokenizer=name)
+    with pytest.raises(OptionError, match="--bleu-spm needs"):
+        ScoreConfig(bleu_spm="x.spm")
+    (tmp_path / "bad.model").write_bytes(b"no model")
+    with pytest.raises(DataError, match="is not a SentencePiece model"):
+        compute_bleu(["a"], [["a"]], ScoreConfig(bleu_tokenizer="spm", bleu_spm=str(tmp_path / "bad.model")))
+
+
+def test_subwords_of_a_model_are_counted_and_stand_in_the_signature(tmp_path: Path) -> None:
+    tokenizer = toy_tokenizer("unigram")
+    path = tmp_path / "toy.model"
+    path.write_bytes(tokenizer.model)
+    config = ScoreConfig(bleu_tokenizer="flores200", bleu_spm=str(path))
+    score = compute_bleu(["the red dog sees a cat"] * 3, [["the red dog sees the cat"]] * 3, config)
+    assert "tok:flores200" in score.signature
+    assert 0 < score.value < 100
