@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import inspect
+import io
 import os
 import sys
 from collections import Counter
@@ -195,6 +196,14 @@ def check_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
     if sys.stdout is None:
         raise OutputError("standard output is closed", hint="send it to a file, or to /dev/null")
+    for stream in (sys.stdout, sys.stderr):  # what an encoding such as cp1252 lacks is written as ?
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict" and not is_unicode(stream.encoding):
+            stream.reconfigure(errors="replace")
+
+
+def is_unicode(encoding: str) -> bool:
+    """Whether an encoding has every character."""
+    return encoding.lower().replace("-", "").startswith("utf")
 
 
 def find_exit_code(problem: ImportError) -> int | None:
@@ -241,7 +250,9 @@ def run_without_command(
 ) -> None:
     """From a file of sentence pairs to a translator: prepare, train, translate, evaluate, visualize."""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        from nmt_cli.cli.standing import describe_standing  # which only `nmt` alone needs
+
+        render.print_lines(describe_standing())
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -6,6 +6,8 @@ Must stay light: it is imported for `nmt --help`.
 from __future__ import annotations
 
 import io
+import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
-from nmt_cli.errors import OptionError
+from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file, stage_file
 from nmt_cli.formats import TEXT, FileFormat, find_by_name
 from nmt_cli.text.sniffing import HEAD
@@ -22,6 +24,7 @@ from nmt_cli.text.sniffing import HEAD
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।")
 STREAM = Path("-")  # standard input or output
 
 
@@ -29,7 +32,21 @@ def check_files(files: list[Path]) -> list[Path]:
     """Returns the files, none for standard input. Raises NotFoundError, OptionError for files beside standard input."""
     if STREAM in files and len(files) > 1:
         raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
-    return [] if files == [STREAM] else [require_file(path) for path in files]
+    return [] if files == [STREAM] else [require_input(path) for path in files]
+
+
+def require_input(path: Path) -> Path:
+    """Returns `path` if it is a file. Raises NotFoundError, with a way on if it looks like a sentence."""
+    try:
+        return require_file(path)
+    except NotFoundError as error:
+        text = str(path)
+        looks_like_text = " " in text.strip() or text.endswith(SENTENCE_ENDS) or not (path.suffix or error.hint)
+        if os.path.lexists(path) or not looks_like_text:
+            raise
+        quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+        hint = f"to translate a sentence: echo {quoted} | nmt translate"
+        raise NotFoundError(f"there is no file {text!r}", hint=hint) from error
 
 
 class DocumentOpener:

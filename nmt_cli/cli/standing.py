@@ -1,0 +1,120 @@
+"""What `nmt` alone says: where one stands in this directory, and the next command. Must stay light."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.errors import NmtError
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.manifest import Manifest
+    from nmt_cli.runtime.model_directory import ModelCard
+
+CORPUS_ENDINGS = (".tsv", ".csv", ".jsonl", ".tmx", ".xlf", ".xliff", ".po")
+COMPRESSED_ENDINGS = (".gz", ".xz", ".zst", ".bz2")
+FILES_NAMED = 3
+EXAMPLE = 'echo "Where is the station?" | nmt translate'
+
+
+class Standing(NamedTuple):
+    """What there is in a directory; `problems` says what is there and cannot be read."""
+
+    data: Path
+    model: Path
+    manifest: Manifest | None
+    card: ModelCard | None
+    has_checkpoint: bool
+    corpus_files: tuple[Path, ...]  # that may hold sentence pairs
+    named_models: tuple[str, ...]  # installed ones
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Standing:
+        """Looks into the directories that commands would use here."""
+        from nmt_cli.corpus.manifest import MANIFEST_NAME, Manifest
+        from nmt_cli.runtime.installed_models import CARD, find_model, list_models
+        from nmt_cli.runtime.model_directory import CHECKPOINTS, read_card
+
+        data, model = Path(environment.get("NMT_DATA") or "prepared"), Path(environment.get("NMT_MODEL") or "model")
+        manifest, card, problems = None, None, []
+        try:
+            manifest = Manifest.read(data) if (data / MANIFEST_NAME).is_file() else None
+            model = find_model(model)
+            card = read_card(model) if (model / CARD).is_file() else None
+        except NmtError as error:
+            problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
+        has_checkpoint = any(path.suffix == ".npz" for path in (model / CHECKPOINTS).glob("*"))
+        return cls(
+            data, model, manifest, card, has_checkpoint, tuple(find_corpora()), tuple(list_models()), tuple(problems)
+        )
+
+
+def find_corpora() -> Iterator[Path]:
+    """Yields the files here that may hold sentence pairs, by their names."""
+    for path in sorted(Path().iterdir()):
+        endings = [suffix for suffix in path.suffixes if suffix not in COMPRESSED_ENDINGS]
+        if path.is_file() and endings and endings[-1] in CORPUS_ENDINGS:
+            yield path
+
+
+def describe_standing(environment: Mapping[str, str] | None = None) -> list[str]:
+    """Returns the lines that `nmt` alone prints."""
+    standing = Standing.read(os.environ if environment is None else environment)
+    return [
+        f"corpus   {describe_corpus(standing)}",
+        f"model    {describe_model(standing)}",
+        *(f"  ! {problem}" for problem in standing.problems),
+        *(f"{'next' if number == 0 else '':9}{command}" for number, command in enumerate(list_next(standing))),
+        "",
+        "All commands: nmt --help",
+    ]
+
+
+def describe_corpus(standing: Standing) -> str:
+    manifest = standing.manifest
+    if manifest is None:
+        return f"none in {standing.data}/"
+    sizes = ", ".join(f"{number:,} {split}" for split, number in manifest.counts.splits.items())
+    return f"{standing.data}/: {manifest.source_language} -> {manifest.target_language}; pairs: {sizes}"
+
+
+def describe_model(standing: Standing) -> str:
+    card = standing.card
+    if card is None:
+        others = f"; installed: {', '.join(standing.named_models)}" if standing.named_models else ""
+        state = "a training that was interrupted is" if standing.has_checkpoint else "none"
+        return f"{state} in {standing.model}/{others}"
+    network = str(card.network.get("architecture", "rnn"))
+    network += f" with {card.network['attention']} attention" if "attention" in card.network else ""
+    scores = [f"{name} {card.development[key]['value']:.1f}" for key, name in SCORES if key in card.development]
+    languages = f"{card.source_language} -> {card.target_language}"
+    scored = f", dev {', '.join(scores)} (greedy)" if scores else ""
+    return f"{standing.model}/: {languages}; {network}, epoch {card.epochs}{scored}{compare_data(standing)}"
+
+
+SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))
+
+
+def compare_data(standing: Standing) -> str:
+    """Returns what to add where the model was trained on another corpus than the one that is here."""
+    manifest, card = standing.manifest, standing.card
+    if manifest is None or card is None or manifest.fingerprint == card.dataset_fingerprint:
+        return ""
+    return f"; trained on other data than {standing.data}/"
+
+
+def list_next(standing: Standing) -> list[str]:
+    """Returns the commands that lead on from here, the most useful first."""
+    if standing.card is not None:
+        return [EXAMPLE, *(["nmt evaluate"] if standing.manifest is not None else []), 'nmt visualize "Where is it?"']
+    if standing.has_checkpoint and standing.manifest is not None:
+        return ["nmt train --resume"]
+    if standing.manifest is not None:
+        return ["nmt train"]
+    corpora = [f"nmt prepare {shlex.quote(str(path))}" for path in standing.corpus_files[:FILES_NAMED]]
+    installed = [f"{EXAMPLE} --model {name}" for name in standing.named_models[:1]]
+    return [*corpora, *installed] or ["nmt prepare corpus.tsv"]

@@ -1,0 +1,106 @@
+"""What `nmt` alone says, in a directory at each stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nmt_cli.cli.app import app
+from nmt_cli.cli.standing import describe_standing
+from nmt_cli.cli.translation_files import require_input
+from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.prepare import prepare
+from nmt_cli.errors import NotFoundError
+from nmt_cli.files import write_json
+from nmt_cli.runtime import installed_models
+from support.commands import nmt
+from support.fakes import make_card
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(installed_models, "CHECKOUT", tmp_path / "none")
+    for name in ("NMT_DATA", "NMT_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def write_corpus(name: str = "pairs.tsv") -> Path:
+    lines = (f"word number {index} here\tWort Nummer {index} hier\n" for index in range(400))
+    Path(name).write_text("".join(lines), encoding="utf-8")
+    return Path(name)
+
+
+def test_an_empty_directory_needs_a_corpus() -> None:
+    assert describe_standing({}) == [
+        "corpus   none in prepared/",
+        "model    none in model/",
+        "next     nmt prepare corpus.tsv",
+        "",
+        "All commands: nmt --help",
+    ]
+
+
+def test_files_that_may_be_a_corpus_are_named(place: Path) -> None:
+    write_corpus("my pairs.tsv")
+    (place / "notes.txt").write_text("")
+    (place / "more.tmx.gz").write_bytes(b"")
+    assert describe_standing({})[2:4] == ["next     nmt prepare more.tmx.gz", "         nmt prepare 'my pairs.tsv'"]
+
+
+def test_a_corpus_is_described_and_a_model_after_it(place: Path) -> None:
+    prepare(write_corpus(), place / "prepared", PrepareConfig(vocab_size=300, dev="20", test="20"))
+    corpus, model, following = describe_standing({})[:3]
+    assert corpus.startswith("corpus   prepared/: ")
+    assert "20 dev, 20 test" in corpus
+    assert (model, following) == ("model    none in model/", "next     nmt train")
+    (place / "model" / "checkpoints").mkdir(parents=True)
+    (place / "model" / "checkpoints" / "state.npz").write_bytes(b"")
+    assert describe_standing({})[1:3] == [
+        "model    a training that was interrupted is in model/",
+        "next     nmt train --resume",
+    ]
+    development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
+    card = make_card(epochs=5, development=development, network={"architecture": "rnn", "attention": "additive"})
+    write_json(place / "model" / "model.json", card._asdict())
+    lines = describe_standing({})
+    assert "eng -> deu; rnn with additive attention, epoch 5, dev BLEU 27.8, chrF 48.1 (greedy)" in lines[1]
+    assert "other data than prepared/" in lines[1]
+    assert lines[2].endswith("| nmt translate")
+
+
+def test_what_is_damaged_is_said_and_nothing_fails(place: Path) -> None:
+    (place / "elsewhere").mkdir()
+    (place / "elsewhere" / "model.json").write_text("{")
+    assert any("not valid JSON" in line for line in describe_standing({"NMT_MODEL": "elsewhere"}))
+
+
+def test_nmt_alone_prints_it() -> None:
+    result = CliRunner().invoke(app, [])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "next     nmt prepare corpus.tsv" in result.stdout
+
+
+@pytest.mark.parametrize("text", ["Where is the station?", "hello", "It costs $5!"])
+def test_a_sentence_instead_of_a_file_is_told_how_to_be_translated(text: str) -> None:
+    with pytest.raises(NotFoundError) as raised:
+        require_input(Path(text))
+    assert raised.value.hint.endswith("| nmt translate")
+    assert text in raised.value.hint
+
+
+def test_a_file_that_is_meant_is_still_named(place: Path) -> None:
+    (place / "news.txt").write_text("")
+    with pytest.raises(NotFoundError) as raised:
+        require_input(Path("nwes.txt"))
+    assert "news.txt" in raised.value.hint
+
+
+def test_an_output_that_has_not_every_character_is_no_error(place: Path) -> None:
+    (place / "wörter.tsv").write_text("")
+    done = nmt(cwd=place, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "w?rter.tsv" in done.stdout
