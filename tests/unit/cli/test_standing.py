@@ -13,7 +13,6 @@ from nmt_cli.cli.translation_files import require_input
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import NotFoundError
-from nmt_cli.files import write_json
 from nmt_cli.runtime import installed_models
 from support.commands import nmt
 from support.fakes import make_card
@@ -51,7 +50,7 @@ def test_files_that_may_be_a_corpus_are_named(place: Path) -> None:
     assert describe_standing({})[2:4] == ["next     nmt prepare more.tmx.gz", "         nmt prepare 'my pairs.tsv'"]
 
 
-def test_a_corpus_is_described_and_a_model_after_it(place: Path) -> None:
+def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(write_corpus(), place / "prepared", PrepareConfig(vocab_size=300, dev="20", test="20"))
     corpus, model, following = describe_standing({})[:3]
     assert corpus.startswith("corpus   prepared/: ")
@@ -64,8 +63,10 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path) -> None:
         "next     nmt train --resume",
     ]
     development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
-    card = make_card(epochs=5, development=development, network={"architecture": "rnn", "attention": "additive"})
-    write_json(place / "model" / "model.json", card._asdict())
+    network = {"architecture": "rnn", "attention": "additive"}
+    card = make_card(epochs=5, development=development, network=network)
+    (place / "model" / "model.json").write_text("{}")
+    monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: card)
     lines = describe_standing({})
     assert "eng -> deu; rnn with additive attention, epoch 5, dev BLEU 27.8, chrF 48.1 (greedy)" in lines[1]
     assert "other data than prepared/" in lines[1]
@@ -100,7 +101,7 @@ def test_a_file_that_is_meant_is_still_named(place: Path) -> None:
 
 
 def test_an_output_that_has_not_every_character_is_no_error(place: Path) -> None:
-    (place / "wörter.tsv").write_text("")
-    done = nmt(cwd=place, PYTHONIOENCODING="ascii")
+    (place / "жук.tsv").write_text("")
+    done = nmt(cwd=place, PYTHONIOENCODING="cp1252")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "w?rter.tsv" in done.stdout
+    assert "???.tsv" in done.stdout
