@@ -26,7 +26,7 @@ DEFAULT_NOTE = re.compile(r"\s*\[(?:default: )?([^\[\]]*)\]\.?$")
 CLAUSES = re.compile(r"(?:; |\. (?=[A-Z]))(?![^(]*\))")  # their ends, but for those in parentheses
 SHORT_CLAUSE = 24  # characters of a later clause that is always shown: "0 allows all"
 ENDINGS = {"help": "Show this page; --help-all has every option in full."}
-MOST_CHOICES = 8  # that stand beside an option; more are listed in its description
+MOST_CHOICES = 8  # that are listed beside an option; a longer list belongs in its description
 
 
 class OptionHelp(NamedTuple):
@@ -85,9 +85,6 @@ def describe_parameter(parameter: Any, context: Any) -> OptionHelp:
     notes = [f"env: {parameter.envvar}"] if parameter.envvar else []
     default = default or format_default(parameter, context)
     notes += [f"default: {default}"] if default else []
-    descriptor = parameter.type_descriptor
-    if descriptor.is_choice and len(descriptor.choices) > MOST_CHOICES and not parameter.metavar:
-        notes.insert(0, f"one of {', '.join(map(str, descriptor.choices))}")
     text = ENDINGS.get(parameter.name, text)
     heading = parameter.rich_help_panel or "Output"
     return OptionHelp(parameter.name, heading, format_flags(parameter), text, "; ".join(notes))
