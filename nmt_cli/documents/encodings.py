@@ -24,14 +24,18 @@ class DecodedText(NamedTuple):
     """The text of a document, its byte order mark and its encoding."""
 
     text: str
-    mark: bytes
+    mark: str | bytes
     encoding: str
-    is_lossless: bool = True  # whether invalid bytes are kept
 
-    def encode(self, text: str) -> bytes:
-        """Returns text in the encoding of the document; what that does not have, as character references."""
+    def encode(self, text: str) -> str | bytes:
+        """Returns text as it is for UTF-8, else in the encoding of the document.
+
+        What that does not have becomes character references.
+        """
+        if self.encoding == "utf-8":
+            return text
         if self.encoding.startswith(UNICODE):
-            return text.encode(self.encoding, "replace" if self.encoding != "utf-8" else "surrogatepass")
+            return text.encode(self.encoding, "replace")
         return text.encode(self.encoding, "xmlcharrefreplace")
 
 
@@ -45,7 +49,8 @@ def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str
     mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", ""))
     encoding = encoding or find_encoding(data) or "utf-8"
     try:
-        return DecodedText(data[len(mark) :].decode(encoding, source.config.errors), mark, encoding)
+        text = data[len(mark) :].decode(encoding, source.config.errors)
+        return DecodedText(text, "\ufeff" if mark == codecs.BOM_UTF8 else mark, encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start + len(mark)) + 1
         raise DataError(

@@ -154,7 +154,7 @@ class XliffDocument(Document):
         if not builder.texts:
             return None
 
-        def write_unit(translations: Sequence[Translation]) -> bytes:
+        def write_unit(translations: Sequence[Translation]) -> str | bytes:
             return decoded.encode(builder.write(translations, indent))
 
         return TranslationUnit(builder.texts, write_unit)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_plain_items
+from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text, read_plain_items
 from nmt_cli.documents.xml.scanner import ENTITY, MarkupToken
 from nmt_cli.documents.xml.tree import (
     CDATA,
@@ -28,7 +28,7 @@ from nmt_cli.documents.xml.tree import (
     strip_prefix,
 )
 
-ESCAPES = re.compile(rf"{ENTITY}|\\u[0-9a-fA-F]{{4}}|\\.|[ \t\r\n]+|[&<>\"']", re.DOTALL)
+ESCAPES = re.compile(rf"{ENTITY}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|[ \t\r\n]+|[&<>\"']", re.DOTALL)
 UNITS = frozenset({"string", "plurals", "string-array"})
 FLUSH = 1 << 16
 
@@ -36,8 +36,8 @@ FLUSH = 1 << 16
 def decode_escape(written: str) -> str:
     if written.isspace():
         return " "
-    if written.startswith("\\u") and len(written) == 6:
-        return chr(int(written[2:], 16))
+    if written.startswith("\\u") and len(written) >= 6:
+        return decode_units(written)
     if written.startswith("\\"):
         return {"n": "\n", "t": " "}.get(written[1:], written[1:])
     return html.unescape(written)
@@ -56,7 +56,7 @@ def escape_section(text: str) -> str:
 
 
 TEXT_SYNTAX = StringSyntax(ESCAPES, decode_escape, escape_text)
-SECTION_ESCAPES = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[ \t\r\n]+|[\"']", re.DOTALL)
+SECTION_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.|[ \t\r\n]+|[\"']", re.DOTALL)
 SECTION_SYNTAX = StringSyntax(SECTION_ESCAPES, decode_escape, escape_section)
 
 

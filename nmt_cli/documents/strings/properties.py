@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import DecodedText, decode_document
-from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_string
+from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text, read_string
 
 ENTRY = re.compile(
     r"(?P<comment>[ \t\f]*[#!][^\r\n]*(?:\r\n|[\r\n]|\Z))|(?P<blank>[ \t\f]*(?:\r\n|[\r\n]|\Z))"
@@ -21,7 +21,7 @@ ENTRY = re.compile(
 )
 CONTINUATION = r"[ \t\f]*\\(?:\r\n|[\r\n])[ \t\f]*"
 ESCAPES = re.compile(rf"{CONTINUATION}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|\t+|  +", re.DOTALL)
-MESSAGE_ESCAPES = re.compile(rf"''|{ESCAPES.pattern}", re.DOTALL)
+MESSAGE_ESCAPES = re.compile(rf"''?|{ESCAPES.pattern}", re.DOTALL)
 ARGUMENT = re.compile(r"\{\d")
 ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t", "\f": ""}
 
@@ -30,8 +30,7 @@ def decode_escape(written: str) -> str:
     if written == "''":
         return "'"
     if written.startswith("\\u") and len(written) >= 6:
-        units = bytes.fromhex(written.replace("\\u", ""))
-        return units.decode("utf-16-be", "replace")
+        return decode_units(written)
     if written.strip(" \t\f")[:1] == "\\" and written.strip(" \t\f")[1:2] in ("\r", "\n"):
         return " " if written[0] in " \t\f" else ""
     if written.startswith("\\"):

@@ -88,6 +88,11 @@ def find_closing_brace(text: str, start: int) -> int | None:
     return None
 
 
+def decode_units(written: str) -> str:
+    """Returns what a run of escaped units of UTF-16 (`\\ud83d\\ude00`) spells; half a character is U+FFFD."""
+    return bytes.fromhex(written.replace("\\u", "")).decode("utf-16-be", "replace")
+
+
 def read_plain_items(raw: str, syntax: StringSyntax) -> Iterator[InlineItem]:
     """Yields the text of a string, with a break for each line break, and a point for what spells nothing."""
     run = SpelledRun()

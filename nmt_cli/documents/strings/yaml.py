@@ -16,14 +16,14 @@ from nmt_cli.documents.document import Document, TranslationUnit, import_library
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_plain_items, read_string
+from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text, read_plain_items, read_string
 
 if TYPE_CHECKING:
     from nmt_cli.documents.encodings import DecodedText
     from nmt_cli.translation.result import Translation
 
 FOLD = r"[ \t]*\\?\r?\n[ \t]*"
-DOUBLE = re.compile(rf"{FOLD}|\\x[0-9a-fA-F]{{2}}|\\u[0-9a-fA-F]{{4}}|\\U[0-9a-fA-F]{{8}}|\\.|\t+|  +", re.DOTALL)
+DOUBLE = re.compile(rf"{FOLD}|\\x[0-9a-fA-F]{{2}}|(?:\\u[0-9a-fA-F]{{4}})+|\\U[0-9a-fA-F]{{8}}|\\.|\t+|  +", re.DOTALL)
 SINGLE = re.compile(rf"''|{FOLD}|\t+|  +")
 PLAIN = re.compile(rf"{FOLD}|\t+|  +")
 LINE = re.compile(r"([ ]*)([^\r\n]*)(\r?\n|\Z)")
@@ -39,7 +39,9 @@ MAXIMUM_DEPTH = 200
 def decode_double(written: str) -> str:
     if not written.startswith("\\") or written[1:].lstrip(" \t\r\n") == "":
         return fold_lines(written)
-    if written[1] in "xuU":
+    if written[1] == "u":
+        return decode_units(written)
+    if written[1] in "xU":
         return chr(min(int(written[2:], 16), 0x10FFFF))
     names = {"n": "\n", "t": " ", "r": "", "0": "", "_": "\u00a0", "N": "\u0085", "e": "", "a": "", "b": ""}
     return names.get(written[1], written[1])
@@ -121,7 +123,7 @@ class YamlDocument(Document):
     def make_plain_unit(self, raw: str, decoded: DecodedText, *, inside_brackets: bool) -> TranslationUnit:
         paragraph = read_string(raw, SYNTAXES[""])
 
-        def write_plain(translations: Sequence[Translation]) -> bytes:
+        def write_plain(translations: Sequence[Translation]) -> str | bytes:
             written = paragraph.write(iter(translations), self.notes)
             is_plain = is_safe(written, inside_brackets=inside_brackets)
             return decoded.encode(written if is_plain else f'"{escape_double(re.sub(FOLD, " ", written))}"')

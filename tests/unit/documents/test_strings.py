@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.errors import DataError
+from nmt_cli.errors import DataError, MissingExtraError
 from support.documents import convert_bytes, echo_document, list_texts
 from support.translations import aligned, louder
 
@@ -253,3 +254,25 @@ def test_any_string_resource_stays_byte_for_byte(parts: list[str]) -> None:
     except DataError:
         return  # tags that do not match
     assert written.decode() == text
+
+
+def test_escaped_pairs_are_one_character() -> None:
+    assert list_texts("android", b'<resources><string name="a">so \\ud83d\\ude00</string></resources>') == ["so 😀"]
+    assert list_texts("yaml", b'a: "so \\ud83d\\ude00"\n') == ["so 😀"]
+    assert list_texts("properties", b"a=so \\ud83d\\ude00\n") == ["so 😀"]
+
+
+@pytest.mark.parametrize(("name", "text"), [("json", '{"a": "één woord"}'), ("yaml", "a: één woord\n"), ("vtt", "")])
+def test_an_encoding_that_is_typed_is_kept(name: str, text: str) -> None:
+    text = text or "WEBVTT\n\n00:01.000 --> 00:02.000\néén woord\n"
+    for encoding in ("cp1252", "utf-16"):
+        written = convert_bytes(name, text.encode(encoding), louder, encoding=encoding)
+        assert written.decode(encoding) == text.replace("één woord", "ÉÉN WOORD")
+
+
+def test_a_format_without_its_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ruamel.yaml", None)
+    with pytest.raises(MissingExtraError) as problem:
+        convert_bytes("yaml", b"a: b\n", louder)
+    assert problem.value.exit_code == 69
+    assert 'pip install "nmt-cli[formats]"' in problem.value.hint
