@@ -9,6 +9,8 @@ read.
 from __future__ import annotations
 
 import io
+import lzma
+import struct
 import zlib
 from abc import abstractmethod
 from collections import Counter
@@ -32,6 +34,27 @@ MAXIMUM_PARTS = 50_000
 ENCRYPTED = 1  # the bit of a zip entry that says so
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of Office before 2007, and of encrypted documents after it
 SIGNED = "digital signatures that are no longer valid, since the text has changed"
+
+
+# All that zipfile raises for bytes that are no archive: it trusts the sizes and positions that stand in one.
+DAMAGE = (
+    BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    RuntimeError,
+    OverflowError,
+)
+
+
+class PartialArchive(ZipFile):
+    """An archive that may be left unfinished, without a word, when an error ends its translation."""
+
+    def __del__(self) -> None:
+        """Does nothing: `finish` closes the archive."""
 
 
 class WindowBuffer(io.RawIOBase):
@@ -70,7 +93,7 @@ class ArchiveWriter:
 
     def __init__(self) -> None:
         self.buffer = WindowBuffer()
-        self.archive = ZipFile(self.buffer, "w")
+        self.archive = PartialArchive(self.buffer, "w")
         self.part: io.BufferedIOBase | None = None
 
     def start_part(self, info: ZipInfo) -> bytes:
@@ -148,7 +171,7 @@ class ArchiveDocument(Document):
     def copy_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
         try:
             return output.copy(self.archive, info)
-        except (BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except DAMAGE as error:
             self.refuse_damaged(info.filename, error)
 
     def read_bytes(self, name: str) -> bytes:
@@ -157,7 +180,7 @@ class ArchiveDocument(Document):
         check_size(info, self.source.name)
         try:
             return self.archive.read(info)
-        except (BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except DAMAGE as error:
             self.refuse_damaged(name, error)
 
     def refuse_damaged(self, name: str, error: Exception) -> NoReturn:
@@ -191,7 +214,7 @@ def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
         )
     try:
         archive = ZipFile(io.BytesIO(data))
-    except (BadZipFile, NotImplementedError, ValueError) as error:
+    except DAMAGE as error:
         refuse_part(name, f"it is not a zip archive, as {kind} is ({error})", "open and save the file once more")
     entries = archive.infolist()
     if len(entries) > MAXIMUM_PARTS or sum(entry.file_size for entry in entries) > MAXIMUM_TOTAL:
