@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
 from nmt_cli.text.spans import find_spans
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.faults import find_fault, has_stutter, split_units, strip_words
@@ -20,7 +21,7 @@ from nmt_cli.translation.result import FailedCheck, Placed, Translation
 from nmt_cli.translation.segments import find_sentence_starts
 
 if TYPE_CHECKING:
-    from nmt_cli.text.profile import CorpusProfile, TextProfile
+    from nmt_cli.text.profile import CorpusProfile, LengthRatio, TextProfile
     from nmt_cli.translation.faults import Fault
     from nmt_cli.translation.result import CheckKind
 
@@ -37,11 +38,16 @@ FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
 MARK_KINDS = {mark: kind for kind, marks in FINAL_MARKS.items() for mark in marks}
 SENTENCE_ENDS = re.compile(r"[.!?…؟۔։።।]\S*\s+\S|[。！？｡။។].|<|\n")  # what a text of several sentences contains
 BREAK = re.compile(r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n")
+EDGES = ".,;:!?…\"'„“”"  # what may stand around a word
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
 HALF, THIRD = 2, 3  # parts of the words: one unseen word is an alarm if it is half of them, two if they are a third
 SHOWN = 3  # words, numbers or spans that a message names
+MARK_TOLERANCE = 0.01  # by which the shares of a final mark on both sides may differ
+MOST_REMEMBERED = 200_000  # words that are known to be in the training text
 MARGIN = 1.25  # by which a length may exceed the range of all but two thousandths of the training data
+
+UnseenWords = dict[str, tuple[list[str], int]]  # by the part of a text between blanks; and how many words more it has
 
 
 class CheckContext(NamedTuple):
@@ -52,28 +58,57 @@ class CheckContext(NamedTuple):
     reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
     profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
 
-    seen: tuple[set[str], set[str]] = (set(), set())  # words of each side that were found in the profile
+    unseen: tuple[UnseenWords, UnseenWords] = ({}, {})
+    ratios: dict[int, LengthRatio | None] = {}  # noqa: RUF012 - those of the profile, by the length of the source
 
     @classmethod
     def from_profile(
         cls, languages: tuple[str, str], profile: CorpusProfile | None, *, reads_text: bool
     ) -> CheckContext:
         """Returns the context of a model with these languages."""
-        return cls(*languages, reads_text, profile, (set(), set()))
+        return cls(*languages, reads_text, profile, ({}, {}), {})
+
+    def find_ratio(self, length: int) -> LengthRatio | None:
+        """Returns the ratio of the lengths in training for a source of so many characters; None if it is not known."""
+        if length not in self.ratios:
+            self.ratios[length] = self.profile.find_ratio(length) if self.profile is not None and length else None
+        return self.ratios[length]
+
+    def has_same_marks(self, *kinds: str) -> bool:
+        """Whether texts of both sides end as often with marks of these kinds, as far as that is known.
+
+        Japanese, for instance, often ends a question with a full stop.
+        """
+        if self.profile is None or self.profile.source is None:
+            return True
+        sides = (self.profile.source.final_marks, self.profile.target.final_marks)
+        return all(abs(share_kind(sides[0], kind) - share_kind(sides[1], kind)) <= MARK_TOLERANCE for kind in kinds)
 
     @property
     def same_language(self) -> bool:
         return bool(self.source_language) and self.source_language == self.target_language
 
 
+def share_kind(final_marks: Mapping[str, float], kind: str) -> float:
+    """Returns the share of the texts that end with a mark of a kind; the kind "" is any other end."""
+    if not kind:
+        return 1 - sum(share for mark, share in final_marks.items() if mark in MARK_KINDS)
+    return sum(share for mark, share in final_marks.items() if MARK_KINDS.get(mark) == kind)
+
+
 DEFAULT_CONTEXT = CheckContext()
 
 
-def check_translation(translation: Translation, context: CheckContext = DEFAULT_CONTEXT) -> Translation:
-    """Returns the translation with the checks that its best hypothesis fails in `checks`."""
+def check_translation(
+    translation: Translation, context: CheckContext = DEFAULT_CONTEXT, *, healed: bool = False
+) -> Translation:
+    """Returns the translation with the checks that its best hypothesis fails in `checks`.
+
+    `healed` says that faults were looked for before: those that are left stand in its repairs.
+    """
     if not translation.hypotheses:
         return translation
-    failed = [*find_faults(translation, context)]
+    failed = [*find_faults(translation, context)] if translation.repairs or not healed else []
     if context.reads_text:
         spans = translation.placed
         failed += check_pair(write_known_words(translation), translation.text, context, spans=spans)
@@ -90,8 +125,11 @@ def check_pair(
 
     `spans` are those that were put into the translation; None: those that the source has.
     """
-    failed = [*check_spans(source, target, spans)]
-    failed += filter(None, (compare(source, target, context) for compare in COMPARISONS))
+    failed = [] if spans is not None and not spans else [*check_spans(source, target, spans)]
+    for compare in COMPARISONS:
+        check = compare(source, target, context)
+        if check is not None:
+            failed.append(check)
     return failed
 
 
@@ -175,13 +213,12 @@ def check_final_mark(source: str, target: str, context: CheckContext) -> FailedC
     """Compares the kinds of the final marks: a question, another sentence, or none."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
     kind, target_kind = MARK_KINDS.get(mark, ""), MARK_KINDS.get(target_mark, "")
-    if kind == target_kind or not target:
+    if kind == target_kind or not target or not context.has_same_marks(kind, target_kind):
         return None
     if not kind:
         return FailedCheck("final mark", f"final mark {target_mark} added")
-    return FailedCheck(
-        "final mark", f"final mark {mark} missing" if not target_kind else f"final mark {mark} is {target_mark}"
-    )
+    lost = f"final mark {mark} missing" if not target_kind else f"final mark {mark} is {target_mark}"
+    return FailedCheck("final mark", lost)
 
 
 def find_final_mark(text: str) -> str:
@@ -227,10 +264,17 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
 
 def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for a word or phrase that stands twice in a row, and not in the source."""
-    words = target.split()
-    if len(words) == len(set(words)) or not has_stutter(source, target):
+    words = target.casefold().split()
+    repeated = len(words) - len({*words})
+    # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
+    if not repeated or (repeated == 1 and not has_neighbours(words)) or not has_stutter(source, target):
         return None
     return FailedCheck("repeats", f"twice in a row: {find_repeated_phrase(strip_words(target))}")
+
+
+def has_neighbours(words: Sequence[str]) -> bool:
+    """Whether a word stands beside itself, whatever punctuation is between."""
+    return any(word.strip(EDGES) == following.strip(EDGES) for word, following in pairwise(words))
 
 
 def find_repeated_phrase(words: Sequence[str]) -> str:
@@ -244,7 +288,7 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
 
 def check_length(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the ratio of the lengths with those of the training data."""
-    ratio = context.profile.find_ratio(len(source)) if context.profile is not None and source else None
+    ratio = context.find_ratio(len(source)) if context.profile is not None else None
     if ratio is None or not target or ratio.lowest / MARGIN <= len(target) / len(source) <= ratio.highest * MARGIN:
         return None
     size = "short" if len(target) < ratio.mean * len(source) else "long"
@@ -258,31 +302,38 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
     """
     if context.profile is None or context.profile.source is None:
         return None
-    words, target_words = find_words(source), find_words(target)
-    both = {*words} & {*target_words}
-    unseen = find_unseen_words(words, both, context.profile.source, context.seen[0])
-    if not (len(unseen) * HALF >= len(words) or (len(unseen) > 1 and len(unseen) * THIRD >= len(words))):
-        unseen = find_unseen_words(target_words, both, context.profile.target, context.seen[1])
-        unseen = unseen if len(unseen) * HALF >= len(target_words) else []
+    unseen, count = find_unseen_words(source, target, context.profile.source, context.unseen[0])
+    if not (len(unseen) * HALF >= count or (len(unseen) > 1 and len(unseen) * THIRD >= count)):
+        unseen, count = find_unseen_words(target, source, context.profile.target, context.unseen[1])
+        unseen = unseen if len(unseen) * HALF >= count else []
     return FailedCheck("unseen words", f"never seen in training: {join_shown(unseen)}") if unseen else None
 
 
+def find_unseen_words(text: str, other: str, profile: TextProfile, known: UnseenWords) -> tuple[list[str], int]:
+    """Returns the words that are neither in the `other` text nor in the training text, and the number of all words.
+
+    Adds each part between blanks to those that are `known`.
+    """
+    parts = text.split()
+    unseen, count = [], len(parts)
+    if len(known) > MOST_REMEMBERED:
+        known.clear()
+    for part in parts:
+        if part not in known:
+            words = find_words(part)
+            known[part] = [word for word in words if not profile.count_word(word)], max(0, len(words) - 1)
+        words, further = known[part]
+        count += further
+        if words:
+            unseen += [word for word in words if word not in other.lower()]
+    return unseen, count
+
+
 def find_words(text: str) -> list[str]:
-    """Returns the words in lower case; a run of characters without blanks between words counts as one."""
+    """Returns the words in lower case; of a script without blanks between words, the characters."""
     lower = text.lower()
-    return [word for word in choose_word_pattern(lower).findall(lower) if word[0].isalpha()]
-
-
-def find_unseen_words(words: Iterable[str], known: Collection[str], profile: TextProfile, seen: set[str]) -> list[str]:
-    """Returns the words that are neither `known` nor in the training text; adds those of it to `seen`."""
-    unseen = []
-    for word in words:
-        if word not in seen and word not in known:
-            if profile.count_word(word):
-                seen.add(word)
-            else:
-                unseen.append(word)
-    return unseen
+    words = [word for word in choose_word_pattern(lower).findall(lower) if word[0].isalpha()]
+    return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words
 
 
 TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]

@@ -219,19 +219,20 @@ class Translator:
         # 9. Check each translation against its line, and rate it.
         if checks is None or not checks.check:
             return result
-        checked = self.check_translations(result)
+        healed = repair is not None and repair.heal and not config.sampling.sample
+        checked = self.check_translations(result, healed=healed)
         if not checks.rates:
             return checked
         from nmt_cli.translation.confidence import judge_translations  # which few runs need
 
         return judge_translations(checked, self.card, self.check_context, checks, n_best)
 
-    def check_translations(self, translations: Sequence[Translation]) -> list[Translation]:
-        """Returns the translations with the checks that they fail."""
+    def check_translations(self, translations: Sequence[Translation], *, healed: bool = False) -> list[Translation]:
+        """Returns the translations with the checks that they fail; `healed` says that faults were looked for before."""
         from nmt_cli.translation.checks import check_translation  # training needs none
 
         context = self.check_context
-        return [check_translation(translation, context) for translation in translations]
+        return [check_translation(translation, context, healed=healed) for translation in translations]
 
     @cached_property
     def check_context(self) -> CheckContext:

@@ -159,3 +159,20 @@ def test_a_mistyped_word_that_was_read_as_a_known_one_is_not_unseen() -> None:
     assert [check.kind for check in check_translation(translation, context).checks] == ["unseen words"]
     read = translation._replace(read_as=(ReadAs("ssee", "see"),))
     assert check_translation(read, context).checks == ()
+
+
+def test_a_final_mark_is_compared_where_both_sides_use_it_alike() -> None:
+    alike = [(f"is it {n} ?", f"ist es {n} ?") for n in range(30)] + [
+        (f"it is {n} .", f"es ist {n} .") for n in range(30)
+    ]
+    unlike = [(source, target.replace("?", ".")) for source, target in alike]
+    for pairs, expected in ((alike, ["final mark"]), (unlike, [])):
+        context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs)))
+        assert kinds("is it 7 ?", "ist es 7 .", context) == expected
+
+
+def test_a_script_without_blanks_is_compared_by_its_characters() -> None:
+    context = CheckContext("jpn", "eng", profile=CorpusProfile.parse(build_profile([("彼は来た", "he came")] * 9)))
+    assert kinds("彼は来た", "he came", context) == []
+    assert kinds("彼は去来た", "he came", context) == []
+    assert kinds("猫犬鳥来", "he came", context) == ["unseen words"]
