@@ -122,7 +122,7 @@ def main() -> None:
     pairs = draw_unseen(read_pairs(options.pairs), trained, options.sentences, options.seed)
     translator = Translator.load(ModelRequest(options.model))
     if translator.profile is None:
-        translator.profile = CorpusProfile.parse(corpus.profile)
+        translator.profile = CorpusProfile.parse(corpus.profile.encode())
     if options.what == "alarms":
         measure_alarms(pairs, translator.check_context)
     elif options.what == "time":

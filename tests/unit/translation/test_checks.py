@@ -167,12 +167,14 @@ def test_a_final_mark_is_compared_where_both_sides_use_it_alike() -> None:
     ]
     unlike = [(source, target.replace("?", ".")) for source, target in alike]
     for pairs, expected in ((alike, ["final mark"]), (unlike, [])):
-        context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs)))
+        context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
         assert kinds("is it 7 ?", "ist es 7 .", context) == expected
 
 
 def test_a_script_without_blanks_is_compared_by_its_characters() -> None:
-    context = CheckContext("jpn", "eng", profile=CorpusProfile.parse(build_profile([("彼は来た", "he came")] * 9)))
+    context = CheckContext(
+        "jpn", "eng", profile=CorpusProfile.parse(build_profile([("彼は来た", "he came")] * 9).encode())
+    )
     assert kinds("彼は来た", "he came", context) == []
     assert kinds("彼は去来た", "he came", context) == []
     assert kinds("猫犬鳥来", "he came", context) == ["unseen words"]

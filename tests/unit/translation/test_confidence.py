@@ -9,7 +9,7 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.translation.checks import CheckContext
 from nmt_cli.translation.confidence import (
     FEATURES,
@@ -73,7 +73,7 @@ def test_without_attention_or_rivals_their_features_are_unknown() -> None:
 
 def test_words_and_lengths_are_compared_with_the_profile() -> None:
     pairs = [(f"we see {'dog' if n else 'cat'}", "wir sehen hund" + " an" * (n % 3)) for n in range(40)]
-    context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs)))
+    context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
     found = features(Translation("cat zebra", ("a", "b"), (hypothesis("wir xy", -1.0, -1.0),), frozenset()), context)
     assert (found["unseen source words"], found["rare source words"]) == (0.5, 0.5)
     assert (found["unseen target words"], found["rare target words"]) == (0.5, 0.0)
