@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.api.drawing import TERMINAL, Drawing
 from nmt_cli.api.open_model import open_translator
+from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.search.config import SearchConfig
@@ -27,10 +28,13 @@ from nmt_cli.visuals.heatmap import draw_heatmap, format_heatmap
 from nmt_cli.visuals.words import LabelledAttention, label_attention
 
 if TYPE_CHECKING:
+    from nmt_cli.arrays.types import FloatArray
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
 PAGES = (".html",)
+# How a line is read where every head is drawn: at once, with nothing between the text and its subwords.
+WHOLE_LINES = LineConfig(split_sentences=False, protect=False, fold=False, max_words=1000)
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class AttentionRequest:
     merge: bool
     transpose: bool
     gold: Path | None
+    heads: bool = False  # whether every head of a Transformer is drawn
 
     @classmethod
     def from_options(
@@ -55,6 +60,7 @@ class AttentionRequest:
         merge: bool,
         transpose: bool,
         gold: Path | None,
+        heads: bool = False,
     ) -> AttentionRequest:
         """Raises OptionError for options that contradict each other, before anything is loaded."""
         if pairs is not None:
@@ -79,7 +85,10 @@ class AttentionRequest:
             if output != TERMINAL:
                 check_suffix(output, (*SUFFIXES, *PAGES))
         default_outputs = () if gold is not None else (TERMINAL,)
-        return cls(tuple(sentences), tuple(targets), tuple(outputs) or default_outputs, merge, transpose, gold)
+        places = tuple(outputs) or default_outputs
+        if heads and all(output == TERMINAL for output in places):
+            raise OptionError("--heads draws a sheet or a page", hint="name a file: -o heads.png, or -o heads.html")
+        return cls(tuple(sentences), tuple(targets), places, merge, transpose, gold, heads)
 
 
 def read_pairs(path: Path) -> tuple[list[str], list[str]]:
@@ -96,7 +105,8 @@ def read_pairs(path: Path) -> tuple[list[str], list[str]]:
 def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig, drawing: Drawing) -> None:
     """Draws every sentence to every output, and scores the attention as an alignment."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
-    translator = open_translator(ModelRequest(model, lines=LineConfig(split_sentences=not request.targets)))
+    reading = WHOLE_LINES if request.heads else LineConfig(split_sentences=not request.targets)
+    translator = open_translator(ModelRequest(model, lines=reading))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",
@@ -111,17 +121,40 @@ def draw_attention(request: AttentionRequest, model: Path, search: SearchConfig,
         if not translation.text:
             drawing.warn(f"the model translates {translation.source!r} to nothing")
     are_pictures = translator.card.source.get("type", "text") != "text"
+    heads = measure_all_heads(translator, translations, model) if request.heads else [None] * len(translations)
     measures = [describe_attention(translation, are_pictures) for translation in translations]
     for output in request.outputs:
         if output == TERMINAL:
             show_drawings(translations, request, measures, drawing)
         elif output.suffix.lower() in PAGES:
-            write_html(translations, request, measures, output)
+            write_html(translations, request, measures, heads, output)
             drawing.add_file(output, describe_files(output, translations))
         else:
-            draw_pictures(translations, request, output, drawing, are_pictures=are_pictures)
+            draw_pictures(translations, request, heads, output, drawing, are_pictures=are_pictures)
     if request.gold is not None:
         drawing.show(score_alignment(translations, request.gold))
+
+
+def measure_all_heads(
+    translator: Translator, translations: Sequence[Translation], model: Path
+) -> list[FloatArray | None]:
+    """Returns the weights of every layer and head for each translation, by running the network in Keras.
+
+    Raises OptionError for a network that is no Transformer, MissingExtraError without TensorFlow.
+    """
+    if translator.card.network.get("architecture") != "transformer":
+        raise OptionError(f"--heads: the model in {model}/ is no Transformer", hint="leave it out")
+    require_tensorflow("drawing every head")
+    with silent_tensorflow():
+        from nmt_cli.training.head_attention import load_network, measure_heads
+    network = load_network(model, translator.card)
+    weights: list[FloatArray | None] = []
+    for translation in translations:
+        rows = translator.source.make_rows([normalise(translation.source)])
+        weights.append(measure_heads(network, translator.source.make_batch(rows), translation.hypotheses[0].tokens))
+        if weights[-1].shape[2:] != translation.hypotheses[0].attention.shape:  # type: ignore[union-attr]
+            raise OptionError(f"--heads: {translation.source!r} is longer than the model reads at once")
+    return weights
 
 
 def describe_files(output: Path, translations: Sequence[Translation]) -> str:
@@ -187,15 +220,16 @@ def draw_on_terminal(matrix: LabelledAttention, request: AttentionRequest, width
 def draw_pictures(
     translations: Sequence[Translation],
     request: AttentionRequest,
+    heads: Sequence[FloatArray | None],
     output: Path,
     drawing: Drawing,
     *,
     are_pictures: bool,
 ) -> None:
     """Draws one picture per sentence; with several sentences the file names are numbered."""
-    for number, translation in enumerate(translations, start=1):
+    for number, (translation, weights) in enumerate(zip(translations, heads, strict=True), start=1):
         path = output if len(translations) == 1 else output.with_stem(f"{output.stem}-{number}")
-        matrix = label_attention(translation, merge=request.merge)
+        matrix = label_attention(translation, merge=request.merge, heads=weights)
         missing = draw_over_picture(matrix, path) if are_pictures else write_heatmap(matrix, request, path)
         drawing.add_file(path, describe_file(path, translation))
         if missing:
@@ -205,7 +239,12 @@ def draw_pictures(
 def write_heatmap(matrix: LabelledAttention, request: AttentionRequest, path: Path) -> str:
     labels, array, names = (matrix.source, matrix.target), matrix.attention, ("source", "translation")
     if request.transpose:
-        labels, array, names = (matrix.target, matrix.source), matrix.attention.T, ("translation", "source")
+        labels, names = (matrix.target, matrix.source), ("translation", "source")
+        array = matrix.attention.swapaxes(-1, -2)
+    if request.heads:
+        from nmt_cli.visuals.head_sheet import draw_head_sheet
+
+        return draw_head_sheet(array, *labels, path, title=(matrix.source_text, matrix.target_text), names=names)
     return draw_heatmap(array, *labels, path, title=(matrix.source_text, matrix.target_text), names=names)
 
 
@@ -228,13 +267,21 @@ def warn_of_glyphs(missing: str, drawing: Drawing) -> None:
 
 
 def write_html(
-    translations: Sequence[Translation], request: AttentionRequest, measures: Sequence[str], output: Path
+    translations: Sequence[Translation],
+    request: AttentionRequest,
+    measures: Sequence[str],
+    heads: Sequence[FloatArray | None],
+    output: Path,
 ) -> None:
     from nmt_cli.visuals.html import PageSentence, write_page
 
     shown = [
-        PageSentence(label_attention(translation, merge=True), label_attention(translation, merge=False), measure)
-        for translation, measure in zip(translations, measures, strict=True)
+        PageSentence(
+            label_attention(translation, merge=True, heads=weights),
+            label_attention(translation, merge=False, heads=weights),
+            measure,
+        )
+        for translation, measure, weights in zip(translations, measures, heads, strict=True)
     ]
     write_page(shown, output, merge=request.merge, transpose=request.transpose)
 

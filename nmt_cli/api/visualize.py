@@ -32,6 +32,7 @@ class DrawingRequest:
     subwords: bool = False
     transpose: bool = False
     nearest: int = 5  # pairs per sentence
+    heads: bool = False  # whether every head of a Transformer is drawn
 
     @property
     def model(self) -> Path:
@@ -61,6 +62,7 @@ def visualize(
     gold: PathLike | None = None,
     subwords: bool = False,
     transpose: bool = False,
+    heads: bool = False,
     beam: bool = False,
     curves: bool = False,
     corpus: bool = False,
@@ -94,6 +96,7 @@ def visualize(
         subwords,
         transpose,
         nearest,
+        heads,
     )
     return draw(request, progress or ignore_progress)
 
@@ -133,6 +136,7 @@ def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
             merge=not request.subwords,
             transpose=request.transpose,
             gold=request.gold,
+            heads=request.heads,
         )
         draw_attention(attention, request.model, request.search, drawing)
     return drawing

@@ -31,7 +31,7 @@ def make_flag(name: str, help: str) -> Any:
 
 
 OPENED = {"attention": "attention.html"}  # what `--open` writes where no file is named; of other charts, an .svg
-OF_ATTENTION = {"target", "pairs", "gold", "subwords", "transpose"}
+OF_ATTENTION = {"target", "pairs", "gold", "subwords", "transpose", "heads"}
 OF_SEARCH = {field.name for field in option_fields(SearchConfig)}
 INCOMPATIBLE = {  # options that are meaningless where something other than attention is shown
     "--beam": OF_ATTENTION,
@@ -71,6 +71,9 @@ def visualize(
     ] = None,
     subwords: Annotated[bool, make_flag("--subwords", "Show subwords instead of words.")] = False,
     transpose: Annotated[bool, make_flag("--transpose", "Put the source across and the translation down.")] = False,
+    heads: Annotated[
+        bool, make_flag("--heads", "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow.")
+    ] = False,
     beam: Annotated[bool, make_flag("--beam", "Draw the beam search tree instead.")] = False,
     curves: Annotated[bool, make_flag("--curves", "Draw the learning curves of the model instead.")] = False,
     corpus: Annotated[
@@ -113,6 +116,7 @@ def visualize(
     request = DrawingRequest(
         *(subject, lines, outputs, models, corpora, search),
         *(tuple(target or ()), pairs, gold, subwords, transpose, nearest),
+        heads=heads,
     )
     with show_stage_progress(screen) as progress:
         drawing = draw(request, progress)

@@ -281,17 +281,17 @@ class TransformerDecoder(Stack):
         The weights are those of the last layer, averaged over its heads.
         """
         readout, changed, weights = self.run(ops.expand_dims(embedded, 1), state, training=False)
-        return DecoderStep(changed, readout[:, 0], ops.mean(weights[:, :, 0], axis=1))
+        return DecoderStep(changed, readout[:, 0], ops.mean(weights[-1][:, :, 0], axis=1))
 
     def teacher_force(self, embedded: Tensor, state: DecoderState, training: bool) -> Tensor:
         """Returns the readouts (T, N, E) of all steps at once, given all previous tokens (T, N, E)."""
         readouts, _, _ = self.run(ops.transpose(embedded, (1, 0, 2)), state, training)
         return ops.transpose(readouts, (1, 0, 2))
 
-    def run(self, embedded: Tensor, state: DecoderState, training: bool) -> tuple[Tensor, DecoderState, Tensor]:
+    def run(self, embedded: Tensor, state: DecoderState, training: bool) -> tuple[Tensor, DecoderState, list[Tensor]]:
         """Runs T new positions (N, T, E) after the cached ones.
 
-        Returns the readouts (N, T, E), the new cache, and the weights (N, H, T, S) of the last layer on the source.
+        Returns the readouts (N, T, E), the new cache, and the weights (N, H, T, S) of each layer on the source.
         """
         cached, new = ops.shape(state["keys_0"])[1], ops.shape(embedded)[1]
         positions = ops.arange(cached + new)
@@ -300,11 +300,12 @@ class TransformerDecoder(Stack):
         is_token = ops.expand_dims(ops.equal(state["bias"], 0), 1)  # (N, 1, S)
         value = self.add_positions(embedded, positions[cached:])
         changed: DecoderState = {}
-        weights = None
+        weights: list[Tensor] = []
         for index, layer in enumerate(self.layers):
             cache, source = select_keys_and_values(state, "", index), select_keys_and_values(state, "source_", index)
             value, cache = layer.attend_to_target(value, cache, is_past, training)
-            value, weights = layer.attend_to_source(value, source, is_token, training)
+            value, layer_weights = layer.attend_to_source(value, source, is_token, training)
+            weights.append(layer_weights)
             value = layer.run_feed_forward(value, training)
             changed |= {f"keys_{index}": cache[0], f"values_{index}": cache[1]}
         return self.norm(value), changed, weights

@@ -35,16 +35,20 @@ class LabelledAttention:
     target_text: str
 
 
-def label_attention(translation: Translation, *, merge: bool) -> LabelledAttention:
-    """Returns the best translation with its attention, by words if `merge`, else by subword pieces."""
+def label_attention(translation: Translation, *, merge: bool, heads: FloatArray | None = None) -> LabelledAttention:
+    """Returns the best translation with its attention, by words if `merge`, else by subword pieces.
+
+    `heads` (L, H, T, S) takes the place of the attention that the translation has.
+    """
     import numpy as np  # `nmt --help` does not need it
 
     best = translation.hypotheses[0]
+    attention = best.attention if heads is None else heads
     source, target = group_words(translation.source_pieces), group_words(best.pieces)
     pieces = LabelledAttention(
         source=tuple(label_pieces(translation.source_pieces)),
         target=tuple(label_pieces(best.pieces)),
-        attention=best.attention,
+        attention=attention,
         probabilities=tuple(float(value) for value in np.exp(best.token_log_probabilities)),
         source_text=replace_controls(translation.source),
         target_text=replace_controls(best.text),
@@ -55,7 +59,7 @@ def label_attention(translation: Translation, *, merge: bool) -> LabelledAttenti
         pieces,
         source=tuple(spell_word(translation.source_pieces, group) for group in source),
         target=tuple(spell_word(best.pieces, group) for group in target),
-        attention=merge_attention(best.attention, source, target),
+        attention=merge_attention(attention, source, target),
         probabilities=tuple(
             float(np.exp(sum(best.token_log_probabilities[piece] for piece in group))) for group in target
         ),

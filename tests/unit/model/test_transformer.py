@@ -156,7 +156,7 @@ def test_a_step_changes_the_cache_of_the_target_alone(network: Seq2Seq) -> None:
 def test_the_attention_told_is_the_mean_of_the_last_layers_heads(network: Seq2Seq) -> None:
     state = network.encode(SOURCE)
     embedded = network.target_embedding(PREVIOUS[:, :1])
-    _, _, weights = network.decoder.run(embedded, state, training=False)
+    *_, (_, weights) = network.decoder.run(embedded, state, training=False)  # of two layers
     expected = (np.asarray(weights)[:, 0, 0] + np.asarray(weights)[:, 1, 0]) / 2
     np.testing.assert_allclose(network.step(PREVIOUS[:, 0], state).attention, expected, atol=1e-6)
 
