@@ -137,7 +137,7 @@ def restore_piece(
     if piece.folded is not None and piece.folded.plan is not None:
         from nmt_cli.translation.recasing import recase_translation  # which few lines need
 
-        restored = recase_translation(restored, piece.folded.plan, language)
+        restored = recase_translation(restored, piece.folded.plan, language, piece.source_words)
     if piece.folded is not None and piece.folded.quotes is not None:
         wrap = piece.folded.quotes.wrap
         quoted = (hypothesis._replace(text=wrap(hypothesis.text)) for hypothesis in restored.hypotheses)

@@ -100,6 +100,17 @@ class Piece:
         return SegmentLayout(text, tuple(positions), tuple(masked))
 
     @property
+    def source_words(self) -> dict[int, int]:
+        """For each word that the network reads, the word of the segment that it is."""
+        layout, offsets = self.layout, accumulate(map(len, self.text.split()), initial=0)
+        last = len(layout.positions) - 1
+        return {
+            word: layout.find_word(layout.positions[min(offset, last)])
+            for word, offset in enumerate(offsets)
+            if last >= 0
+        }
+
+    @property
     def unchanged(self) -> str:
         """The segment itself, normalised between its spans; the spans are as they are to stand in the translation.
 

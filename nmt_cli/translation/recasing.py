@@ -6,37 +6,38 @@ Spans that must not change keep theirs. Knows no network.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nmt_cli.text.casing import CasePlan, capitalise_text, upper_text
 from nmt_cli.translation.result import Hypothesis, Link, Translation
 from nmt_cli.translation.word_alignment import link_words
 
 
-def recase_translation(translation: Translation, plan: CasePlan, language: str) -> Translation:
-    """Returns the translation of a piece with all its hypotheses in the case of the source."""
-    hypotheses = (
-        hypothesis._replace(
-            text=recase_text(
-                hypothesis.text,
-                plan,
-                find_piece_links(translation, hypothesis) if plan.kind != "upper" else (),
-                [span.text for span in hypothesis.placed_spans],
-                language,
-            )
-        )
-        for hypothesis in translation.hypotheses
-    )
+def recase_translation(
+    translation: Translation, plan: CasePlan, language: str, source_words: Mapping[int, int]
+) -> Translation:
+    """Returns the translation of a piece with all its hypotheses in the case of the source.
+
+    `source_words` says which word of the line each word is that the network read, since links of lines with spans count
+    the words of the line.
+    """
+    hypotheses = []
+    for hypothesis in translation.hypotheses:
+        links, counts_line = find_piece_links(translation, hypothesis) if plan.kind != "upper" else ((), False)
+        words = frozenset(source_words[word] for word in plan.words) if counts_line else plan.words
+        spans = [span.text for span in hypothesis.placed_spans]
+        text = recase_text(hypothesis.text, plan._replace(words=words), links, spans, language)
+        hypotheses.append(hypothesis._replace(text=text))
     return translation._replace(hypotheses=tuple(hypotheses))
 
 
-def find_piece_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, ...]:
-    """Returns the word links of a piece; none for a network without attention."""
+def find_piece_links(translation: Translation, hypothesis: Hypothesis) -> tuple[tuple[Link, ...], bool]:
+    """Returns the word links of a piece, none for a network without attention, and whether they count the line."""
     if not hypothesis.attention.any():
-        return ()
+        return (), False
     if hypothesis.words and hypothesis.words[0].links is not None:
-        return hypothesis.words[0].links
-    return link_words(translation.source_pieces, hypothesis.pieces, hypothesis.attention)
+        return hypothesis.words[0].links, True
+    return link_words(translation.source_pieces, hypothesis.pieces, hypothesis.attention), False
 
 
 def recase_text(text: str, plan: CasePlan, links: Sequence[Link], spans: Sequence[str], language: str) -> str:
@@ -46,13 +47,16 @@ def recase_text(text: str, plan: CasePlan, links: Sequence[Link], spans: Sequenc
     """
     if plan.kind == "upper":
         return "".join(part if is_span else upper_text(part, language) for part, is_span in split_spans(text, spans))
-    chosen = choose_title_words if plan.kind == "title" else choose_shouted_words
-    words = re.split(r"(\s+)", text)
-    for index in chosen(words[::2], plan, links):
-        if not any(span in words[2 * index] for span in spans):
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    choose = choose_title_words if plan.kind == "title" else choose_shouted_words
+    kept = [is_span for part, is_span in split_spans(text, spans) for _ in part]
+    letters = list(text)
+    for index in choose([text[start:end] for start, end in words], plan, links):
+        free = [position for position in range(*words[index]) if not kept[position] and text[position].isalpha()]
+        for position in free[:1] if plan.kind == "title" else free:
             change = capitalise_text if plan.kind == "title" else upper_text
-            words[2 * index] = change(words[2 * index], language)
-    return "".join(words)
+            letters[position] = change(letters[position], language)
+    return "".join(letters)
 
 
 def split_spans(text: str, spans: Sequence[str]) -> Iterator[tuple[str, bool]]:

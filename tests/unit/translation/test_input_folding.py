@@ -69,6 +69,18 @@ def test_a_heading_and_a_word_come_back_as_they_were() -> None:
         assert read(line) == read(CLEAN) and translate(line).text == line
 
 
+def test_shouted_words_are_found_among_spans_and_marks_that_stand_alone() -> None:
+    first, second, *_ = CLEAN.rstrip(".").split()
+    for line in (
+        f"{first} \u200e {second.upper()} neba.",
+        f"{first} 5 km <b>{second.upper()}</b> neba.",
+        f"{first} https://example.org/a {second.upper()} neba.",
+    ):
+        text = translate(line).text
+        assert second.upper() in text and first in text and "neba." in text
+        assert all(span in text for span in ("5 km", "<b>", "https://example.org/a") if span in line)
+
+
 def test_spans_in_a_line_of_capitals_keep_their_case() -> None:
     line = f"{CLEAN.upper()[:-1]} https://example.org/a 5 km <b>BADE</b>"
     assert "https://example.org/a" in translate(line).text and "5 km" in translate(line).text
