@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from nmt_cli.text.entities import REFERENCE
@@ -25,6 +27,7 @@ DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month m
 DECADE = r"['’]?(?:s|er)\b"  # behind a number: the 1970s
 HALF_DAY, MONTHS = 12, 12
 SCALES = (1_000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)  # "2.5 million" may be 2,500,000
+LAST_PLAIN_LETTER = "\u052f"  # of Latin, Greek and Cyrillic; other scripts have prefixes, or no blanks
 WORDED = 100  # smaller numbers, and its multiples, are often written in words
 
 
@@ -46,6 +49,31 @@ class NumberDifference(NamedTuple):
 
     missing: tuple[str, ...]
     invented: tuple[str, ...]
+
+
+class NumberWords(NamedTuple):
+    """The words of a text as number words are compared, without what is between them."""
+
+    text: str  # `fold_words`
+    starts: frozenset[int]  # where a word begins in it
+
+    @classmethod
+    def from_text(cls, text: str) -> NumberWords:
+        folded = [fold_words(word) for word in re.findall(r"[^\s'’-]+", text)]
+        return cls("".join(folded), frozenset(accumulate(map(len, folded), initial=0)))
+
+    def contains(self, spelling: str, longer: Sequence[str]) -> bool:
+        """Whether a number word stands in the text, but not as the beginning of one of the `longer` ones.
+
+        Where words are written with blanks and without prefixes, it has to begin a word.
+        """
+        position = self.text.find(spelling)
+        while position >= 0:
+            begins = spelling[0] > LAST_PLAIN_LETTER or position in self.starts
+            if begins and not any(self.text.startswith(other, position) for other in longer):
+                return True
+            position = self.text.find(spelling, position + 1)
+        return False
 
 
 NO_DIFFERENCE = NumberDifference((), ())
@@ -113,7 +141,7 @@ def select_unspoken(tokens: Iterable[NumberToken], text: str, other: str, langua
     """Returns the numbers of the text that `other`, in this language, does not have in words either."""
     if not load_rules(language):
         return tuple(token.text for token in tokens if not is_often_spelled(token))
-    words = fold_words(other)
+    words = NumberWords.from_text(other)
     has_clock = bool(CLOCK.search(text) or CLOCK.search(other))
     has_minutes = has_clock and bool(MINUTES.search(text)) and not MINUTES.search(other)
     others = find_numbers(other)
@@ -152,7 +180,7 @@ def is_often_spelled(token: NumberToken) -> bool:
     return token.whole is not None and (token.whole <= WORDED or token.whole % WORDED == 0)
 
 
-def is_spoken_time(token: NumberToken, words: str, language: str) -> bool:
+def is_spoken_time(token: NumberToken, words: NumberWords, language: str) -> bool:
     """Whether a text may name the time that the number belongs to in words: 2:45 is a quarter to three."""
     hour = token.groups[0]
     if hour > 24 or hour in (0, 15):
@@ -160,14 +188,29 @@ def is_spoken_time(token: NumberToken, words: str, language: str) -> bool:
     return any(has_spelling(near, words, language) for near in (hour, hour + 1, abs(hour - HALF_DAY), hour - 11))
 
 
-def has_spelling(number: int, folded: str, language: str) -> bool:
-    """Whether the words of a text (`fold_words`) spell a number; "unit" before a hundred may be left out."""
+def has_spelling(number: int, words: NumberWords, language: str) -> bool:
+    """Whether the words of a text spell a number; "one" before a hundred may be left out."""
     spellings = spell_number(number, language)
-    if any(spelling in folded for spelling in spellings):
+    longer = list_longer(number, language)
+    if any(words.contains(spelling, longer) for spelling in spellings):
         return True
     if number < 100:
         return False
     ones = spell_number(1, language)
     return any(
-        spelling.removeprefix(unit) in folded for spelling in spellings for unit in ones if spelling.startswith(unit)
+        words.contains(spelling.removeprefix(unit), ())
+        for spelling in spellings
+        for unit in ones
+        if spelling.startswith(unit)
     )
+
+
+@cache
+def list_longer(number: int, language: str) -> tuple[str, ...]:
+    """Returns the spellings of other numbers that begin as one of a number below a hundred does: vier, vierzig."""
+    own = spell_number(number, language)
+    if number >= 100 or not own:
+        return ()
+    others = (other for other in (*range(100), *range(100, 1000, 100)) if other != number)
+    spellings = {spelling for other in others for spelling in spell_number(other, language)}
+    return tuple(s for s in spellings - own if any(s.startswith(spelling) for spelling in own))

@@ -88,3 +88,20 @@ def test_two_numbers_are_equal_or_differ(number: int, other: int) -> None:
 
 def test_digits_of_a_reference_are_no_number() -> None:
     assert compare_numbers("I don&#39;t have 7 &#x20AC;.", "Ich habe keine 7 Euro.", "eng", "deu") == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "missing"),
+    [
+        ("He has 4 cows.", "Er hat vierzig Kühe.", ("4",)),
+        ("He has 2 cows.", "Er hat zweihundert Kühe.", ("2",)),
+        ("A 1-year lease", "Mein Vertrag", ("1",)),
+        ("He has 4 cows.", "Er hat vier Kühe.", ()),
+        ("A 4-year lease", "Ein vierjähriger Vertrag", ()),
+        ("The 4th came.", "Der vierte kam.", ()),
+        ("He has 40 cows.", "Er hat vierzig Kühe.", ()),
+        ("He has 24 cows.", "Er hat vierundzwanzig Kühe.", ()),
+    ],
+)
+def test_a_number_word_within_another_word_does_not_count(source: str, target: str, missing: tuple[str, ...]) -> None:
+    assert compare_numbers(source, target, "eng", "deu").missing == missing
