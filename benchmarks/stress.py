@@ -175,14 +175,19 @@ class Bench:
 
         lines = [NUMBER.sub(exchange, pair.source) for pair in self.numbered]
         outputs = self.translate(lines)
-        kept = sum(digits(line) == digits(output) for line, output in zip(lines, outputs, strict=True))
+        kept = sum(has_same_digits(line, output) for line, output in zip(lines, outputs, strict=True))
         share = 100 * kept / max(1, len(lines))
         return Result("random numbers", len(lines), None, None, share, share >= NUMBER_BAR), lines, outputs
 
 
-def digits(text: str) -> list[str]:
+def has_same_digits(source: str, target: str) -> bool:
+    """Whether both texts have the same numbers; a blank may part thousands, or two numbers."""
+    return any(digits(source, marks) == digits(target, marks) for marks in (".,:’ \u202f", ".,:’\u202f"))
+
+
+def digits(text: str, marks: str) -> list[str]:
     """Returns the digits of each number, in order of size: notation and place are free."""
-    return sorted(re.sub(r"\D", "", number) for number in re.findall(r"\d+(?:[.,:’ \u202f]\d+)*", text))
+    return sorted(re.sub(r"\D", "", number) for number in re.findall(rf"\d+(?:[{marks}]\d+)*", text))
 
 
 def pair_up(texts: Sequence[str]) -> list[tuple[str, str]]:
