@@ -208,9 +208,11 @@ def has_spelling(number: int, words: NumberWords, language: str) -> bool:
 @cache
 def list_longer(number: int, language: str) -> tuple[str, ...]:
     """Returns the spellings of other numbers that begin as one of a number below a hundred does: vier, vierzig."""
-    own = spell_number(number, language)
-    if number >= 100 or not own:
+    spellings = spell_number(number, language)
+    if number >= 100 or not spellings:
         return ()
     others = (other for other in (*range(100), *range(100, 1000, 100)) if other != number)
-    spellings = {spelling for other in others for spelling in spell_number(other, language)}
-    return tuple(s for s in spellings - own if any(s.startswith(spelling) for spelling in own))
+    of_others = {spelling for other in others for spelling in spell_number(other, language)}
+    return tuple(
+        longer for longer in of_others - spellings if any(longer.startswith(spelling) for spelling in spellings)
+    )
