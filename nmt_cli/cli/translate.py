@@ -7,6 +7,7 @@ import itertools
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -20,6 +21,7 @@ from nmt_cli.cli.options import (
     DEFAULT_MODEL,
     Configuration,
     ExplicitOptions,
+    Force,
     Quiet,
     ServedModelsOption,
     Verbose,
@@ -27,10 +29,11 @@ from nmt_cli.cli.options import (
     resolve_model,
     with_settings,
 )
+from nmt_cli.cli.output_files import OutputFiles, name_outputs
 from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.cli.serve import check_server, choose_model, serve_models
 from nmt_cli.cli.terminal import prompt_for_lines
-from nmt_cli.cli.translation_files import STREAM, DocumentOpener, check_files, open_output
+from nmt_cli.cli.translation_files import DocumentOpener, check_files
 from nmt_cli.cli.translation_report import TranslationReport, open_qa_report, show_notes
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
@@ -62,7 +65,7 @@ SEARCHED = {  # options that are meaningless where the translation is given
 } - {"max_source_length", "protect"}
 OF_TEXT = {"alignments", "replace_unknown", *(field.name for field in option_fields(LineConfig))}  # not of pictures
 NOT_SERVED = {  # options that are about files and lines, of which a server has none
-    *("files", "output", "n_best", "prefix", "score", "strict", "report"),
+    *("files", "output", "force", "n_best", "prefix", "score", "strict", "report"),
     *(field.name for kind in (LayoutConfig, DocumentConfig, ExecutorConfig) for field in option_fields(kind)),
 }
 
@@ -84,8 +87,15 @@ def translate(
         typer.Argument(metavar="FILE", help="Text with one sentence per line, or documents; default: standard input."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write.", rich_help_panel="Files")
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'.",
+            rich_help_panel="Files",
+        ),
     ] = None,
+    force: Force = False,
     model: ServedModelsOption = None,
     precision: Annotated[
         Literal["int8", "float"] | None,
@@ -138,8 +148,9 @@ def translate(
     # 1. Refuse what cannot work, before anything slow is loaded.
     check_meaning(explicit, search, sampling, n_best, score=score)
     require_checks(checks, document)
-    paths, output = check_files(files or []), None if output == STREAM else output
+    paths = check_files(files or [])
     model_directory = read_model_directory(choose_model(models))
+    outputs = OutputFiles(name_outputs(output, paths, model_directory.card.target_language, force=force))
     check_abilities(model_directory, explicit, search, repair, layout)
     require_confidence(checks, search, sampling, model_directory.card, ensemble=bool(ensemble), score=score)
     # 2. Complete the settings: what is searched, how a translation is written.
@@ -150,18 +161,20 @@ def translate(
     layout = dataclasses.replace(layout, scores=layout.scores or score, confidence=checks.confidence)
     form = document.format or ("text" if score else None)  # with --score also for pairs in a .tsv
     document = dataclasses.replace(document, format=form, confidence=checks.confidence)
-    interactive = not paths and output is None and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
+    interactive = (
+        not paths and not outputs.targets and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
+    )
     writer = Writer(layout, n_best, indent="  " if interactive else "")
     # 3. Open the input: documents, or a prompt.
     opener = DocumentOpener(
         make_template(document, model_directory, text), writer.write, is_bare=writer.is_bare, announce=screen.say
     )
-    documents = opener.open_files(paths, output)
+    documents = opener.open_files(paths, outputs.targets)
     require_room(checks, documents)
     if interactive:
         batches = prompt_for_lines(model_directory.card, screen, writer.write, document.errors)
     else:
-        batches = batch_units(documents, paths, are_pairs=score)
+        batches = batch_documents(documents, paths, outputs, are_pairs=score)
     # 4. Translate batch by batch; write each as soon as it is there.
     job = Job(template, search, repair, checks, score=score, opener=open_translator)
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
@@ -171,13 +184,12 @@ def translate(
     )
     lines = 0
     with (
-        show_translation_progress(screen, paths if output else []) as advance,
-        open_output(output) as stream,
+        show_translation_progress(screen, paths if outputs.targets else []) as advance,
+        outputs,
         open_executor(job, silence_ray(processes)) as executor,
     ):
         for written in translate_units(batches, executor, report.add):
-            stream.write(written)
-            stream.flush()
+            outputs.write(written)
             lines += written.count(b"\n") // (1 if layout.json else n_best)
             advance(lines)
     # 5. Say what a person should look at.
@@ -211,6 +223,10 @@ def check_meaning(
 def is_for_lines(explicit: ExplicitOptions) -> bool:
     """Whether no option is given that concerns documents or large input, for which a terminal is read like a pipe."""
     return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
+
+
+def are_terminals() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 class Writer(NamedTuple):
@@ -283,9 +299,20 @@ def check_abilities(
         )
 
 
-def batch_units(documents: list[Document], paths: list[Path], *, are_pairs: bool) -> Iterator[list[TranslationUnit]]:
+def batch_documents(
+    documents: list[Document], paths: list[Path], outputs: OutputFiles, *, are_pairs: bool
+) -> Iterator[list[TranslationUnit]]:
+    """Yields the batches of all documents: each by itself where each has a file, otherwise as one."""
+    if len(outputs.targets) > 1:
+        return outputs.batch_files(documents, partial(batch_units, paths=paths, are_pairs=are_pairs))
+    units = itertools.chain.from_iterable(document.read_units() for document in documents)
+    return batch_units(units, paths, are_pairs=are_pairs)
+
+
+def batch_units(
+    units: Iterator[TranslationUnit], paths: list[Path], *, are_pairs: bool
+) -> Iterator[list[TranslationUnit]]:
     """Yields the units that are translated together: full batches of files, of a stream what has arrived."""
-    units: Iterator[TranslationUnit] = itertools.chain.from_iterable(document.read_units() for document in documents)
     units = check_pairs(units) if are_pairs else units
     are_files = bool(paths) and all(path.is_file() for path in paths)
     return batch_blocks(units, READ_AHEAD) if are_files else batch_arriving(units, READ_AHEAD)

@@ -10,14 +10,13 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
-from nmt_cli.files import require_file, stage_file
+from nmt_cli.files import require_file
 from nmt_cli.formats import TEXT, FileFormat, find_by_name
 from nmt_cli.text.sniffing import HEAD
 
@@ -68,18 +67,19 @@ class DocumentOpener:
         self.is_bare = is_bare
         self.announce = announce
 
-    def open_files(self, paths: Sequence[Path], output: Path | None) -> list[Document]:
-        """Opens the documents in the files, or in standard input, whose format may be that of the `output`'s name.
+    def open_files(self, paths: Sequence[Path], targets: Sequence[Path]) -> list[Document]:
+        """Opens the documents in the files, or in standard input, whose format may be that of the output's name.
 
         Raises DataError for formats that are not translated, and OptionError for options that one has no room for.
         """
         if not paths:
-            return [self.open_standard_input(output)]
+            return [self.open_standard_input(targets[0] if targets else None)]
         documents = [self.open_file(path) for path in paths]
         forms = [document.format for document in documents if document.format is not TEXT]
-        if forms and len(documents) > 1:
+        if forms and len(documents) > max(1, len(targets)):
             raise OptionError(
-                f"several files, one of them {forms[0].name}, make no file", hint="translate them one by one"
+                f"several files, one of them {forms[0].name}, make no file",
+                hint="write one for each: -o DIRECTORY/, or -o '{name}.{lang}{ext}'",
             )
         return documents
 
@@ -148,15 +148,3 @@ def read_file(path: Path) -> Iterator[bytes]:
     """Yields the lines of a file."""
     with path.open("rb") as file:
         yield from file
-
-
-@contextmanager
-def open_output(path: Path | None) -> Iterator[IO[bytes]]:
-    """Opens standard output, or a file that takes its name only when the block ends well."""
-    if path is None:
-        yield sys.stdout.buffer
-        return
-    if path.is_dir():
-        raise OptionError(f"{path} is a directory; --output needs the name of a file")
-    with stage_file(path) as temporary, temporary.open("wb") as file:
-        yield file

@@ -1,0 +1,79 @@
+"""The names that `nmt translate -o` gives to files, and what is never overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.cli.output_files import OutputFiles, name_outputs
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.errors import OptionError, OutputError
+
+
+class Lines(Document):
+    """A document of lines that are kept."""
+
+    def read_units(self) -> Iterator[TranslationUnit]:
+        yield from map(keep_verbatim, self.source.lines)
+
+
+def make_files(folder: Path, *names: str) -> list[Path]:
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(name)
+    return [folder / name for name in names]
+
+
+def test_one_name_is_one_file_and_a_directory_or_pattern_names_one_for_each(tmp_path: Path) -> None:
+    paths = make_files(tmp_path, "a.md", "b/c.po")
+    assert name_outputs(None, paths, "de", force=False) == name_outputs("-", paths, "de", force=False) == []
+    assert name_outputs(f"{tmp_path}/x", paths, "de", force=False) == [tmp_path / "x"]
+    assert name_outputs(f"{tmp_path}/new/", paths, "de", force=False) == [tmp_path / "new/a.md", tmp_path / "new/c.po"]
+    (tmp_path / "old").mkdir()
+    assert name_outputs(f"{tmp_path}/old", paths[:1], "de", force=False) == [tmp_path / "old/a.md"]
+    beside = name_outputs("{name}.{lang}{ext}", paths, "de", force=False)
+    assert beside == [tmp_path / "a.de.md", tmp_path / "b/c.de.po"]
+    elsewhere = name_outputs(f"{tmp_path}/{{lang}}/{{name}}{{ext}}", paths, "de", force=False)
+    assert elsewhere == [tmp_path / "de/a.md", tmp_path / "de/c.po"]
+
+
+def test_nothing_is_overwritten_unasked_and_never_the_input(tmp_path: Path) -> None:
+    paths = make_files(tmp_path, "a.md", "b/a.md", "a.de.md")
+    with pytest.raises(OutputError, match="already exists") as caught:
+        name_outputs("{name}.{lang}{ext}", paths[:1], "de", force=False)
+    assert "--force" in caught.value.hint
+    assert name_outputs("{name}.{lang}{ext}", paths[:1], "de", force=True) == [paths[2]]
+    assert name_outputs(str(paths[2]), paths[:1], "de", force=False) == [paths[2]]
+    (tmp_path / "link").symlink_to(paths[0])
+    for output in (str(paths[0]), f"{tmp_path}/", "{name}{ext}", f"{tmp_path}/link"):
+        with pytest.raises(OptionError, match="is the input"):
+            name_outputs(output, paths[:1], "de", force=True)
+    with pytest.raises(OptionError, match="two inputs would be written to"):
+        name_outputs(f"{tmp_path}/x/", paths[:2], "de", force=False)
+    for output in ("{nom}.x", "{name", "{name.x}"):
+        with pytest.raises(OptionError, match="not a pattern"):
+            name_outputs(output, paths[:1], "de", force=False)
+    with pytest.raises(OptionError, match="standard input has no name"):
+        name_outputs("x/", [], "de", force=False)
+
+
+def test_each_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
+    targets = [tmp_path / "x" / name for name in "abc"]
+    documents = [
+        Lines(DocumentSource([b"%d %d\n" % (file, line) for line in range(3)], "x", DocumentConfig(), "de"))
+        for file in range(3)
+    ]
+    with pytest.raises(KeyboardInterrupt), OutputFiles(targets) as outputs:
+        for batch in outputs.batch_files(documents, lambda units: ([unit] for unit in units)):
+            for unit in batch:
+                written = unit.write([])
+                outputs.write(written if isinstance(written, bytes) else written.encode())
+                if written == b"2 1\n":
+                    raise KeyboardInterrupt
+    assert {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()} == {
+        "a": b"0 0\n0 1\n0 2\n",
+        "b": b"1 0\n1 1\n1 2\n",
+    }
