@@ -108,7 +108,7 @@ def test_two_processes_learn_what_one_would_also_when_they_are_stopped_and_go_on
     chief, other = (state(tmp_path / "two" / name) for name in "01")
     assert all(np.array_equal(*pair) for pair in zip(chief, other, strict=True))
     together, alone = losses(tmp_path / "two" / "0")[-2:], losses(tmp_path / "one" / "0")
-    np.testing.assert_allclose(together, alone, rtol=1e-3)
+    np.testing.assert_allclose(together, alone, rtol=1e-5)  # sums in another order: 1e-7 apart
     ModelDirectory.load(tmp_path / "two" / "0")
     assert not (tmp_path / "two" / "1" / "model.json").exists()
 
