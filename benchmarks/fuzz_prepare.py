@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 import bz2
 import gzip
+import io
 import lzma
 import random
 import resource
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +34,9 @@ from nmt_cli.errors import NmtError
 
 SLOWEST = 20.0  # seconds
 MEMORY = 1 << 30  # bytes that may be resident
-SUFFIXES = ("tsv", "csv", "jsonl", "tmx", "po", "xliff")
+SUFFIXES = ("tsv", "csv", "jsonl", "tmx", "po", "xliff", "sgm", "xml", "usfm", "xlsx", "ods")
+TABLES = ("tsv", "csv", "jsonl", "xlsx", "ods")
+PAIRED = ("sgm", "usfm")  # formats of one side, read together with a good file of the other
 PACKERS: tuple[Callable[[bytes], bytes], ...] = (gzip.compress, lzma.compress, bz2.compress, zstandard.compress)
 ENCODINGS = (None, None, None, "utf-8", "utf-16", "cp1252", "utf-7", "shift_jis", "punycode", "unicode_escape")
 
@@ -45,7 +49,84 @@ SEEDS: dict[str, bytes] = {
     "po": b'msgid ""\nmsgstr ""\n\n#, fuzzy\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] "c"\nmsgstr[1] "d\\n"\n',
     "xliff": b'<xliff version="1.2"><file source-language="en" target-language="de"><body><trans-unit id="1"><source>a'
     b"<g>b</g></source><target>c</target></trans-unit></body></file></xliff>",
+    "sgm": b'<srcset srclang="en"><doc docid="d">\n<seg id="1">a &amp; b</seg>\n<seg id="2">c</seg></doc></srcset>',
+    "xml": b'<dataset><doc id="d"><src lang="en"><seg id="1">a</seg></src><ref lang="de"><seg id="1">b</seg></ref>'
+    b"</doc></dataset>",
+    "usfm": b'\\id GEN x\n\\c 1\n\\p\n\\v 1 a \\f + \\ft n\\f*b \\w c|d="e"\\w*\n\\v 2-3 f\n',
+    "xlsx": b"",
+    "ods": b"",
 }
+SHEET = (
+    b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1"><c r="A1" t='
+    b'"inlineStr"><is><t>a</t></is></c><c r="B1" t="inlineStr"><is><t>b</t></is></c></row></sheetData></worksheet>'
+)
+CONTENT = (
+    b'<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:'
+    b'names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body>'
+    b'<office:spreadsheet><table:table table:name="S"><table:table-row><table:table-cell table:number-columns-repeated='
+    b'"2"><text:p>a</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body>'
+    b"</office:document-content>"
+)
+
+
+def make_archive(suffix: str, sheet: bytes) -> bytes:
+    """A spreadsheet with this sheet, or a part of it that a reader may miss."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        if suffix == "ods":
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+            archive.writestr("content.xml", sheet)
+        else:
+            archive.writestr("[Content_Types].xml", "<Types/>")
+            archive.writestr("xl/workbook.xml", WORKBOOK)
+            archive.writestr("xl/_rels/workbook.xml.rels", RELATIONS)
+            archive.writestr("xl/worksheets/s.xml", sheet)
+    return written.getvalue()
+
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+WORKBOOK = (
+    f'<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="{OFFICE}"><sheets>'
+    '<sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>'
+)
+RELATIONS = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '
+    f'Type="{OFFICE}/worksheet" Target="worksheets/s.xml"/></Relationships>'
+)
+SEEDS["xlsx"], SEEDS["ods"] = make_archive("xlsx", SHEET), make_archive("ods", CONTENT)
+
+
+def sheet_bomb(generator: random.Random, suffix: str) -> bytes:
+    """A spreadsheet that is small and spans, repeats or unpacks to more than memory holds; or a damaged one."""
+    number = generator.choice([10, 20_000, 1_048_576, 10**12])
+    sheets = {
+        "xlsx": [
+            SHEET.replace(b"<row ", f'<row r="{number}"><c r="XFD{number}"><v>1</v></c></row><row '.encode()),
+            SHEET + b" " * (1 << generator.choice([10, 29])),
+            SHEET[: generator.randrange(len(SHEET))],
+        ],
+        "ods": [
+            CONTENT.replace(b'"2">', f'"{number}">'.encode()),
+            CONTENT.replace(b"table:table-row>", f'table:table-row table:number-rows-repeated="{number}">'.encode(), 1),
+            CONTENT[: generator.randrange(len(CONTENT))],
+        ],
+    }
+    kind = suffix if suffix in sheets else generator.choice(["xlsx", "ods"])
+    return make_archive(kind, generator.choice(sheets[kind]))
+
+
+def long_tokens(generator: random.Random, suffix: str) -> bytes:
+    """A comment, a tag, an entry, a segment, a verse or a run of empty lines that does not end."""
+    size = 1 << generator.choice([16, 22, 26])
+    kinds = {
+        "tmx": b"<tmx><!--" + b"e" * size,
+        "xliff": b'<xliff a="' + b"e" * size,
+        "xml": b"<dataset><doc " + b"e" * size,
+        "po": b'msgid "a"\n' + b'"b"\n' * (size // 4),
+        "sgm": b"<srcset><doc docid='a'><seg id='1'>" + b"e\n" * (size // 2),
+        "usfm": b"\\id GEN\n\\c 1\n\\v 1 " + b"\\f + e\n" * (size // 8),
+    }
+    return kinds.get(suffix, b"\n" * size)
 
 
 def random_bytes(generator: random.Random, suffix: str) -> bytes:
@@ -115,14 +196,21 @@ def packed(generator: random.Random, suffix: str) -> bytes:
     return bytes(data)
 
 
-KINDS = (random_bytes, random_unicode, mutated, mutated, mutated, huge_line, ragged, xml_bomb, packed)
+KINDS = (
+    *(random_bytes, random_unicode, mutated, mutated, mutated, huge_line, ragged, xml_bomb, packed),
+    *(sheet_bomb, long_tokens),
+)
 
 
 def attempt(path: Path, generator: random.Random) -> str:
     """Reads and checks a file; what came of it. Raises AssertionError or anything unexpected if that is wrong."""
-    config = PrepareConfig(encoding=generator.choice(ENCODINGS), source_column=generator.choice([None, None, "1", "a"]))
+    columns = [None, None, "1", "a"] if path.suffix[1:] in TABLES else [None]
+    config = PrepareConfig(encoding=generator.choice(ENCODINGS), source_column=generator.choice(columns))
     try:
-        inputs = CorpusInputs({"train": [CorpusFile(path)]}, config)
+        other = path.with_name(f"other{path.suffix}") if path.suffix[1:] in PAIRED else None
+        if other is not None:
+            other.write_bytes(SEEDS[path.suffix[1:]])
+        inputs = CorpusInputs({"train": [CorpusFile(path, other)]}, config)
         pairs = read_pairs(inputs, config, lambda stage, done, total: None)
     except NmtError as error:
         return type(error).__name__
@@ -157,7 +245,10 @@ def main() -> None:
                 (arguments.failures / f"{sum(results.values())}.{suffix}").write_bytes(data)
                 print(f"{make.__name__} {suffix}: {type(problem).__name__}: {problem}", file=sys.stderr)
                 results["FAILED"] += 1
-            slowest = max(slowest, time.monotonic() - started)
+            seconds = time.monotonic() - started
+            if seconds > SLOWEST / 2:
+                print(f"{make.__name__} {suffix}: {len(data):,} bytes took {seconds:.1f} s", file=sys.stderr)
+            slowest = max(slowest, seconds)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     for name, number in sorted(results.items()):
         print(f"{number:>8,}  {name}")
