@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -42,6 +42,7 @@ from nmt_cli.training.watcher import Watcher, Watchers
 
 if TYPE_CHECKING:
     from nmt_cli.training.request import TrainingRequest
+    from nmt_cli.training.run import TrainReport
 
 Resume = Annotated[
     bool,
@@ -55,6 +56,16 @@ TensorBoardDirectory = Annotated[
 Reverse = Annotated[
     bool,
     typer.Option("--reverse", help="Train the other direction: from target to source.", rich_help_panel="Files"),
+]
+Runs = Annotated[
+    int,
+    typer.Option(
+        "--runs",
+        min=1,
+        help="Number of trainings with different seeds, from --seed on, in run-1, run-2 and so on below --model; the "
+        "best becomes the model.",
+        rich_help_panel="Optimisation",
+    ),
 ]
 KeepStages = Annotated[
     bool,
@@ -76,6 +87,7 @@ LogEvery = Annotated[
 ]
 
 PLACES = {"data": "prepared", "model": "model"}  # the defaults
+FIRST_RUN = "run-1"  # of --runs: its options are those of all
 LATE = 1.05  # share of --time above which a late end is reported
 
 
@@ -87,7 +99,8 @@ def find_saved_options(
         return {}
     from nmt_cli.training.checkpoints.saved_options import read_saved_options
 
-    return read_saved_options(values["model"], values, {*explicit.typed, *explicit.filed})
+    directory = values["model"] / FIRST_RUN if values["runs"] > 1 else values["model"]
+    return read_saved_options(directory, values, {*explicit.typed, *explicit.filed})
 
 
 @partial(with_settings, fallback=find_saved_options)
@@ -101,6 +114,7 @@ def train(
     resume: Resume = False,
     reverse: Reverse = False,
     keep_stages: KeepStages = False,
+    runs: Runs = 1,
     tensorboard: TensorBoardDirectory = None,
     log_every: LogEvery = 60.0,
     config: Configuration = None,
@@ -134,6 +148,8 @@ def train(
     request = TrainingRequest(
         corpus, model, network, training, role=role, resume=resume, deadline=deadline, explicit=options
     )
+    if runs > 1 and role.processes > 1:
+        raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
     if not role.is_chief:
         assist_chief(request, screen)
         return
@@ -144,13 +160,14 @@ def train(
         with catch_stop_signals() as stop:
             with screen.show_status("starting TensorFlow"), silent_tensorflow():
                 run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
+                run = repeat_training(run, runs=runs, replace_models=force)
             with TrainingScreen(screen, stop, log_every) as shown, explain_interruption(screen, stop):
                 report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
     shown.show_summary(report, model, pictures=corpus.has_pictures)
-    if deadline is not None and deadline.elapsed > LATE * deadline.seconds:
+    if deadline is not None and runs == 1 and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
     if stop.signal:
-        shown.show_interruption(report, describe_command(data, model))
+        shown.show_interruption(report, describe_command(data, model, runs))
         raise typer.Exit(128 + stop.signal)
 
 
@@ -166,10 +183,22 @@ def explain_interruption(screen: Screen, stop: Stop) -> Iterator[None]:
         raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
 
 
-def describe_command(data: Path, model: Path) -> str:
+def repeat_training(
+    run: Callable[[TrainingRequest], TrainReport], *, runs: int, replace_models: bool
+) -> Callable[[TrainingRequest], TrainReport]:
+    """Returns a function that trains as often as there are runs."""
+    if runs == 1:
+        return run
+    from nmt_cli.training.repeated import train_repeatedly
+
+    return partial(train_repeatedly, train=run, runs=runs, replace_models=replace_models)
+
+
+def describe_command(data: Path, model: Path, runs: int = 1) -> str:
     """Returns the command that continues a training: --resume finds the other options in the checkpoint."""
     places = (("data", data), ("model", model))
     options = [f" --{name} {quote(str(path))}" for name, path in places if str(path) != PLACES[name]]
+    options += [f" --runs {runs}"] if runs > 1 else []
     return f"nmt train{''.join(options)} --resume"
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen, StepBar
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
     from nmt_cli.training.int8_check import Int8Check
@@ -188,11 +188,23 @@ class TrainingScreen(Watcher):
             return
         self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.int8_check)}")
         self.screen.say_detail(f"  {validation.bleu_signature}")
+        if report.runs:
+            self.show_runs(report.runs)
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
         if pictures:
             self.screen.say(f"Next: nmt evaluate{where}")
         else:
             self.screen.say(f"Try: echo {quote_for_shell(validation.sample_source)} | nmt translate{where}")
+
+    def show_runs(self, runs: Sequence[SeedResult]) -> None:
+        """Prints the scores of several trainings, and their mean and standard deviation."""
+        from nmt_cli.training.repeated import describe_spread
+
+        for run in runs:
+            scores = f"dev BLEU {run.validation.bleu:.1f}, chrF {run.validation.chrf:.1f}"
+            self.screen.say(f"  seed {run.seed:<5} {scores}   {run.directory}/")
+        bleu, chrf = (describe_spread([getattr(run.validation, name) for run in runs]) for name in ("bleu", "chrf"))
+        self.screen.say(f"  {len(runs)} runs: dev BLEU {bleu}, chrF {chrf} (mean and standard deviation)")
 
     def show_interruption(self, report: TrainReport, command: str) -> None:
         """Prints how far a training came that was stopped, and the command that continues it."""

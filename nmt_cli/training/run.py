@@ -53,7 +53,7 @@ from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import EpochRecord, RunInfo, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, Validation, Watcher
 
 INT8_CHECK_VALIDATIONS = 3  # `quantise_and_check` translates the development set so often, each time like a validation
 
@@ -68,6 +68,7 @@ class TrainReport:
     int8_check: Int8Check  # of the exported weights in 8 bits
     passed_epochs: float = 0.0  # of the training data; the last may be passed in part
     planned_epochs: int | None = None  # None where a time decides
+    runs: tuple[SeedResult, ...] = ()  # all runs of several with different seeds, of which this is the best
 
 
 def train(request: TrainingRequest) -> TrainReport:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nmt_cli.model.config import ModelConfig
@@ -49,6 +50,15 @@ class Validation:
     chrf_signature: str
     sample_source: str
     sample_hypothesis: str
+
+
+@dataclass(frozen=True)
+class SeedResult:
+    """One of several trainings: its directory, its seed, and how good its model is on the development set."""
+
+    directory: Path
+    seed: int
+    validation: Validation
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,71 @@
+"""Trains one network several times with different seeds, and makes the best of them the model."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shutil import copyfile
+from typing import TYPE_CHECKING
+
+from nmt_cli.runtime.model_directory import publish_directory
+from nmt_cli.training.checkpoints.lock import lock_model
+from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.watcher import SeedResult, Validation
+
+if TYPE_CHECKING:
+    from nmt_cli.training.run import TrainReport
+
+
+def locate_run(directory: Path, number: int) -> Path:
+    """Returns the directory of a run, from 1, below that of the model."""
+    return directory / f"run-{number}"
+
+
+def train_repeatedly(
+    request: TrainingRequest, train: Callable[[TrainingRequest], TrainReport], *, runs: int, replace_models: bool
+) -> TrainReport:
+    """Trains with the seed of the request and those that follow it, and returns the report of the best run.
+
+    Each run has all of --time. Its model is in a directory of its own; the best is copied to that of the request, whose
+    lock the caller holds. A run that the watcher stops is the last. Raises what `train` and `lock_model` raise.
+    """
+    reports: list[TrainReport] = []
+    results: list[SeedResult] = []
+    for number in range(1, runs + 1):
+        # 1. Train with the next seed.
+        directory, seed = locate_run(request.directory, number), request.training.seed + number - 1
+        request.watcher.report_stage(f"run {number} of {runs}, seed {seed}", number, runs)
+        training = replace(request.training, seed=seed)
+        deadline = Deadline.from_option(training.time)
+        with lock_model(directory, replace=replace_models, resume=request.resume):
+            reports.append(train(replace(request, directory=directory, training=training, deadline=deadline)))
+        results.append(SeedResult(directory, seed, reports[-1].validation))
+        if request.watcher.should_stop():
+            break
+    # 2. Copy the best model.
+    best = max(range(len(results)), key=lambda index: rate(results[index].validation, request.training.metric))
+    copy_model(results[best].directory, request.directory)
+    return replace(reports[best], runs=tuple(results))
+
+
+def rate(validation: Validation, metric: str) -> float:
+    """Returns what runs are ranked by, where higher is better."""
+    value: float = getattr(validation, metric)
+    return -value if metric == "loss" else value
+
+
+def copy_model(source: Path, directory: Path) -> None:
+    """Makes the model in `source` that in `directory`; the checkpoints stay where they are."""
+    with publish_directory(directory) as staged:
+        for path in source.iterdir():
+            if path.is_file() and not path.name.startswith("."):
+                copyfile(path, staged / path.name)
+
+
+def describe_spread(values: Sequence[float]) -> str:
+    """Returns the mean of several scores and their standard deviation."""
+    mean = statistics.fmean(values)
+    return f"{mean:.1f} ± {statistics.stdev(values):.1f}" if len(values) > 1 else f"{mean:.1f}"

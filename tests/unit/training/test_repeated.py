@@ -1,0 +1,80 @@
+"""Several trainings with different seeds: each in a directory of its own, and the best is the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt_cli.errors import OutputError
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.repeated import describe_spread, train_repeatedly
+from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.watcher import Validation, Watcher
+
+
+@dataclass(frozen=True)
+class Report:
+    validation: Validation
+    runs: tuple[Any, ...] = ()
+
+
+@dataclass
+class Trainer:
+    """Writes the name of the seed as the model; the BLEU of each seed is prescribed."""
+
+    bleu: dict[int, float]
+    seeds: list[int] = field(default_factory=list)
+
+    def __call__(self, request: TrainingRequest) -> Any:
+        seed = request.training.seed
+        self.seeds.append(seed)
+        (request.directory / "model.json").write_text(str(seed))
+        (request.directory / "weights.npz").write_text(str(seed))
+        return Report(Validation(1 / seed, 50.0, self.bleu[seed], 40.0, "b", "c", "s", "h"))
+
+
+class StopsAfterOne(Watcher):
+    def should_stop(self) -> bool:
+        return True
+
+
+def make_request(directory: Path, watcher: Watcher | None = None, **training: Any) -> TrainingRequest:
+    corpus: Any = None
+    config = TrainConfig(**training)
+    return TrainingRequest(corpus, directory, None, config, watcher=watcher or Watcher())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("metric", "best"), [("bleu", 5), ("loss", 6)])
+def test_the_best_of_several_seeds_becomes_the_model(tmp_path: Path, metric: Any, best: int) -> None:
+    trainer = Trainer({4: 20.0, 5: 30.0, 6: 25.0})
+    request = make_request(tmp_path, seed=4, metric=metric)
+    report = train_repeatedly(request, trainer, runs=3, replace_models=False)
+    assert trainer.seeds == [4, 5, 6] and [run.seed for run in report.runs] == [4, 5, 6]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == {
+        "model.json": str(best),
+        "weights.npz": str(best),
+    }
+    assert [(tmp_path / f"run-{number}" / "model.json").read_text() for number in (1, 2, 3)] == ["4", "5", "6"]
+
+
+def test_a_run_that_is_stopped_is_the_last(tmp_path: Path) -> None:
+    trainer = Trainer({1: 20.0})
+    train_repeatedly(make_request(tmp_path, StopsAfterOne()), trainer, runs=3, replace_models=False)
+    assert trainer.seeds == [1] and (tmp_path / "model.json").read_text() == "1"
+
+
+def test_the_model_of_an_earlier_run_is_only_replaced_by_force(tmp_path: Path) -> None:
+    trainer = Trainer({1: 20.0, 2: 21.0})
+    request = make_request(tmp_path)
+    train_repeatedly(request, trainer, runs=2, replace_models=False)
+    with pytest.raises(OutputError, match="run-1/ already exists"):
+        train_repeatedly(request, trainer, runs=2, replace_models=False)
+    train_repeatedly(request, trainer, runs=2, replace_models=True)
+
+
+@pytest.mark.parametrize(("values", "text"), [([20.0, 22.0, 24.0], "22.0 ± 2.0"), ([20.0], "20.0")])
+def test_the_spread_is_the_standard_deviation(values: list[float], text: str) -> None:
+    assert describe_spread(values) == text
