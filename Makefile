@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 NMT := $(BIN)/nmt
 DEMO := demo
 
-.PHONY: help demo test check check-install check-documents lint format clean
+.PHONY: docs docs-test help demo test check check-install check-documents lint format clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,8 @@ help:
 	@echo "make test    lint, types and all tests: what CI runs"
 	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"
 	@echo "make check-documents  open translated documents in the programs that own their formats"
+	@echo "make docs    the pages of docs/ as a site, into build/site/"
+	@echo "make docs-test          run the commands of the tutorial (about 20 minutes)"
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove demo/ and the caches; .venv stays"
 
@@ -57,6 +59,15 @@ check-install: $(VENV)/installed
 
 check-documents: $(VENV)/installed
 	$(BIN)/python benchmarks/check_documents.py
+
+# NO_MKDOCS_2_WARNING: the theme's makers announce its successor.
+docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.6'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+	@echo "build/site/index.html"
+
+docs-test: $(VENV)/installed
+	$(BIN)/python docs/site/run_tutorial.py
 
 format: $(VENV)/installed
 	$(BIN)/ruff format .
