@@ -89,6 +89,30 @@ class CheckError(NmtError):
     exit_code = ExitCode.CHECK_FAILED
 
 
+def explain_install(extra: str) -> str:
+    """Returns the hint that installs an extra from where this package came: an index, a folder or a repository."""
+    import json  # only this hint needs these
+    import shlex
+    import sys
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        origin = json.loads(distribution("nmt-cli").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    url = str(origin.get("url", ""))
+    package = f"nmt-cli[{extra}]"
+    if url.startswith("file://") and "dir_info" in origin:
+        package = f"{url.removeprefix('file://')}[{extra}]"
+    elif "vcs_info" in origin:
+        package = f"nmt-cli[{extra}] @ {origin['vcs_info']['vcs']}+{url}"
+    editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
+    tools = {"uv/tools": "uv tool install --force", "pipx": "pipx install --force"}
+    prefix = sys.prefix.replace("\\", "/")
+    command = next((command for mark, command in tools.items() if f"/{mark}/" in prefix), "pip install")
+    return f"install it with: {command} {editable}{shlex.quote(package)}"
+
+
 def find_nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Returns the candidate most similar to `name`; None if no candidate is similar enough."""
     matches = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)

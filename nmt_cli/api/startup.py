@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nmt_cli import ENVIRONMENT
-from nmt_cli.errors import MissingExtraError
+from nmt_cli.errors import MissingExtraError, explain_install
 
 REPORTS_NOTHING = "ORT_DISABLE_TELEMETRY"
 
@@ -30,7 +30,7 @@ def require_tensorflow(purpose: str = "training") -> None:
         if find_spec(package) is None:
             raise MissingExtraError(
                 f"{purpose} needs {package}, which is not installed",
-                hint="install it with `pip install 'nmt-cli[train]'`",
+                hint=explain_install("train"),
             )
 
 

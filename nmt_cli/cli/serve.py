@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.api.serve_config import ServeConfig, parse_size
 from nmt_cli.cli.options import ExplicitOptions, option_fields
 from nmt_cli.cli.render import Screen
-from nmt_cli.errors import MissingExtraError, OptionError
+from nmt_cli.errors import MissingExtraError, OptionError, explain_install
 from nmt_cli.settings import Settings
 from nmt_cli.translation.config import ModelRequest
 
@@ -50,7 +50,7 @@ def serve_models(
         if find_spec(package) is None:
             raise MissingExtraError(
                 f"--serve needs the package {package.replace('_', '-')}, which is not installed",
-                hint='install it with: pip install "nmt-cli[serve]"',
+                hint=explain_install("serve"),
             )
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.api.translator import LoadedTranslator

@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.errors import DataError, MissingExtraError
+from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.formats import TEXT, FileFormat
 from nmt_cli.text.stream import decode_lines
 
@@ -107,5 +107,5 @@ def import_library(module: str, package: str, needed_for: str) -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             f"{needed_for} need the package {package}, which is not installed",
-            hint='install it with: pip install "nmt-cli[formats]"',
+            hint=explain_install("formats"),
         ) from error

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli import ENVIRONMENT
-from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError
+from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError, explain_install
 from nmt_cli.files import require_file
 from nmt_cli.jobs.job import Block, Job
 from nmt_cli.jobs.workers import serve_blocks
@@ -173,9 +173,7 @@ def import_ray() -> Any:
     try:
         import ray.data
     except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "--ray needs Ray, which is not installed", hint='install it with: pip install "nmt-cli[ray]"'
-        ) from error
+        raise MissingExtraError("--ray needs Ray, which is not installed", hint=explain_install("ray")) from error
     return ray
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nmt_cli.corpus.formats.table import TableReader, TableRecord
-from nmt_cli.errors import DataError, MissingExtraError
+from nmt_cli.errors import DataError, MissingExtraError, explain_install
 
 MAXIMUM_FILE = 1 << 28  # bytes
 MAXIMUM_CONTENT = 1 << 28  # bytes of all parts, unpacked
@@ -30,7 +30,7 @@ class SpreadsheetReader(TableReader):
         except ModuleNotFoundError as error:
             raise MissingExtraError(
                 "spreadsheets need the package python-calamine, which is not installed",
-                hint='install it with: pip install "nmt-cli[formats]", or save the sheet as .csv',
+                hint=f"{explain_install('formats')}, or save the sheet as .csv",
             ) from error
         data = self.read_data()
         self.check_archive(data)

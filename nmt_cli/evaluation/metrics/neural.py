@@ -9,7 +9,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.errors import DataError, MissingExtraError, NotFoundError, OptionError
+from nmt_cli.errors import DataError, MissingExtraError, NotFoundError, OptionError, explain_install
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.score import Score, average_scores, check_pairing, read_version
@@ -75,5 +75,5 @@ def import_extra(module: str, name: str) -> Any:
     except ImportError as error:
         raise MissingExtraError(
             f"--metric {name} needs a package that is not installed ({error.name})",
-            hint=f"pip install 'nmt-cli[{name}]'",
+            hint=explain_install(name),
         ) from error

@@ -18,7 +18,7 @@ from nmt_cli.cli.render import Screen
 from nmt_cli.cli.train import Stop, catch_stop_signals, describe_command
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.errors import ExitCode, OptionError
+from nmt_cli.errors import ExitCode, OptionError, explain_install
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
@@ -32,7 +32,7 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
     assert result.exit_code == ExitCode.UNAVAILABLE
     assert result.stderr.splitlines() == [
         "error: training needs tensorflow, which is not installed",
-        "hint: install it with `pip install 'nmt-cli[train]'`",
+        f"hint: {explain_install('train')}",
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.errors import DataError, MissingExtraError, NmtError, NotFoundError, OptionError
+from nmt_cli.errors import DataError, MissingExtraError, NmtError, NotFoundError, OptionError, explain_install
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import neural
 from nmt_cli.evaluation.metrics.material import Material
@@ -109,7 +109,9 @@ def test_without_a_model_or_its_package_the_message_is_clear(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingExtraError) as caught:
         measure_all([name], MATERIAL, ScoreConfig(**{f"{name}_model": str(tmp_path)}))
-    assert {"comet": "uv tool install unbabel-comet", "bertscore": "nmt-cli[bertscore]"}[name] in caught.value.hint
+    assert {"comet": "uv tool install unbabel-comet", "bertscore": explain_install("bertscore")}[
+        name
+    ] in caught.value.hint
 
 
 def test_a_directory_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
