@@ -70,7 +70,9 @@ class NumberWords(NamedTuple):
         position = self.text.find(spelling)
         while position >= 0:
             begins = spelling[0] > LAST_PLAIN_LETTER or position in self.starts
-            if begins and not any(self.text.startswith(other, position) for other in longer):
+            if begins and not any(
+                len(other) > len(spelling) and self.text.startswith(other, position) for other in longer
+            ):
                 return True
             position = self.text.find(spelling, position + 1)
         return False
@@ -191,9 +193,11 @@ def is_spoken_time(token: NumberToken, words: NumberWords, language: str) -> boo
 def has_spelling(number: int, words: NumberWords, language: str) -> bool:
     """Whether the words of a text spell a number; "one" before a hundred may be left out."""
     spellings = spell_number(number, language)
-    longer = list_longer(number, language)
-    if any(words.contains(spelling, longer) for spelling in spellings):
-        return True
+    present = [spelling for spelling in spellings if spelling in words.text]
+    if present:
+        longer = list_longer(number, language)  # which takes a moment, once for a number
+        if any(words.contains(spelling, longer) for spelling in present):
+            return True
     if number < 100:
         return False
     ones = spell_number(1, language)
