@@ -52,8 +52,6 @@ LINKS_NEED_TEXT = frozenset({"a"})
 
 
 class HtmlDocument(Document):
-    is_xml = False
-
     def __init__(self, source: DocumentSource) -> None:
         super().__init__(source)
         self.language = ""  # of the page
@@ -127,7 +125,8 @@ class HtmlDocument(Document):
         last = parts[-1]
         if not tag or not isinstance(last, str):
             return parts
-        added = "" if {"lang", "xml:lang"} & names else f' {"xml:lang" if self.is_xml else "lang"}="{tag}"'
+        name = "xml:lang" if "xmlns" in names else "lang"
+        added = "" if {"lang", "xml:lang"} & names else f' {name}="{tag}"'
         added += ' dir="rtl"' if "dir" not in names and is_right_to_left(tag) else ""
         return [*parts[:-1], f"{last[:-1]}{added}>"]
 

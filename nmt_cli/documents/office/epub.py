@@ -28,10 +28,6 @@ LANGUAGE = re.compile(r"(<dc:language\b[^>]*>)([^<]*)(?=</dc:language>)")
 PAGE, CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 
 
-class PageDocument(HtmlDocument):
-    is_xml = True
-
-
 class TextReader(ParagraphReader):
     """Reads elements that hold plain text: labels of the table of contents, titles of the book."""
 
@@ -84,7 +80,7 @@ class EpubDocument(ArchiveDocument):
             return TextReader(frozenset({"title", "description"})).read_units(self.set_language(source), self.notes)
         if self.types.get(name) == CONTENTS:
             return TextReader(frozenset({"text"})).read_units(source, self.notes)
-        page = PageDocument(source)
+        page = HtmlDocument(source)
         page.notes = self.notes
         return page.read_units()
 

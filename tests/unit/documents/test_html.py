@@ -76,6 +76,8 @@ def test_the_language_and_direction_of_a_page_become_those_of_the_target() -> No
     )
     assert convert_bytes("html", b"<html><body>", louder, "heb") == b'<html lang="he" dir="rtl"><body>'
     assert convert_bytes("html", b"<html ><body>", louder, "deu") == b'<html  lang="de"><body>'
+    page = b'<html xmlns="http://www.w3.org/1999/xhtml"><body>'
+    assert convert_bytes("html", page, louder, "deu") == page.replace(b"><", b' xml:lang="de"><')
     assert convert_bytes("html", b"<html><body>", louder, "no such code") == b"<html><body>"
 
 

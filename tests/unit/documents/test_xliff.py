@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError
+from nmt_cli.translation.result import FailedCheck
 from support.documents import convert_bytes, echo_document, list_texts, open_bytes, write_document
 from support.translations import Rule, aligned, louder, same
 
@@ -136,6 +137,16 @@ def test_a_guess_is_marked_for_review() -> None:
     assert written.count('<g id="1">') == 2
     second = text.replace("1.2", "2.1").replace("trans-unit", "segment").replace("<g ", "<pc ").replace("</g>", "</pc>")
     assert 'state="translated" subState="nmt:needs-review"' in convert_bytes("xliff", second.encode(), rule).decode()
+
+
+def test_a_translation_that_fails_a_check_is_marked_for_review() -> None:
+    unit = '<trans-unit id="1"><source>7 boats</source></trans-unit>'
+    text = f'<xliff version="1.2"><file source-language="en" target-language="de">{unit}</file></xliff>'
+    failed = FailedCheck("numbers", "number 7 missing")
+    written = convert_bytes("xliff", text.encode(), lambda source: louder(source)._replace(checks=(failed,)))
+    assert '<target state="needs-review-translation">7 BOATS</target>' in written.decode()
+    written = convert_bytes("xliff", text.encode(), louder, fuzzy=True)
+    assert '<target state="needs-review-translation">7 BOATS</target>' in written.decode()
 
 
 def test_files_in_other_languages_are_left_or_refused() -> None:
