@@ -83,14 +83,18 @@ def link_equal_words(
     target_words: Sequence[WordRange],
     links: list[int | None],
 ) -> list[int | None]:
-    """Returns the links, in which a word that stands exactly once in both texts is linked to itself."""
+    """Returns the links, in which a word that stands exactly once in both texts is linked to itself alone."""
     source_texts = [source[word.start : word.end] for word in source_words]
     target_texts = [target[word.start : word.end] for word in target_words]
     source_counts, target_counts = Counter(source_texts), Counter(target_texts)
-    indices = {text: index for index, text in enumerate(source_texts)}
+    indices = {
+        text: index
+        for index, text in enumerate(source_texts)
+        if source_counts[text] == 1 == target_counts[text] and any(map(str.isalnum, text))
+    }
+    claimed = frozenset(indices.values())
     return [
-        indices[text] if target_counts[text] == 1 == source_counts[text] and any(map(str.isalnum, text)) else link
-        for text, link in zip(target_texts, links, strict=True)
+        indices.get(text, None if link in claimed else link) for text, link in zip(target_texts, links, strict=True)
     ]
 
 

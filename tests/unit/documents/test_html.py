@@ -145,3 +145,9 @@ def test_no_tag_is_lost_or_written_twice(page: str, rule: object) -> None:
 def test_hostile_pages_take_time_in_proportion_to_their_length(opening: str) -> None:
     page = (opening * (50_000 // len(opening))).encode()
     assert echo_document("html", page) == page
+
+
+def test_a_word_that_stays_keeps_its_mark_wherever_attention_strays() -> None:
+    page = b"<p>Where is <i>Tom</i>?</p>"
+    written = convert_bytes("html", page, lambda text: aligned(text, ["Wo", "ist", "Tom?"], [2, 1, 2]))
+    assert written == b"<p>Wo ist <i>Tom</i>?</p>"
