@@ -14,7 +14,7 @@ from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.errors import DataError
 from nmt_cli.text.columns import find_column
 
-MAXIMUM_EMPTY = 1_000_000  # lines one after the other, of which each would be kept as a pair that was dropped
+MAXIMUM_EMPTY = 100_000  # lines one after the other, of which each would be kept as a pair that was dropped
 
 
 class Row(NamedTuple):

@@ -88,7 +88,7 @@ def test_what_grows_without_measure_when_it_is_decompressed_is_refused(path: Pat
 
 
 def test_empty_lines_without_end_are_refused(path: Path) -> None:
-    assert "1,000,000 empty lines" in refusal(path, zstandard.compress(b"\n" * (1 << 25)))
+    assert "100,000 empty lines" in refusal(path, zstandard.compress(b"\n" * (1 << 25)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252", "utf-8", "utf-8-sig"])
