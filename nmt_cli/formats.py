@@ -39,7 +39,7 @@ class FileFormat:
     advice: str = ""  # the hint where a command does not read it
 
 
-TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt prepare, or reuse it with --tm"
+TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt prepare {name}"
 CONVERT = "convert it to text, Markdown or HTML first: pandoc {name} -t markdown -o {stem}.md"
 SAVE_AS_CSV = "save it as .csv first"
 UNPACK = "unpack it first: {tool} {name}"
