@@ -38,11 +38,11 @@ FIRST_STEPS = (
 PAGES = {
     "prepare": HelpPage(
         examples=(
-            CommandExample("nmt prepare eng-deu.tsv", "English to German, by its name"),
+            CommandExample("nmt prepare eng-deu.tsv", "languages from its name"),
             CommandExample("nmt prepare memory.tmx clean.tsv=2", "the second counts twice"),
             CommandExample("nmt prepare corpus.tsv --vocab-size 8000", "more subwords"),
             CommandExample("nmt prepare corpus.csv --test heldout.tsv", "a test set of your own"),
-            CommandExample("nmt prepare corpus.tsv --report findings.html", "every finding, with its lines"),
+            CommandExample("nmt prepare corpus.tsv --report findings.html", "all findings with lines"),
         ),
         everyday=(
             *("data", "source_language", "target_language", "source_file", "target_file", "dev", "test"),
@@ -71,7 +71,7 @@ PAGES = {
             CommandExample("nmt translate news.txt -o news.de.txt", "a file, line by line"),
             CommandExample("nmt translate film.srt -o film.de.srt", "a document keeps its form"),
             CommandExample("nmt translate news.txt --glossary terms.tsv", "terms as you want them"),
-            CommandExample("nmt translate --serve 5000", "a page, and a server for other programs"),
+            CommandExample("nmt translate --serve 5000", "a page and a server"),
         ),
         everyday=(
             *("output", "model", "format", "column", "glossary", "n_best", "scores", "json"),
@@ -82,8 +82,8 @@ PAGES = {
     "evaluate": HelpPage(
         examples=(
             CommandExample("nmt evaluate", "the model on its test split"),
-            CommandExample("nmt evaluate --model a --model b", "which is better, and is it chance?"),
-            CommandExample("nmt evaluate --source n.en --reference n.de", "on sentences of your own"),
+            CommandExample("nmt evaluate --model a --model b", "is the difference chance?"),
+            CommandExample("nmt evaluate --source n.en --reference n.de", "sentences of your own"),
             CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "of any system"),
             CommandExample("nmt evaluate --report report.html", "a page to share"),
         ),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeGuard
+from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
 import typer
 
@@ -29,10 +29,13 @@ CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the s
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
+STYLES: dict[str | None, dict[str, Any]] = {"dim": {"dim": True}, "yellow": {"fg": typer.colors.YELLOW}}
+
+
 class Screen:
     """Prints the messages of a command; errors alone when quiet, details when verbose.
 
-    rich is imported with the first line that is printed, so that a command with nothing to say starts at once.
+    rich is imported only where something is drawn and redrawn, so that a line costs no more than its printing.
     """
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
@@ -57,8 +60,13 @@ class Screen:
 
     def say(self, text: str, *, style: str | None = None) -> None:
         """Prints lines, wrapped at words where they go to a terminal."""
-        if not self.quiet:
-            self.console.print("\n".join(wrap_for(sys.stderr, text)), style=style, soft_wrap=True)
+        if self.quiet:
+            return
+        lines = "\n".join(wrap_for(sys.stderr, text))
+        if "console" in vars(self):  # which may be drawing a bar
+            self.console.print(lines, style=style, soft_wrap=True)
+        else:
+            typer.secho(lines, err=True, **({} if os.environ.get("NO_COLOR") else STYLES.get(style, {})))
 
     def say_detail(self, text: str) -> None:
         """Prints a line with --verbose alone."""

@@ -53,6 +53,12 @@ def test_a_page_begins_with_arguments_five_examples_and_everyday_options(command
     assert page.rstrip().endswith(f"Documentation: docs/{command}.md")
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_example_and_its_effect_fit_a_line_of_eighty_columns(command: str) -> None:
+    examples = section_of(render(command, "--help", width=80), "Examples:").splitlines()[1:]
+    assert len(examples) == 5 and all(" # " in line for line in examples)
+
+
 def test_the_first_page_says_what_to_type_first() -> None:
     page = render("--help")
     steps = section_of(page, "Start with")
