@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,12 +16,12 @@ from nmt_cli.documents.document import DocumentSource
 from nmt_cli.files import require_file, stage_file
 from nmt_cli.jobs.job import InProcess, TranslateBlock
 from nmt_cli.jobs.pipeline import translate_units
+from nmt_cli.text.sniffing import HEAD
 from nmt_cli.text.stream import batch_blocks
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-HEAD_BYTES = 8192  # of a file, by which its format is recognised
 UNITS = 256  # parts of a document that are translated together
 
 
@@ -65,8 +66,17 @@ def translate_document(
 ) -> Iterator[bytes]:
     """Yields the parts of the translated document in order; its format follows from the file, unless it is named."""
     with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
+        head = file.read(HEAD)
     document = open_document(find_format(path, source.config.format, head).name, source)
     batches = batch_blocks(document.read_units(), UNITS)
     yield from translate_units(batches, InProcess(translate), report.add)
     report.notes += document.notes
+
+
+def translate_fragment(translate: TranslateBlock, text: str, format: str, languages: tuple[str, str]) -> str:
+    """Returns a piece of text in a format of documents, such as "html", translated."""
+    source = DocumentSource(
+        io.BytesIO(text.encode("utf-8")), "the text", DocumentConfig(), languages[1], True, languages[0]
+    )
+    batches = batch_blocks(open_document(format, source).read_units(), UNITS)
+    return b"".join(translate_units(batches, InProcess(translate), lambda translation: None)).decode("utf-8")

@@ -1,6 +1,6 @@
-"""Texts with markup, of clients that say so: entities are read and written, and whole elements can be kept.
+"""Elements of markup that a client wants kept whole: placeholders while their text is translated.
 
-Tags themselves need no care here, since translation keeps them in any text.
+All other markup is read by `documents.html`.
 """
 
 from __future__ import annotations
@@ -9,64 +9,45 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-TAG = re.compile(r"(<!--.*?-->|</?[A-Za-z][^<>]*>|<[?!][^<>]*>)", re.DOTALL)
-ENTITY = re.compile(r"&(amp|quot|apos|#39|nbsp|#160);")
-CHARACTERS = {"amp": "&", "quot": '"', "apos": "'", "#39": "'", "nbsp": "\u00a0", "#160": "\u00a0"}
 KEPT = re.compile(r"\{kept(\d+)\}")
 
 
-class MarkupTexts(NamedTuple):
-    """Texts as they are translated, and what is put back into their translations."""
+class KeptElements(NamedTuple):
+    """Texts as they are translated, and the elements that are put back into their translations."""
 
     texts: list[str]
-    kept: list[list[str]]  # the elements of each text that are kept whole
-    is_markup: bool
+    elements: list[list[str]]  # of each text
 
     @classmethod
-    def from_texts(cls, texts: Sequence[str], *, is_markup: bool, kept_elements: tuple[str, ...] = ()) -> MarkupTexts:
-        """Returns the texts with their entities read; elements whose names are `kept_elements` become placeholders."""
-        if not is_markup:
-            return cls(list(texts), [[] for _ in texts], is_markup=False)
-        pairs = [keep_elements(text, kept_elements) for text in texts]
-        return cls([read_entities(text) for text, _ in pairs], [kept for _, kept in pairs], is_markup=True)
+    def from_texts(cls, texts: Sequence[str], names: Sequence[str]) -> KeptElements:
+        """Returns the texts with a placeholder for each element of these names."""
+        pairs = [keep_elements(text, names) for text in texts]
+        return cls([text for text, _ in pairs], [elements for _, elements in pairs])
 
     def restore(self, translations: Sequence[str]) -> list[str]:
-        """Returns the translations with entities written and elements put back."""
-        if not self.is_markup:
-            return list(translations)
+        """Returns the translations with the elements in the place of their placeholders."""
         return [
-            KEPT.sub(lambda match, kept=kept: find_kept(kept, match), write_entities(text))  # type: ignore[misc]
-            for text, kept in zip(translations, self.kept, strict=True)
+            KEPT.sub(lambda match, elements=elements: find_element(elements, match), text)  # type: ignore[misc]
+            for text, elements in zip(translations, self.elements, strict=True)
         ]
 
 
-def find_kept(kept: Sequence[str], match: re.Match[str]) -> str:
+def find_element(elements: Sequence[str], match: re.Match[str]) -> str:
     """Returns the element of a placeholder; a placeholder that is not ours stays."""
     index = int(match[1])
-    return kept[index] if index < len(kept) else match[0]
+    return elements[index] if index < len(elements) else match[0]
 
 
 def keep_elements(text: str, names: Sequence[str]) -> tuple[str, list[str]]:
     """Returns the text with a placeholder for each element of these names, and the elements."""
-    kept: list[str] = []
+    elements: list[str] = []
     if not names:
-        return text, kept
+        return text, elements
     name = "|".join(map(re.escape, names))
-    element = re.compile(rf"<({name})\b[^<>]*/>|<({name})\b[^<>]*>.*?</\2\s*>", re.DOTALL)
+    pattern = re.compile(rf"<({name})\b[^<>]*/>|<({name})\b[^<>]*>.*?</\2\s*>", re.DOTALL)
 
     def keep(match: re.Match[str]) -> str:
-        kept.append(match[0])
-        return f"{{kept{len(kept) - 1}}}"
+        elements.append(match[0])
+        return f"{{kept{len(elements) - 1}}}"
 
-    return element.sub(keep, text), kept
-
-
-def read_entities(text: str) -> str:
-    """Reads the entities that are characters of running text; `&lt;` stays, so that no text becomes a tag."""
-    return ENTITY.sub(lambda match: CHARACTERS[match[1]], text)
-
-
-def write_entities(text: str) -> str:
-    """Writes `&` outside tags and entities as an entity."""
-    parts = TAG.split(text)
-    return "".join(part if index % 2 else re.sub(r"&(?!#?\w+;)", "&amp;", part) for index, part in enumerate(parts))
+    return pattern.sub(keep, text), elements

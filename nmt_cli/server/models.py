@@ -31,6 +31,11 @@ class ServedModel:
     translator: LoadedTranslator | None = None
     last_used: float = 0.0  # by a monotonic clock
 
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The source and the target language, as the model's card has them."""
+        return self.card.source_language, self.card.target_language
+
     @classmethod
     def read(cls, directory: Path) -> ServedModel:
         """Reads the card alone. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""

@@ -20,7 +20,7 @@ from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.server.texts import SplitTexts
 
 if TYPE_CHECKING:
-    from nmt_cli.jobs.job import Block
+    from nmt_cli.jobs.job import Block, TranslateBlock
     from nmt_cli.translation.result import Translation
 
 Log = Callable[[str], None]
@@ -55,16 +55,48 @@ class Service:
             raise RequestError(403, "Invalid API key" if key else "This server asks for an API key")
 
     async def translate_texts(
-        self, texts: Sequence[str], source: str | None, target: str | None, alternatives: int = 0
+        self,
+        texts: Sequence[str],
+        source: str | None,
+        target: str | None,
+        alternatives: int = 0,
+        *,
+        are_markup: bool = False,
     ) -> TranslatedTexts:
         """Translates texts of one language, which "auto" detects from the first with letters."""
         if source in (None, "", "auto"):
             source = await self.detector.choose_source(texts)
         model = self.pool.find(source, target)
+        if are_markup:
+            return TranslatedTexts(model, await self.translate_markup(model, texts), [])
         split = SplitTexts.from_texts(texts)
         translations = await self.translate_lines(model, split.lines, 1 + alternatives)
         others = split.join_alternatives(translations, alternatives) if alternatives else []
         return TranslatedTexts(model, split.join(translations), others)
+
+    async def translate_markup(self, model: ServedModel, texts: Sequence[str]) -> list[str]:
+        """Returns the translations of pieces of HTML, whose tags and entities stay."""
+        from nmt_cli.api.documents import translate_fragment
+
+        if sum(text.count("\n") + 1 for text in texts) > self.limits.lines:
+            raise RequestError(413, f"too many lines; this server takes {self.limits.lines:,} in one request")
+        translate_block, languages = self.make_block_translator(model), model.languages
+        fragments = (asyncio.to_thread(translate_fragment, translate_block, text, "html", languages) for text in texts)
+        try:
+            return list(await asyncio.gather(*fragments))
+        except NmtError as error:
+            raise RequestError(400, error.message) from error
+
+    def make_block_translator(self, model: ServedModel) -> TranslateBlock:
+        """Returns a function with which threads have blocks of text translated."""
+        loop = asyncio.get_running_loop()
+
+        def translate_block(block: Block) -> list[Translation]:
+            if not block.texts:
+                return []
+            return asyncio.run_coroutine_threadsafe(self.batcher.translate(model, block.texts), loop).result()
+
+        return translate_block
 
     async def translate_lines(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if there are too many."""
@@ -83,17 +115,11 @@ class Service:
         from nmt_cli.documents.config import DocumentConfig
 
         model = self.pool.find(source, target)
-        loop = asyncio.get_running_loop()
-
-        def translate_block(block: Block) -> list[Translation]:
-            return asyncio.run_coroutine_threadsafe(self.batcher.translate(model, block.texts), loop).result()
-
+        translate_block = self.make_block_translator(model)
         result = self.results.make_name(name)
-        languages = (model.card.source_language, model.card.target_language)
+        path = self.results.find_path(result)
         try:
-            await asyncio.to_thread(
-                translate_file, translate_block, upload, self.results.find_path(result), DocumentConfig(), languages
-            )
+            await asyncio.to_thread(translate_file, translate_block, upload, path, DocumentConfig(), model.languages)
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error
         return result

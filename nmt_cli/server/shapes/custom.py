@@ -6,7 +6,6 @@ import secrets
 from typing import Any
 
 from nmt_cli.server.calls import Call
-from nmt_cli.server.markup import MarkupTexts
 
 
 async def translate_list(call: Call) -> Any:
@@ -23,12 +22,12 @@ async def translate_deeplx(call: Call) -> Any:
     text = call.values.read_text("text")
     source = call.values.read_text("source_lang", default="auto")
     target = call.values.read_text("target_lang")
-    markup = MarkupTexts.from_texts([text], is_markup=call.values.find("tag_handling") in ("xml", "html"))
-    translated = await call.service.translate_texts(markup.texts, source.lower(), target, 0 if markup.is_markup else 3)
+    are_markup = call.values.find("tag_handling") in ("xml", "html")
+    translated = await call.service.translate_texts([text], source.lower(), target, 3, are_markup=are_markup)
     return {
         "alternatives": translated.alternatives[0] if translated.alternatives else [],
         "code": 200,
-        "data": markup.restore(translated.texts)[0],
+        "data": translated.texts[0],
         "id": secrets.randbelow(10**10),
         "method": "Free",
         "source_lang": translated.model.source.code.upper(),

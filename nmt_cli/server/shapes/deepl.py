@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from nmt_cli.server.calls import Call, write_error
 from nmt_cli.server.errors import RequestError
-from nmt_cli.server.markup import MarkupTexts
+from nmt_cli.server.markup import KeptElements
 
 NO_LIMIT = 1_000_000_000_000
 
@@ -24,15 +24,14 @@ async def translate(call: Call) -> Any:
     source = values.read_text("source_lang", default="auto")
     ignored = values.find("ignore_tags") or []
     ignored = ignored.split(",") if isinstance(ignored, str) else list(map(str, ignored))
-    markup = MarkupTexts.from_texts(
-        texts, is_markup=values.find("tag_handling") in ("xml", "html"), kept_elements=tuple(ignored)
-    )
-    translated = await call.service.translate_texts(markup.texts, source, target)
+    are_markup = values.find("tag_handling") in ("xml", "html")
+    kept = KeptElements.from_texts(texts, ignored if are_markup else ())
+    translated = await call.service.translate_texts(kept.texts, source, target, are_markup=are_markup)
     language = translated.model.source.code.upper()
     return {
         "translations": [
             {"detected_source_language": language, "text": text, "billed_characters": len(source_text)}
-            for source_text, text in zip(texts, markup.restore(translated.texts), strict=True)
+            for source_text, text in zip(texts, kept.restore(translated.texts), strict=True)
         ]
     }
 

@@ -16,7 +16,6 @@ from starlette.responses import FileResponse, Response
 from nmt_cli.formats import FORMATS
 from nmt_cli.server.calls import Call
 from nmt_cli.server.errors import RequestError, explain_missing
-from nmt_cli.server.markup import MarkupTexts
 from nmt_cli.server.shapes import custom
 
 
@@ -31,9 +30,9 @@ async def translate(call: Call) -> Any:
     is_list = not isinstance(values.find("q"), str)
     source, target = values.read_text("source"), values.read_text("target")
     number = values.read_count("alternatives", service.limits.alternatives)
-    markup = MarkupTexts.from_texts(texts, is_markup=values.find("format") == "html")
-    translated = await service.translate_texts(markup.texts, source, target, 0 if markup.is_markup else number)
-    results = markup.restore(translated.texts)
+    are_markup = values.find("format") == "html"
+    translated = await service.translate_texts(texts, source, target, number, are_markup=are_markup)
+    results = translated.texts
     answer: dict[str, Any] = {"translatedText": results if is_list else results[0]}
     if source == "auto":
         guesses = await describe_languages(call, texts)

@@ -3,36 +3,24 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.server.languages import find_language
-from nmt_cli.server.markup import MarkupTexts
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "plain",
-        "a &amp; b",
-        "<b>a</b> &lt;i&gt;",
-        '<a href="?x=1&y=2">a</a>',
-        "1 &lt; 2 &amp; 3",
-        "<x id='1'></x>",
-        "a<br/>b",
-    ],
-)
-def test_text_that_is_not_changed_keeps_its_markup(text: str) -> None:
-    markup = MarkupTexts.from_texts([text], is_markup=True, kept_elements=("x",))
-    assert markup.restore(markup.texts) == [text]
-
-
-def test_entities_are_read_as_characters() -> None:
-    assert MarkupTexts.from_texts(["Tom&#39;s &quot;tea&quot; &amp; more &lt;"], is_markup=True).texts == [
-        'Tom\'s "tea" & more &lt;'
-    ]
+from nmt_cli.server.markup import KeptElements
+from support.served import Client
 
 
 def test_elements_that_are_ignored_are_placeholders_meanwhile() -> None:
-    markup = MarkupTexts.from_texts(['a <x id="1">b</x> c <x/> d'], is_markup=True, kept_elements=("x",))
-    assert markup.texts == ["a {kept0} c {kept1} d"]
-    assert markup.restore(["D {kept1} {kept0} {kept9}"]) == ['D <x/> <x id="1">b</x> {kept9}']
+    kept = KeptElements.from_texts(['a <x id="1">b</x> c <x/> d'], ["x"])
+    assert kept.texts == ["a {kept0} c {kept1} d"]
+    assert kept.restore(["D {kept1} {kept0} {kept9}"]) == ['D <x/> <x id="1">b</x> {kept9}']
+    assert KeptElements.from_texts(["<x/>"], ()).restore(["<x/>"]) == ["<x/>"]
+
+
+def test_markup_keeps_its_tags_and_entities() -> None:
+    texts = ["<p>hello <b>you</b></p>\n<ul><li>one<li>two</ul>", "tea &amp; &lt;coffee&gt;", "", "plain"]
+    expected = ["<p>HELLO <b>YOU</b></p>\n<ul><li>ONE<li>TWO</ul>", "TEA &amp; &lt;COFFEE&gt;", "", "PLAIN"]
+    answer = Client().ask("/translate", q=texts, source="en", target="de", format="html", alternatives=1)
+    assert answer["translatedText"] == expected
+    deepl = Client().ask("/v2/translate", text=texts, target_lang="DE", tag_handling="html")
+    assert [row["text"] for row in deepl["translations"]] == expected
 
 
 @pytest.mark.parametrize(
