@@ -240,7 +240,8 @@ REQUESTS = {  # the bytes that clients send, by their sources or documents, and 
     ),
     "curl": (
         b"POST /translate HTTP/1.1\r\nHost: 127.0.0.1:5000\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n"
-        b"Connection: close\r\nContent-Length: 27\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\nq=hello&source=en&target=de",
+        b"Connection: close\r\nContent-Length: 27\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n"
+        b"q=hello&source=en&target=de",
         b'{"translatedText":"HELLO"}',
     ),
 }
