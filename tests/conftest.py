@@ -11,6 +11,9 @@ import pytest
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under `nohup`
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 # Workers of pytest-xdist set it, and messages would wrap. Tests of a width set their own.
 os.environ.pop("COLUMNS", None)
 

@@ -55,6 +55,7 @@ class ReadOptions:
     target_column: str | None = None
     source_language: str | None = None
     target_language: str | None = None
+    has_pictures: bool = False  # sources are names of pictures, which no look at the content takes for text
 
 
 def parse_input(text: str) -> CorpusFile:

@@ -116,7 +116,7 @@ def choose_columns(
     default = find_columns(options, None, where)
     kinds = [name_content(body, column, width) for column in range(width)]
     texts = [column for column in range(width) if not kinds[column]]
-    is_chosen = options.source_column is not None or options.target_column is not None
+    is_chosen = options.has_pictures or options.source_column is not None or options.target_column is not None
     if is_chosen or len(body) < ENOUGH or width < 2:
         return default, ""
     if width == 2:

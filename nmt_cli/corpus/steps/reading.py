@@ -47,6 +47,7 @@ class CorpusInputs:
             target_column=config.target_column,
             source_language=config.source_language,
             target_language=config.target_language,
+            has_pictures=config.source_type != "text",
         )
         self.readers = [open_reader(corpus_input, options) for corpus_input in self.inputs]
 
