@@ -82,19 +82,26 @@ def prepare(
     ]
     for text in monolingual:
         drop_held_out(text, pairs, division.splits)
+    # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
     notes = inputs.notes
     languages = choose_languages(inputs, config, pairs, notes)
-    # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
     corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, languages, monolingual)
-    try:
-        with files.stage_directory(directory, replace=replace) as staged:
-            manifest = build(corpus, staged, config, report_progress)
-    except OSError as error:
-        error.filename = str(directory)  # the error of a full disk names no file, and the staged name means nothing
-        raise
+    manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
     if report is not None:
         write_report(report, manifest.findings, manifest)
     return PrepareReport(directory, manifest, time.monotonic() - started, tuple(notes))
+
+
+def write_corpus(
+    corpus: CheckedCorpus, directory: Path, config: PrepareConfig, report_progress: PrepareProgress, *, replace: bool
+) -> Manifest:
+    """Writes the prepared directory, all of it or nothing, and returns its manifest."""
+    try:
+        with files.stage_directory(directory, replace=replace) as staged:
+            return build(corpus, staged, config, report_progress)
+    except OSError as error:
+        error.filename = str(directory)  # the error of a full disk names no file, and the staged name means nothing
+        raise
 
 
 def check_request(

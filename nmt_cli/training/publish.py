@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
@@ -38,16 +39,9 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
         export(network, staged)
         # 3. Quantise the graphs, and measure both precisions on the development set.
         int8_check = quantise_and_check(corpus, staged, run.validator)
-        # 4. Add what else translates: the profile of the training text, tokenizers, the network that reads pictures.
-        (staged / PROFILE_NAME).write_text(run.profile, encoding="utf-8", newline="\n")
+        # 4. Add what else translates.
         names = list(corpus.tokenizers)
-        for name, tokenizer in corpus.tokenizers.items():
-            (staged / name).write_bytes(tokenizer.model)
-        if corpus.picture_weights is not None:
-            copyfile(corpus.picture_weights, staged / corpus.picture_weights.name)
-        if isinstance(corpus, MixedCorpus):
-            keys = np.unique(hash_sentences([pair.source for pair in corpus.read_pairs("train")]))
-            np.save(staged / TRAINED_SOURCES, keys)
+        add_reading(staged, corpus, run.profile)
         # 5. Describe it all in the card.
         card = ModelCard(
             format=FORMAT,
@@ -72,6 +66,21 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
         # 6. Fit the model of confidence, with all of this in place.
         write_card(staged, card._replace(confidence=fit_confidence(staged, corpus)))
     return choice, int8_check
+
+
+def add_reading(directory: Path, corpus: PreparedCorpus, profile: str) -> None:
+    """Writes what reads text or pictures: the profile of the training text, tokenizers, weights that read pictures.
+
+    After training with synthetic pairs, the keys of all sources tell what was learned from.
+    """
+    (directory / PROFILE_NAME).write_text(profile, encoding="utf-8", newline="\n")
+    for name, tokenizer in corpus.tokenizers.items():
+        (directory / name).write_bytes(tokenizer.model)
+    if corpus.picture_weights is not None:
+        copyfile(corpus.picture_weights, directory / corpus.picture_weights.name)
+    if isinstance(corpus, MixedCorpus):
+        keys = np.unique(hash_sentences([pair.source for pair in corpus.read_pairs("train")]))
+        np.save(directory / TRAINED_SOURCES, keys)
 
 
 def describe_development(choice: WeightChoice) -> dict[str, Any]:

@@ -217,10 +217,16 @@ class Translator:
             written = references.get(number - first_line)
             result.append(encode_translation(joined, written) if written else joined)
         # 9. Check each translation against its line, and rate it.
-        if checks is None or not checks.check:
-            return result
         healed = repair is not None and repair.heal and not config.sampling.sample
-        checked = self.check_translations(result, healed=healed)
+        return result if checks is None else self.judge(result, checks, n_best, healed=healed)
+
+    def judge(
+        self, translations: list[Translation], checks: CheckConfig, n_best: int, *, healed: bool
+    ) -> list[Translation]:
+        """Returns the translations with the checks that they fail and, if asked for, how far they can be trusted."""
+        if not checks.check:
+            return translations
+        checked = self.check_translations(translations, healed=healed)
         if not checks.rates:
             return checked
         from nmt_cli.translation.confidence import judge_translations  # which few runs need
