@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 
 def format_text(translation: Translation) -> str:
-    return translation.text + "\n"
+    return flatten_breaks(translation.text) + "\n"
+
+
+def flatten_breaks(text: str) -> str:
+    """Returns a text with a blank for each character that some program takes for the end of a line."""
+    return text if text.isprintable() else " ".join(text.splitlines())
 
 
 class TextDocument(Document):

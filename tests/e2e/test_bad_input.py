@@ -79,7 +79,7 @@ def test_invalid_utf8_on_standard_input_is_told_with_its_line_after_the_lines_be
         (["model"], "model is a directory"),
         (["--n-best", "6"], "--n-best 6 needs a --beam-size of at least 6"),
         (["--beam-size", "0"], "--beam-size is 0; at least 1 is needed"),
-        (["--output", "model"], "model is a directory"),
+        (["--output", "model"], "-o model names a file for each input, and standard input has no name"),
     ],
 )
 def test_a_wrong_request_to_translate_is_told(place: Path, arguments: list[str], message: str) -> None:

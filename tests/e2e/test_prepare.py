@@ -92,7 +92,7 @@ def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> Non
         ("empty.tsv", b"", 65, "empty.tsv is empty"),
         ("one.tsv", b"a\tb\nonly\n", 65, "one.tsv, line 2: one column"),
         ("latin.tsv", b"a\tb\n\xe9\tb\n", 65, "latin.tsv, line 2: invalid UTF-8"),
-        ("wide.tsv", "a\tb\n".encode("utf-16"), 65, "wide.tsv is UTF-16"),
+        ("wide.tsv", "a\tb\n".encode("utf-16"), 65, "wide.tsv: 1 pair can be used"),
         ("cut.tsv.gz", b"\x1f\x8b\x08", 65, "cut.tsv.gz is damaged"),
         ("bomb.tmx", b'<!DOCTYPE a [<!ENTITY a "b">]><tmx/>', 65, "declares entities"),
         ("quote.csv", b'a,b\nc,"' + b"d,e\n" * 50_000, 65, "quote.csv, line 2: field larger than"),

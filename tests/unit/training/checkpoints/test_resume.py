@@ -246,7 +246,9 @@ def test_other_batches_begin_with_the_next_epoch(corpus: PreparedCorpus, tmp_pat
     run.fit()
     steps = {epoch: max(step for number, step in watcher.steps if number == epoch) for epoch, _ in watcher.steps}
     assert steps == {1: small, 2: large, 3: large}
-    assert run.schedule.compute_rate(small + 2 * large) == pytest.approx(0, abs=1e-8)  # it falls to 0 with the last
+    assert float(run.schedule.compute_rate(small + 2 * large)) == pytest.approx(
+        0, abs=1e-8
+    )  # it falls to 0 with the last
     assert prepare_run(corpus, tmp_path / "m", larger).schedule.steps == small + 2 * large
 
 
