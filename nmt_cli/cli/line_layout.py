@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.documents.text import flatten_breaks
 from nmt_cli.settings import Settings, setting
 from nmt_cli.translation.result import Link
 from nmt_cli.translation.word_alignment import find_links
@@ -55,7 +56,7 @@ class LayoutConfig(Settings):
         columns = [f"{hypothesis.score:.4f}"] if self.scores else []
         if self.confidence:
             columns.append(f"{translation.confidence:.4f}" if is_best and translation.confidence is not None else "")
-        columns.append(translation.text if is_best else hypothesis.text)
+        columns.append(flatten_breaks(translation.text if is_best else hypothesis.text))
         if self.alignments:
             columns.append(format_links(find_links(translation, hypothesis)))
         return "\t".join(columns)
