@@ -249,7 +249,7 @@ def test_a_line_of_ten_thousand_words_is_one_line_in_bounded_memory(place: Path)
     out = done.stdout.decode().splitlines()
     assert len(out) == 2 and out[0] == out[1]
     assert len(out[0].split()) > 5000
-    # KiB: the program, its batches, the texts, their checks and repairs. Attention as one array would need 400 MB a line
+    # KiB: the program, its batches, the texts, their checks. Attention as one array would need 400 MB a line
     # more.
     assert int(done.stderr.split()[-1]) < 430_000
 
