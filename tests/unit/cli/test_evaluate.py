@@ -276,12 +276,15 @@ def test_several_hypotheses_need_no_model_and_are_told_in_json_and_words(tmp_pat
     good, bad = write(tmp_path / "good", "a b c d\n" * 60), write(tmp_path / "bad", "a b x y\n" * 60)
     reference = write(tmp_path / "r", "a b c d\n" * 60)
     arguments = ["evaluate", "--hypothesis", good, "--hypothesis", bad, "--reference", reference, "-m", "bleu"]
-    told = json.loads(runner.invoke(app, [*arguments, "--json"]).stdout)
-    assert [system["name"] for system in told["systems"]] == [good, bad]
-    assert [system["scores"]["bleu"]["letters"] for system in told["systems"]] == ["a", "b"]
-    assert told["systems"][0]["scores"]["bleu"]["precisions"] == [100.0] * 4
-    assert told["tests"]["bleu"][0]["systems"] == [good, bad] and told["tests"]["bleu"][0]["corrected_p"] < 0.05
-    assert told["scored"] == {"reference": [reference]}
+    comparison = json.loads(runner.invoke(app, [*arguments, "--json"]).stdout)
+    assert [system["name"] for system in comparison["systems"]] == [good, bad]
+    assert [system["scores"]["bleu"]["letters"] for system in comparison["systems"]] == ["a", "b"]
+    assert comparison["systems"][0]["scores"]["bleu"]["precisions"] == [100.0] * 4
+    assert (
+        comparison["tests"]["bleu"][0]["systems"] == [good, bad]
+        and comparison["tests"]["bleu"][0]["corrected_p"] < 0.05
+    )
+    assert comparison["scored"] == {"reference": [reference]}
     assert f"{good} is " in runner.invoke(app, arguments).stdout
 
 
@@ -300,8 +303,10 @@ def test_a_report_of_several_has_them_side_by_side(tmp_path: Path, suffix: str) 
 
 
 def test_the_same_system_twice_is_refused(tmp_path: Path) -> None:
-    one, reference = write(tmp_path / "h", "a\n"), write(tmp_path / "r", "a\n")
-    result = runner.invoke(app, ["evaluate", "--hypothesis", one, "--hypothesis", one, "--reference", reference])
+    hypotheses, reference = write(tmp_path / "h", "a\n"), write(tmp_path / "r", "a\n")
+    result = runner.invoke(
+        app, ["evaluate", "--hypothesis", hypotheses, "--hypothesis", hypotheses, "--reference", reference]
+    )
     assert "is given twice" in result.stderr and result.exit_code == ExitCode.USAGE
 
 
@@ -321,8 +326,8 @@ def test_other_languages_than_those_of_the_data_are_told(shouting: Shouting) -> 
     shouting.language = "en-GB"
     assert "but the data is" not in runner.invoke(app, ["evaluate", "-m", "chrf"]).stderr
     shouting.language = "fr"
-    told = " ".join(runner.invoke(app, ["evaluate", "-m", "chrf"]).stderr.split())
-    assert "translates abc -> fr, but the data is abc -> eng" in told
+    message = " ".join(runner.invoke(app, ["evaluate", "-m", "chrf"]).stderr.split())
+    assert "translates abc -> fr, but the data is abc -> eng" in message
 
 
 def test_standard_input_can_be_one_side_alone() -> None:

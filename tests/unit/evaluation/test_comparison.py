@@ -87,8 +87,8 @@ def test_scores_of_unlike_signatures_are_not_compared() -> None:
     comparison = make_comparison(one=30, two=3)
     other = comparison.reports[1]
     scores = {**other.scores, "chrf": replace(other.scores["chrf"], signature="nc:3")}
-    told = compare_systems(comparison.names, [comparison.reports[0], replace(other, scores=scores)])
-    assert "chrf" not in told.tests and "chrF2 cannot be compared" in told.warnings[0]
+    result = compare_systems(comparison.names, [comparison.reports[0], replace(other, scores=scores)])
+    assert "chrf" not in result.tests and "chrF2 cannot be compared" in result.warnings[0]
 
 
 def test_the_sentences_have_a_column_for_each_system_and_score() -> None:

@@ -37,8 +37,8 @@ def test_what_is_no_choice_is_not_split(text: str) -> None:
     [("_File", 0), ("Save &as", 5), ("Q&A", None), ("a _b_ c", None), ("&one &two", None), ("5 & 6", None)],
 )
 def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
-    found = find_accelerator(text, [])
-    assert (None if found is None else found.start) == sign
+    accelerator = find_accelerator(text, [])
+    assert (None if accelerator is None else accelerator.start) == sign
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,13 @@ def test_start_and_padding_stay(share: float, expected: list[list[int]]) -> None
 
 def test_as_many_are_replaced_as_asked_and_the_same_ones_for_the_same_seed() -> None:
     previous = tf.concat([tf.fill([300, 1], 2), tf.fill([300, 40], 9)], axis=1)
-    one, again = (
+    first, again = (
         sample_previous_tokens(Counter(), previous, previous, tf.constant(0.3), SEED).numpy() for _ in range(2)
     )
     other = sample_previous_tokens(Counter(), previous, previous, tf.constant(0.3), SEED + 1).numpy()
-    assert (one[:, 1:] != 9).mean() == pytest.approx(0.3, abs=0.02)
-    np.testing.assert_array_equal(one, again)
-    assert (one != other).any()
+    assert (first[:, 1:] != 9).mean() == pytest.approx(0.3, abs=0.02)
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
 
 
 def test_the_share_of_the_run_that_is_over() -> None:

@@ -41,23 +41,25 @@ def features(translated: Translation, context: CheckContext = CONTEXT) -> dict[s
 
 def test_the_features_are_those_that_a_hand_computes() -> None:
     best, second = hypothesis("abcd", math.log(0.5), math.log(0.2)), hypothesis("abce", math.log(0.1), math.log(0.1))
-    found = features(
+    values = features(
         translation(best, second, checks=(FailedCheck("numbers", "x"),), repairs=(Repair("loop", "split"),))
     )
-    assert found["mean log-probability"] == pytest.approx((math.log(0.5) + math.log(0.2)) / 2)
-    assert found["lowest log-probability"] == pytest.approx(math.log(0.2))
-    assert found["share of unlikely tokens"] == 0.5
-    assert found["total log-probability"] == pytest.approx(math.log(0.1))
-    assert found["mean probability"] == pytest.approx(0.35)
-    assert found["margin"] == pytest.approx(math.log(0.1) / 2 - math.log(0.01) / 2)
+    assert values["mean log-probability"] == pytest.approx((math.log(0.5) + math.log(0.2)) / 2)
+    assert values["lowest log-probability"] == pytest.approx(math.log(0.2))
+    assert values["share of unlikely tokens"] == 0.5
+    assert values["total log-probability"] == pytest.approx(math.log(0.1))
+    assert values["mean probability"] == pytest.approx(0.35)
+    assert values["margin"] == pytest.approx(math.log(0.1) / 2 - math.log(0.01) / 2)
     share = 0.1 / 0.11
-    assert found["entropy of candidates"] == pytest.approx(-share * math.log(share) - (1 - share) * math.log(1 - share))
-    assert found["agreement of candidates"] == 0.5  # abc of abc, bcd
-    assert found["dispersion of attention"] == pytest.approx(math.log(2) / 2, abs=1e-6)
-    assert found["uncovered source"] == 0.0
-    assert found["source length"] == pytest.approx(math.log(3))
-    assert (found["failed checks"], found["repairs"]) == (1, 1)
-    assert math.isnan(found["length ratio"]) and math.isnan(found["rare target words"])
+    assert values["entropy of candidates"] == pytest.approx(
+        -share * math.log(share) - (1 - share) * math.log(1 - share)
+    )
+    assert values["agreement of candidates"] == 0.5  # abc of abc, bcd
+    assert values["dispersion of attention"] == pytest.approx(math.log(2) / 2, abs=1e-6)
+    assert values["uncovered source"] == 0.0
+    assert values["source length"] == pytest.approx(math.log(3))
+    assert (values["failed checks"], values["repairs"]) == (1, 1)
+    assert math.isnan(values["length ratio"]) and math.isnan(values["rare target words"])
 
 
 def test_a_source_position_that_nothing_looked_at_is_uncovered() -> None:
@@ -66,18 +68,18 @@ def test_a_source_position_that_nothing_looked_at_is_uncovered() -> None:
 
 
 def test_without_attention_or_rivals_their_features_are_unknown() -> None:
-    found = features(translation(hypothesis("ab", -1.0, -1.0, attention=np.zeros((2, 3)))))
-    unknown = {name for name, value in found.items() if math.isnan(value)}
+    values = features(translation(hypothesis("ab", -1.0, -1.0, attention=np.zeros((2, 3)))))
+    unknown = {name for name, value in values.items() if math.isnan(value)}
     assert {"margin", "agreement of candidates", "dispersion of attention", "uncovered source"} <= unknown
 
 
 def test_words_and_lengths_are_compared_with_the_profile() -> None:
     pairs = [(f"we see {'dog' if n else 'cat'}", "wir sehen hund" + " an" * (n % 3)) for n in range(40)]
     context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
-    found = features(Translation("cat zebra", ("a", "b"), (hypothesis("wir xy", -1.0, -1.0),), frozenset()), context)
-    assert (found["unseen source words"], found["rare source words"]) == (0.5, 0.5)
-    assert (found["unseen target words"], found["rare target words"]) == (0.5, 0.0)
-    assert found["length ratio"] > 0
+    values = features(Translation("cat zebra", ("a", "b"), (hypothesis("wir xy", -1.0, -1.0),), frozenset()), context)
+    assert (values["unseen source words"], values["rare source words"]) == (0.5, 0.5)
+    assert (values["unseen target words"], values["rare target words"]) == (0.5, 0.0)
+    assert values["length ratio"] > 0
 
 
 def model(**weights: float) -> ConfidenceModel:

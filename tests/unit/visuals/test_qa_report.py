@@ -32,9 +32,9 @@ def test_only_what_failed_is_kept_with_its_number() -> None:
 
 
 def test_json_has_all_of_it() -> None:
-    told = json.loads(render_json(report("good", "bad 7")))
-    assert (told["texts"], told["failed"], told["checks"]) == (2, 1, {"numbers": 1, "length": 1})
-    assert told["entries"] == [
+    document = json.loads(render_json(report("good", "bad 7")))
+    assert (document["texts"], document["failed"], document["checks"]) == (2, 1, {"numbers": 1, "length": 1})
+    assert document["entries"] == [
         {
             "number": 2,
             "source": "bad 7",

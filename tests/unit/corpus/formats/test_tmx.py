@@ -55,8 +55,8 @@ def test_a_later_unit_in_a_third_language_is_asked_about(tmp_path: Path) -> None
     other = UNIT.replace('"de"', '"fr"').format("un", "one")
     data = TMX.format(UNIT.format("eins", "one") + other)
     assert "has the languages de, en-US, fr" in refusal(tmp_path / "a.tmx", data)
-    found = texts(tmp_path / "a.tmx", data, source_language="en", target_language="fr")
-    assert found == [("one", ""), ("one", "un")]
+    pairs = texts(tmp_path / "a.tmx", data, source_language="en", target_language="fr")
+    assert pairs == [("one", ""), ("one", "un")]
 
 
 def test_varieties_are_one_language_unless_one_is_asked_for(tmp_path: Path) -> None:

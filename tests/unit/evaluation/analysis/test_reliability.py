@@ -56,6 +56,6 @@ def test_all_of_it_is_measured_and_told() -> None:
     assert (measured.good, measured.auc, measured.plain_auc) == (0.5, 1.0, 0.5)
     assert measured.calibration_error == pytest.approx(0.15)
     assert measured.coverage[0] == (0.0, 50.0) and measured.coverage[-1] == (0.5, 80.0)
-    told = " ".join(format_reliability(measured))
-    assert "ECE 0.150" in told and "AUC 1.000 (mean log-probability 0.500)" in told and "50% 80.0" in told
+    summary = " ".join(format_reliability(measured))
+    assert "ECE 0.150" in summary and "AUC 1.000 (mean log-probability 0.500)" in summary and "50% 80.0" in summary
     assert measured.to_mapping()["chrf_without_least_sure"][-1] == [0.5, 80.0]

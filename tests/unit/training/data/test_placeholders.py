@@ -70,7 +70,7 @@ def test_batches_teach_placeholders_in_source_and_target_alike(corpus: PreparedC
 
 
 def test_about_as_many_pairs_get_placeholders_as_asked() -> None:
-    """Of pairs with a shared word, those that the rewrite is given all get one."""
+    """Each pair with a shared word gets a placeholder if the rewrite is given it."""
     corpus = [SentencePair(f"Tom {word} bade.", f"Tom {word} edab.") for word in ("gigi", "kolu") for _ in range(500)]
     for share in (0.1, 0.6):
         chosen = np.random.default_rng(1).random((1, len(corpus))) < share
