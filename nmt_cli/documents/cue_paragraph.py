@@ -79,13 +79,13 @@ def fit_lines(before: str, after: str) -> str:
     return line_end.join(wrap_text(" ".join(line.strip() for line in new), len(old)))
 
 
-def wrap_text(text: str, count: int) -> list[str]:
+def wrap_text(text: str, count: int, tag_pattern: re.Pattern[str] = TAG) -> list[str]:
     """Wraps `text` at blanks into at most `count` lines, of which the longest is as short as possible.
 
     No line ends inside a tag, and tags count as empty.
     """
-    closed = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
-    words = [(word.replace("\0", " "), len(TAG.sub("", word))) for word in closed.split(" ")]
+    closed = tag_pattern.sub(lambda tag: tag[0].replace(" ", "\0"), text)
+    words = [(word.replace("\0", " "), len(tag_pattern.sub("", word))) for word in closed.split(" ")]
     lengths = [length for _, length in words]
     widths = range(max(lengths), sum(lengths) + len(words))
     narrowest = bisect_left(widths, True, key=lambda width: len(fill_lines(words, width)) <= count)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
+from nmt_cli.documents.cue_paragraph import wrap_text
 from nmt_cli.documents.cues import LONGEST_SENTENCE, TAG, JoinedText, Turn, goes_on, split_turns
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.documents.markup import MarkedText, project_marks
@@ -194,30 +195,4 @@ def wrap_like(text: str, turn: Turn) -> list[str]:
         lines = [line.replace("\0", " ") for line in lines]
         if max(len(TAG.sub("", line)) for line in lines) <= max(WIDEST, turn.width + SLACK):
             return lines
-    return wrap_text(text, turn.lines)
-
-
-def wrap_text(text: str, count: int) -> list[str]:
-    """Wraps `text` at blanks into at most `count` lines, of which the longest is as short as possible.
-
-    No line ends inside a tag, and tags count as empty.
-    """
-    closed = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
-    words = [(word.replace("\0", " "), len(TAG.sub("", word))) for word in closed.split(" ")]
-    lengths = [length for _, length in words]
-    widths = range(max(lengths), sum(lengths) + len(words))
-    narrowest = bisect_left(widths, True, key=lambda width: len(fill_lines(words, width)) <= count)
-    return fill_lines(words, widths[narrowest])
-
-
-def fill_lines(words: Sequence[tuple[str, int]], width: int) -> list[str]:
-    """Returns lines of at most `width` characters, each as long as possible; the words come with their lengths."""
-    lines, used = [""], 0
-    for word, length in words:
-        if lines[-1] and used + 1 + length > width:
-            lines.append(word)
-            used = length
-        else:
-            used += length + bool(lines[-1])
-            lines[-1] = f"{lines[-1]} {word}".lstrip(" ")
-    return lines
+    return wrap_text(text, turn.lines, TAG)
