@@ -48,6 +48,11 @@ class MaskedText(NamedTuple):
         return PLACEHOLDER_PATTERN.sub("", self.text) if self.masked else self.text
 
     @property
+    def has_equal_spans(self) -> bool:
+        """Whether two masked spans are equal. Fast: a translation asks for each of its pieces."""
+        return len(self.masked) > 1 and len({span.text for span in self.masked}) < len(self.masked)
+
+    @property
     def has_words(self) -> bool:
         """Whether there is anything left to translate: a letter."""
         return has_letters(self.text_without_placeholders)
@@ -179,3 +184,9 @@ def limit_spans(spans: Iterable[Span]) -> list[Span]:
 def escape_placeholders(text: str) -> str:
     """Returns `text` with brackets in place of what reads like a placeholder: `[0]` for `⟦0⟧`."""
     return PLACEHOLDER_PATTERN.sub(lambda match: f"[{match[0][1]}]", text)
+
+
+def renumber_placeholders(text: str, numbers: Iterable[int]) -> str:
+    """Returns `text` with these numbers in its placeholders, in order."""
+    remaining = iter(numbers)
+    return PLACEHOLDER_PATTERN.sub(lambda match: PLACEHOLDERS[next(remaining)], text)

@@ -64,8 +64,9 @@ class Tokenizer:
 
     @cached_property
     def placeholder_ids(self) -> tuple[int, ...]:
-        """The ids of the placeholders that are pieces of the vocabulary."""
-        ids = (int(self._processor.piece_to_id(name)) for name in PLACEHOLDERS)
+        """The ids of the placeholders that are pieces of the vocabulary; among words, a space stands before each."""
+        before = BLANK if self.settings.kind == "word" else ""
+        ids = (int(self._processor.piece_to_id(before + name)) for name in PLACEHOLDERS)
         return tuple(piece_id for piece_id in ids if piece_id != UNKNOWN)
 
     @cached_property

@@ -9,13 +9,14 @@ from nmt_cli.arrays.special_ids import END
 from nmt_cli.search.beam import SearchResult
 from nmt_cli.search.forced import ForcedTarget
 from nmt_cli.sources.source import SourceRow
-from nmt_cli.text.masking import MaskedSide, leave_unmasked, mask_sides
+from nmt_cli.text.masking import MaskedSide, MaskedText, leave_unmasked, mask_sides
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import FoldedMask
 from nmt_cli.translation.joining import join_parts, replace_placeholders, restore_piece
 from nmt_cli.translation.pieces import Piece
+from nmt_cli.translation.placement.equal_spans import force_likeliest, group_equal_ids, renumber_target
 from nmt_cli.translation.result import Placed, Translation, Words
 from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece, match_pieces
 from nmt_cli.translation.segments import Segment
@@ -24,6 +25,7 @@ from nmt_cli.translation.span_placement import TokenizerPair
 from nmt_cli.translation.translator import Translator
 
 MaskedPair = tuple[MaskedSide, MaskedSide]  # source and target
+ForcedSide = tuple[Translation, MaskedSide]  # a target as a translation, and masked in the order that was scored
 
 
 def force_lines(
@@ -49,6 +51,7 @@ def force_translations(
     """Returns given targets in the form of the model's own translations, with probabilities and attention.
 
     A pair is read as translation reads its source, piece by piece; if its target does not fit the pieces, as a whole.
+    Equal spans are in their likeliest order (`placement.equal_spans`).
     """
     # 1. Split the sources, and match the targets with their pieces.
     decoded, _ = translator.decode_lines(sources)
@@ -83,7 +86,7 @@ def match_line(translator: Translator, source: str, target: str) -> list[Matched
     return match_pieces(pieces, normalise(target), translator.reader) if pieces else None
 
 
-def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None) -> list[Translation]:
+def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: int | None) -> list[ForcedSide]:
     """Returns the scored translations of the pieces that are translated, in order."""
     translated = [(piece, target) for piece, target in pairs if target is not None]
     texts = [piece.text for piece, _ in translated]
@@ -95,26 +98,47 @@ def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: i
         for piece, target in translated
     ]
     ids = [[*encoded, END] for encoded in translator.target.encode_all(targets)]
-    results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
-    return decode_results(texts, rows, results, translator.source, translator.target)
+    pairs_of_masks = [(piece.masked, target) for piece, target in translated]
+    return force_orders(translator, texts, (rows, ids), pairs_of_masks)
+
+
+def force_orders(
+    translator: Translator,
+    texts: Sequence[str],
+    encoded: tuple[list[SourceRow], list[list[int]]],
+    pairs: Sequence[tuple[MaskedText, MaskedSide]],
+) -> list[ForcedSide]:
+    """Returns the targets of `pairs`, scored as if search had found them, each in the likeliest order of equal spans.
+
+    `encoded` are the rows of the sources, whose `texts` these are, and the ids of the targets.
+    """
+    rows, ids = encoded
+    groups = [group_equal_ids(source, translator.target) for source, _ in pairs]
+    scored = force_likeliest(translator.batch_search, rows, ids, groups)
+    results = [[make_result(forced)] for forced in scored]
+    translations = decode_results(texts, rows, results, translator.source, translator.target)
+    return [
+        (translation, target._replace(masked=renumber_target(target.masked, forced, translator.target)))
+        for translation, forced, (_, target) in zip(translations, scored, pairs, strict=True)
+    ]
 
 
 def join_match(
-    translator: Translator, source: str, match: Sequence[MatchedPiece], parts: Iterator[Translation]
+    translator: Translator, source: str, match: Sequence[MatchedPiece], parts: Iterator[ForcedSide]
 ) -> Translation:
     """Returns the pieces of a line joined as translation joins them; `parts` yields those that are translated."""
     tokenizers = translator.tokenizers
     restored = [
         restore_piece(piece, None, tokenizers, "")
         if target is None
-        else restore_target(next(parts), piece, target, tokenizers)
+        else restore_target(*next(parts), piece, tokenizers)
         for piece, target in match
     ]
     return join_parts(source, [piece for piece, _ in match], restored, tokenizers)
 
 
 def restore_target(
-    translation: Translation, piece: Piece, target: MaskedSide, tokenizers: TokenizerPair | None
+    translation: Translation, target: MaskedSide, piece: Piece, tokenizers: TokenizerPair | None
 ) -> Translation:
     """Returns the scored translation of a piece with the spans where the given text has them."""
     moves_words = piece.folded is not None and not piece.folded.keeps_words
@@ -133,19 +157,18 @@ def force_wholes(
         return []
     # 1. Mask and encode both sides as in training.
     pairs = mask_pairs(translator, sources, targets)
-    rows, ids = encode_pairs(translator, pairs, limit)
+    encoded = encode_pairs(translator, pairs, limit)
     # 2. Score the targets, and decode them as if search had found them.
-    results = [[make_result(forced)] for forced in translator.batch_search.force(rows, ids)]
-    translations = decode_results(sources, rows, results, translator.source, translator.target)
+    forced = force_orders(translator, sources, encoded, [(source.masked, target) for source, target in pairs])
     tokenizers = translator.tokenizers
     if tokenizers is None:
-        return translations
+        return [translation for translation, _ in forced]
     # 3. Put back masked spans, and words with unknown subwords.
     return [
-        unmask_translation(translation, pair, tokenizers, fold_source(translator, pair[0]))
-        if pair[0].spans or (has_unknown(translation) and pair[1].masked.text) or moves_words(translator, pair[0])
+        unmask_translation(translation, (source, target), tokenizers, fold_source(translator, source))
+        if source.spans or (has_unknown(translation) and target.masked.text) or moves_words(translator, source)
         else translation
-        for translation, pair in zip(translations, pairs, strict=True)
+        for (translation, target), (source, _) in zip(forced, pairs, strict=True)
     ]
 
 

@@ -17,6 +17,7 @@ from nmt_cli.text.choices import split_choice
 from nmt_cli.text.masking import MaskedText, mask
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.numbers import NumberNotation
+from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.spans import Span, cover_spans, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
@@ -58,6 +59,11 @@ class Piece:
     def is_translated(self) -> bool:
         """Whether there is anything to translate; a piece of spans, digits and marks alone stays as it is."""
         return self.is_name or self.masked.has_words
+
+    @property
+    def has_digits(self) -> bool:
+        """Whether it has digits, perhaps only in its spans. Fast: a translation asks for each of its pieces."""
+        return DIGIT.search(self.segment.text) is not None
 
     @property
     def source_text(self) -> str:

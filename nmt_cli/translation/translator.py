@@ -20,7 +20,6 @@ from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.entities import decode_entities
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.numbers import NumberNotation
-from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import (
@@ -35,6 +34,7 @@ from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.joining import encode_translation, join_pieces, keep_distinct
 from nmt_cli.translation.pieces import LineReader, Piece, keep_verbatim
+from nmt_cli.translation.placement.equal_spans import prefer_likeliest
 from nmt_cli.translation.repair import Repairer
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.span_placement import TokenizerPair
@@ -204,6 +204,7 @@ class Translator:
         translations = self.translate_pieces(texts, config, report, repair)
         if repair is not None and repair.heal and self.reads_text and not config.sampling.sample:
             self.repair_numbers(pieces, translations, config, repair)
+        translations |= prefer_likeliest(self.batch_search, pieces, translations, config)
         # 7. Unmask: put the spans back.  8. Join the sentences of each line.
         tokenizers, prefix, sampled = self.tokenizers, normalise(config.prefix), config.sampling.sample
         language = self._card.target_language if self._card is not None else ""
@@ -298,7 +299,7 @@ class Translator:
         repair: RepairConfig,
     ) -> None:
         """Carries the numbers that the network lost; changes the pieces and translations of these."""
-        doubtful = {text_id: pieces[text_id] for text_id in translations if has_digits(pieces[text_id])}
+        doubtful = {text_id: pieces[text_id] for text_id in translations if pieces[text_id].has_digits}
         if not doubtful:
             return
         from nmt_cli.translation.number_repair import LostNumbers, mark_repaired  # which few lines need
@@ -355,11 +356,6 @@ def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> di
         for number, pieces in enumerate(split_lines, start=first_line)
         for index, piece in enumerate(pieces)
     }
-
-
-def has_digits(piece: Piece) -> bool:
-    """Whether a piece has digits, perhaps only in its spans. Fast: a translation asks for each of its pieces."""
-    return DIGIT.search(piece.segment.text) is not None
 
 
 def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:

@@ -75,7 +75,7 @@ def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | No
 def mask_target(piece: Piece, text: str) -> MaskedSide | None:
     """Returns the translation of a piece with the spans of the piece masked or taken out; None if one is missing.
 
-    Equal spans have the numbers of the source in their order: the text does not tell which of them is which.
+    Equal spans have the numbers of the source in their order; scoring tries the others (`placement.equal_spans`).
     """
     if piece.folded is not None and piece.folded.quotes is not None:
         return None

@@ -130,6 +130,7 @@ def test_placeholders_are_pieces_of_their_own_and_survive(kind: TokenizerKind) -
     for placeholder in PLACEHOLDERS:
         ids = tokenizer.encode(f"The dog {placeholder} takes {placeholder}")
         assert tokenizer.spell_pieces(ids).count(placeholder) == 2, tokenizer.spell_pieces(ids)
+        assert ids.count(tokenizer.placeholder_ids[PLACEHOLDERS.index(placeholder)]) == 2  # what search limits
         assert tokenizer.decode(ids) == f"The dog {placeholder} takes {placeholder}"
 
 
