@@ -48,11 +48,16 @@ def read_archive() -> ZipFile:
 
 
 @cache
+def find_code(language: str) -> str:
+    """Returns the short code of a language by its code of two or three letters, without its region."""
+    code = re.split("[-_]", language.lower())[0]
+    return str(json.loads(read_archive().read("codes.json")).get(code, code))
+
+
+@cache
 def load_rules(language: str) -> RuleSets:
     """Returns the rule sets of a language by its code, of two or three letters; none for an unknown language."""
-    archive = read_archive()
-    code = re.split("[-_]", language.lower())[0]
-    code = json.loads(archive.read("codes.json")).get(code, code)
+    archive, code = read_archive(), find_code(language)
     if f"{code}.json" not in archive.namelist():
         return {}
     sets = json.loads(archive.read(f"{code}.json"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate
@@ -25,6 +26,7 @@ CLOCK = re.compile(
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
 DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month may be a word in the other text
 DECADE = r"['’]?(?:s|er)\b"  # behind a number: the 1970s
+DECADE_YEARS = 10
 HALF_DAY, MONTHS = 12, 12
 SCALES = (1_000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)  # "2.5 million" may be 2,500,000
 LAST_PLAIN_LETTER = "\u052f"  # of Latin, Greek and Cyrillic; other scripts have prefixes, or no blanks
@@ -76,6 +78,16 @@ class NumberWords(NamedTuple):
                 return True
             position = self.text.find(spelling, position + 1)
         return False
+
+    def count(self, spellings: Iterable[str]) -> int:
+        """Returns how often one of the spellings stands in the text as words of its own, not in a longer word."""
+        found = {
+            match.start()
+            for spelling in spellings
+            for match in re.finditer(f"(?={re.escape(spelling)})", self.text)
+            if spelling[0] > LAST_PLAIN_LETTER or {match.start(), match.start() + len(spelling)} <= self.starts
+        }
+        return len(found)
 
 
 NO_DIFFERENCE = NumberDifference((), ())
@@ -174,7 +186,40 @@ def list_decade(token: NumberToken, text: str) -> set[int]:
     if token.whole is None:
         return set()
     is_decade = re.search(re.escape(token.text) + DECADE, text) is not None
+    is_decade = is_decade and token.whole % DECADE_YEARS == 0
     return {token.whole, token.whole % 100} if is_decade else {token.whole}
+
+
+def list_uncertain(source: str, target: str, language: str) -> tuple[str, ...]:
+    """Returns the plain numbers of `source` that stand in `target` less often, in digits or as words of their own.
+
+    Stricter than `compare_numbers`: for a second search, where a doubt does no harm. The word for one is an article too
+    in many languages, so one counts in digits alone. Empty for a language whose number words are unknown.
+    """
+    source, target = (unicodedata.normalize("NFKC", drop_other_digits(text)) for text in (source, target))
+    has_clock = bool(CLOCK.search(source) or CLOCK.search(target))
+    # 1. Drop what the target has in digits, each as often.
+    in_digits = Counter(number for token in find_numbers(target) for number in list_decade(token, target))
+    unmatched = []
+    for token in find_numbers(source):
+        readings = sorted(list_readings(token, source, has_clock=has_clock)) if len(token.groups) == 1 else []
+        digits = next((reading for reading in readings if in_digits[reading] > 0), None)
+        if digits is not None:
+            in_digits[digits] -= 1
+        elif readings:
+            unmatched.append((token, readings))
+    if not unmatched or not load_rules(language):
+        return ()
+    # 2. Drop what it has in words.
+    words, in_words = NumberWords.from_text(target), Counter[int]()
+    uncertain = []
+    for token, readings in unmatched:
+        spoken = next((r for r in readings if r != 1 and in_words[r] < words.count(spell_number(r, language))), None)
+        if spoken is None:
+            uncertain.append(token.text)
+        else:
+            in_words[spoken] += 1
+    return tuple(uncertain)
 
 
 def is_often_spelled(token: NumberToken) -> bool:

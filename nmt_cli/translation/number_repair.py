@@ -6,15 +6,17 @@ searched again. Knows no network.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.ordinals import find_ending
 from nmt_cli.text.patterns.span_patterns import DIGIT
 from nmt_cli.text.spans import Span, cover_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.translation.number_check import NUMBER, compare_numbers
+from nmt_cli.translation.number_check import NUMBER, compare_numbers, list_uncertain
 from nmt_cli.translation.pieces import LineReader, Piece
 from nmt_cli.translation.result import Repair, Translation
 
@@ -43,7 +45,7 @@ class LostNumbers(NamedTuple):
         return {text_id: translation for text_id, translation in corrected if translation is not None}
 
     def find_lost(self, piece: Piece, target: str) -> list[Span]:
-        """Returns all numbers of a piece outside its spans if `target` has one neither in digits nor in words.
+        """Returns all numbers of a piece outside its spans if `target` surely or perhaps lacks one of them.
 
         All, since in another search another one may get lost. Lost ones come first if there is no room for all.
         """
@@ -52,12 +54,19 @@ class LostNumbers(NamedTuple):
             return []
         target = PLACEHOLDER_PATTERN.sub(" ", target)
         lost = compare_numbers(covered, target, self.source_language, self.target_language).missing
+        if not lost and self.reader.carries:
+            lost = list_uncertain(covered, target, self.target_language)
         if not lost:
             return []
         room = len(PLACEHOLDERS) - len(piece.masked.masked)
         numbers = sorted(NUMBER.finditer(covered), key=lambda match: match[0] not in lost)
-        is_extracted = not self.reader.carries
-        return [Span(*match.span(), match[0], is_extracted, is_number=True) for match in numbers[:room]]
+        return [self.make_span(match) for match in numbers[:room]]
+
+    def make_span(self, number: re.Match[str]) -> Span:
+        """Returns a number as a protected span, as an ordinal or a decade if letters behind it say so."""
+        languages = (self.source_language, self.target_language)
+        end, ending = find_ending(number.string, number.end(), number[0], languages)
+        return Span(number.start(), end, number[0] + ending, not self.reader.carries, is_number=True)
 
     def correct_numbers(self, piece: Piece, translation: Translation) -> Translation | None:
         """Returns the translation with the lost numbers in place of the wrong ones that the network wrote for them.

@@ -25,9 +25,15 @@ def assemble_text(
     for left, items, right in zip((None, *units), gaps, (*units, None), strict=True):
         text += join_items(left, items, right)
         if right is not None:
-            text += right.text
+            text += "" if is_doubled_stop(left, items, right) else right.text
             words.append(len(text.split()) - len(right.text.split()))
     return text, tuple(words)
+
+
+def is_doubled_stop(left: Unit | None, items: Sequence[PlacedItem], right: Unit) -> bool:
+    """Whether a full stop follows that of a masked span, such as an ordinal: one stands for both."""
+    is_masked = left is not None and left.masked_span is not None and left.text.endswith(".")
+    return is_masked and not items and right.text == "."
 
 
 def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | None) -> str:

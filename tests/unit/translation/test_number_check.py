@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.text.number_words import spell_number
-from nmt_cli.translation.number_check import NO_DIFFERENCE, compare_numbers
+from nmt_cli.translation.number_check import NO_DIFFERENCE, compare_numbers, list_uncertain
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,27 @@ def test_digits_of_a_reference_are_no_number() -> None:
 )
 def test_a_number_word_within_another_word_does_not_count(source: str, target: str, missing: tuple[str, ...]) -> None:
     assert compare_numbers(source, target, "eng", "deu").missing == missing
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "uncertain"),
+    [
+        ("4 goats and 4 sheep", "vier Ziegen und Schafe", ["4"]),
+        ("4 goats and 4 sheep", "vier Ziegen und 4 Schafe", []),
+        ("She has 2 goats.", "Sie hat Zweifel.", ["2"]),
+        ("the 9th goat", "die neunte Ziege", []),
+        ("I see 1 goat.", "Ich sehe eine Ziege.", ["1"]),
+        ("I see 1 goat.", "Ich sehe 1 Ziege.", []),
+        ("Come at 7 p.m.", "Komm um 19 Uhr.", []),
+        ("in the 1434s", "um 14 Uhr", ["1434"]),
+        ("21 goats", "einundzwanzig Ziegen", []),
+    ],
+)
+def test_a_number_that_is_not_there_as_often_and_as_a_word_of_its_own_is_uncertain(
+    source: str, target: str, uncertain: list[str]
+) -> None:
+    assert list(list_uncertain(source, target, "deu")) == uncertain
+
+
+def test_where_number_words_are_unknown_no_number_is_uncertain() -> None:
+    assert list_uncertain("7 goats", "xx", "yyy") == ()

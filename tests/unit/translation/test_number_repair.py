@@ -151,3 +151,21 @@ def test_texts_of_an_invented_placeholder_are_found_again() -> None:
             allowed = translation.source.count("{x}")
             tokens = translation.hypotheses[0].tokens
             assert failed or sum(token in SUBWORDS.placeholder_ids for token in tokens) <= allowed
+
+
+def test_a_lost_ordinal_is_written_as_the_target_writes_it() -> None:
+    translator = ScriptedTranslator(lambda line: line if "⟦" in line else line.replace("3rd", ""))
+    translation = translate(translator, "the 3rd dog is it.")
+    assert translator.given == ["the 3rd dog is it.", "the ⟦0⟧ dog is it."]
+    assert translation.text == "the 3. dog is it."
+
+
+def test_the_stop_of_an_ordinal_ends_the_sentence_too() -> None:
+    translator = ScriptedTranslator(lambda line: line if "⟦" in line else line.replace("4th", ""))
+    assert translate(translator, "it is the 4th.").text == "it is the 4."
+
+
+def test_of_two_equal_numbers_none_gets_lost() -> None:
+    translator = ScriptedTranslator(lambda line: line.replace("3 cats and 3 dogs", "3 cats"))
+    assert translate(translator, "we have 3 cats and 3 dogs.").text == "we have 3 cats and 3 dogs."
+    assert translator.given[1:] == ["we have ⟦0⟧ cats and ⟦1⟧ dogs."]
