@@ -81,13 +81,13 @@ class NumberWords(NamedTuple):
 
     def count(self, spellings: Iterable[str]) -> int:
         """Returns how often one of the spellings stands in the text as words of its own, not in a longer word."""
-        found = {
+        places = {
             match.start()
             for spelling in spellings
             for match in re.finditer(f"(?={re.escape(spelling)})", self.text)
             if spelling[0] > LAST_PLAIN_LETTER or {match.start(), match.start() + len(spelling)} <= self.starts
         }
-        return len(found)
+        return len(places)
 
 
 NO_DIFFERENCE = NumberDifference((), ())
