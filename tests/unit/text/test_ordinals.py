@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.text.ordinals import find_ending, write_ordinal_mark
+from nmt_cli.text.patterns.ordinals import find_ending, write_ordinal_mark
 
 
 @pytest.mark.parametrize(
