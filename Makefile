@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 NMT := $(BIN)/nmt
 DEMO := demo
 
-.PHONY: docs docs-test help demo test check check-install check-documents lint format clean
+.PHONY: docs docs-test help try demo test check check-install check-documents lint format clean
 .DEFAULT_GOAL := help
 
 help:
+	@echo "make try     install what translation needs, and translate a sentence with a model that is there (a minute)"
 	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 8 minutes)"
 	@echo "make check   lint, types and the tests that need no network: a minute or two, for use while coding"
 	@echo "make test    lint, types and all tests: what CI runs"
@@ -22,9 +23,13 @@ help:
 
 # A stamp is newer than its lock file and pyproject.toml as long as .venv holds what they name. The demo needs no tools of
 # development, no Ray and no TensorFlow for GPUs, so it has a lock of its own, with the same versions.
-define install
+define make_venv
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+endef
+
+define install
+	$(make_venv)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
@@ -32,10 +37,22 @@ endef
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	$(install)
-	@touch $(VENV)/demo-installed
+	@touch $(VENV)/demo-installed $(VENV)/try-installed
 
 $(VENV)/demo-installed: requirements-demo.lock pyproject.toml
 	$(install)
+
+# No TensorFlow: the lock only says which versions.
+$(VENV)/try-installed: requirements.lock pyproject.toml
+	$(make_venv)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $< --editable '.[formats,serve]'
+	@touch $@
+
+try: $(VENV)/try-installed
+	@echo 'Where is the station?' | tee /dev/stderr | $(NMT) translate --model eng-deu
+	@echo
+	@echo 'That was: echo "Where is the station?" | nmt translate --model eng-deu'
+	@echo 'nmt is in $(BIN): source $(BIN)/activate'
 
 demo: $(VENV)/demo-installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(DEMO)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 CORPUS_ENDINGS = (".tsv", ".csv", ".jsonl", ".tmx", ".xlf", ".xliff", ".po")
 COMPRESSED_ENDINGS = (".gz", ".xz", ".zst", ".bz2")
 FILES_NAMED = 3
-EXAMPLE = 'echo "Where is the station?" | nmt translate'
+MODELS_NAMED = 2
+SENTENCES = {"eng": "Where is the station?", "deu": "Wo ist der Bahnhof?"}  # to try a model with, by its source
 
 
 class Standing(NamedTuple):
@@ -110,11 +111,18 @@ def compare_data(standing: Standing) -> str:
 def list_next(standing: Standing) -> list[str]:
     """Returns the commands that lead on from here, the most useful first."""
     if standing.card is not None:
-        return [EXAMPLE, *(["nmt evaluate"] if standing.manifest is not None else []), 'nmt visualize "Where is it?"']
+        scores = ["nmt evaluate"] if standing.manifest is not None else []
+        return [make_example(standing.card.source_language), *scores, 'nmt visualize "Where is it?"']
     if standing.has_checkpoint and standing.manifest is not None:
         return ["nmt train --resume"]
     if standing.manifest is not None:
         return ["nmt train"]
     corpora = [f"nmt prepare {shlex.quote(str(path))}" for path in standing.corpus_files[:FILES_NAMED]]
-    installed = [f"{EXAMPLE} --model {name}" for name in standing.named_models[:1]]
+    installed = [f"{make_example(name)} --model {name}" for name in standing.named_models[:MODELS_NAMED]]
     return [*corpora, *installed] or ["nmt prepare corpus.tsv"]
+
+
+def make_example(language: str) -> str:
+    """Returns a command that translates a sentence of a language, whose code may have others after it."""
+    sentence = SENTENCES.get(language.split("-")[0])
+    return "nmt translate" if sentence is None else f'echo "{sentence}" | nmt translate'

@@ -16,6 +16,11 @@ MODEL = "model"  # the folder of the model in its package
 CHECKOUT = Path(__file__).parents[2] / "data" / "models"
 
 
+def name_package(name: str) -> str:
+    """Returns the name of the package that offers the model of this name."""
+    return f"nmt_model_{name.replace('-', '_')}"
+
+
 def find_model(path: Path) -> Path:
     """Returns the directory of a model: `path` itself, or that of the installed model of this name.
 
@@ -47,8 +52,8 @@ def check_directory(path: Path) -> Path:
 
 
 def list_models() -> dict[str, Path]:
-    """Returns the directories of all models that have a name, by name; those that are installed come first."""
-    return {**list_bundled_models(), **list_installed_models()}
+    """Returns the directories of all models that have a name, in the order of these; an installed one precedes."""
+    return dict(sorted({**list_bundled_models(), **list_installed_models()}.items()))
 
 
 def list_installed_models() -> dict[str, Path]:
@@ -74,12 +79,11 @@ def list_bundled_models() -> dict[str, Path]:
 def explain_missing_model(directory: Path) -> NotFoundError:
     """Returns the error for a directory without a model; its hint names what there is."""
     names = list(list_models())
-    if not names:
+    nearest = find_nearest(str(directory), names)
+    if nearest is not None:
+        hint = f"did you mean --model {nearest}?"
+    elif names:
+        hint = f"take a model that is here, {' or '.join(f'--model {name}' for name in names)}; or make one: nmt train"
+    else:
         hint = "make one with `nmt train`, or name the directory that holds it"
-        return NotFoundError(f"there is no model in {directory}/", hint=hint)
-    nearest = find_nearest(str(directory), names) or names[0]
-    others = f" ({', '.join(names)} are installed)" if len(names) > 1 else ""
-    return NotFoundError(
-        f"there is no model in {directory}/",
-        hint=f"make one with `nmt train`, name its directory, or take an installed one: --model {nearest}{others}",
-    )
+    return NotFoundError(f"there is no model in {directory}/", hint=hint)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from nmt_cli.errors import DamagedError
+from nmt_cli.errors import DamagedError, OptionError
 from nmt_cli.files import hash_file, write_json
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
@@ -106,9 +106,12 @@ class ModelDirectory(NamedTuple):
     def load(cls, directory: Path, precision: str | None = None) -> ModelDirectory:
         """Reads the card and checks the tokenizers and the graphs of one precision; None: the card's default.
 
-        Raises NotFoundError if there is no model, and DamagedError if a file is missing or has changed.
+        Raises NotFoundError if there is no model, DamagedError if a file is missing or has changed, and OptionError for
+        a precision that the model does not have.
         """
         card = read_card(directory)
+        if precision is not None and not card.checksums.keys() >= set(name_graphs(precision)):
+            raise OptionError(f"{directory}/ has no weights in {precision}", hint="leave out --precision")
         model = cls(directory=directory, card=card, precision=precision or card.default_precision)
         for name in model.files:
             check_file(directory / name, card.checksums.get(name, ""))

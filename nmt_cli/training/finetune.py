@@ -7,16 +7,30 @@ from collections.abc import Collection
 from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.files import hash_file
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.runtime.model_directory import ModelDirectory
+from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.runtime.model_directory import CARD, WEIGHTS, ModelDirectory
 from nmt_cli.training.checkpoints.saved_options import list_changes
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.batches import read_vocabularies
 from nmt_cli.training.data.replay import Replayed, exclude_held_out
 
 CHANGEABLE = {"dropout"}  # options that the shapes of the weights do not depend on
+
+
+def find_parent(config: TrainConfig) -> Path | None:
+    """Returns the directory of the model of --init-from, which may be a name. Raises NotFoundError without weights."""
+    if config.init_from is None:
+        return None
+    directory = find_model(Path(config.init_from))
+    if (directory / CARD).is_file() and not (directory / WEIGHTS).is_file():
+        raise NotFoundError(
+            f"{directory}/ has no {WEIGHTS}, from which training could continue",
+            hint="a model in a package only translates: name the directory that `nmt train` wrote",
+        )
+    return directory
 
 
 def choose_network(
@@ -27,9 +41,10 @@ def choose_network(
     `explicit` has the names of the options of `network` that the user set. Raises DataError if the subwords of the
     model are not those of the corpus, OptionError if an explicit option contradicts the model.
     """
-    if config.init_from is None:
+    parent = find_parent(config)
+    if parent is None:
         return network
-    model = ModelDirectory.load(Path(config.init_from))
+    model = ModelDirectory.load(parent)
     check_same_subwords(corpus, model)
     if dataclasses.asdict(read_vocabularies(corpus)) != model.card.vocabularies:
         raise DataError(

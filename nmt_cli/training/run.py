@@ -22,6 +22,7 @@ import tensorflow as tf
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, OptionError, TrainingError
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.runtime.model_directory import WEIGHTS
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profiling.merging import merge_profiles
@@ -43,7 +44,7 @@ from nmt_cli.training.data.word_swaps import RARE
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.distributed.strategy import count_parts, describe_devices, make_cluster, make_strategy
-from nmt_cli.training.finetune import choose_network, load_replayed_corpus
+from nmt_cli.training.finetune import choose_network, find_parent, load_replayed_corpus
 from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.network_size import UPDATES_FOR_DEFAULT, choose_first_size, is_size_open
@@ -221,8 +222,9 @@ def build_run(
     with strategy.scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
-        if config.init_from is not None and facts is None:
-            load_weights(network, Path(config.init_from) / WEIGHTS)
+        parent = find_parent(config) if facts is None else None
+        if parent is not None:
+            load_weights(network, parent / WEIGHTS)
         schedule = make_schedule(config, batches, handover)
         trainer = Trainer(network, schedule, config, parts)
     twin = Seq2Seq(identity.network, vocabularies)  # float32, whatever the policy: this is the network that is exported
@@ -252,10 +254,10 @@ def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Hando
 
 def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
     """Returns what the training text looks like; for fine-tuning, with that of the model that it starts from."""
-    earlier = Path(config.init_from) / PROFILE_NAME if config.init_from is not None else None
-    if earlier is None or not earlier.is_file():
+    parent = None if config.init_from is None else find_model(Path(config.init_from))
+    if parent is None or not (parent / PROFILE_NAME).is_file():
         return corpus.profile
-    return merge_profiles(earlier.read_bytes(), corpus.profile.encode())
+    return merge_profiles((parent / PROFILE_NAME).read_bytes(), corpus.profile.encode())
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:

@@ -21,7 +21,9 @@ def nmt(*arguments: str, cwd: Path, text: str | bytes = b"", **environment: str)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def succeed(*arguments: str, cwd: Path, text: str | bytes = b"") -> subprocess.CompletedProcess[str]:
-    done = nmt(*arguments, cwd=cwd, text=text)
+def succeed(
+    *arguments: str, cwd: Path, text: str | bytes = b"", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    done = nmt(*arguments, cwd=cwd, text=text, **environment)
     assert done.returncode == 0, done.stderr
     return done

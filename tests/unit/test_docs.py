@@ -14,7 +14,8 @@ from nmt_cli.cli.app import NmtCommands, load_command
 PROJECT = Path(__file__).parents[2]
 PAGES = [
     *sorted((PROJECT / "docs").glob("*.md")),
-    *(PROJECT / name for name in ("README.md", "benchmarks/README.md", "data/README.md", "examples/recipes/README.md")),
+    *(PROJECT / name for name in ("README.md", "benchmarks/README.md", "data/README.md", "data/models/README.md")),
+    PROJECT / "examples" / "recipes" / "README.md",
 ]
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)

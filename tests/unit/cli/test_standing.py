@@ -73,6 +73,16 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: py
     assert lines[2].endswith("| nmt translate")
 
 
+def test_models_with_a_name_are_shown_with_a_sentence_of_their_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = {name: Path(name) for name in ("deu-eng", "eng-deu", "zzz-eng")}
+    monkeypatch.setattr(installed_models, "list_models", lambda: models)
+    assert describe_standing({})[1:4] == [
+        "model    none in model/; installed: deu-eng, eng-deu, zzz-eng",
+        'next     echo "Wo ist der Bahnhof?" | nmt translate --model deu-eng',
+        '         echo "Where is the station?" | nmt translate --model eng-deu',
+    ]
+
+
 def test_what_is_damaged_is_said_and_nothing_fails(place: Path) -> None:
     (place / "elsewhere").mkdir()
     (place / "elsewhere" / "model.json").write_text("{")

@@ -57,7 +57,10 @@ def test_a_directory_of_that_name_comes_first(site: Path, tmp_path: Path, monkey
 def test_the_error_names_the_models_that_are_there(site: Path) -> None:
     assert "nmt train" in explain_missing_model(Path("model")).hint
     install_model(site, "xxx-yyy")
-    assert "--model xxx-yyy" in explain_missing_model(Path("model")).hint
+    assert "take a model that is here, --model xxx-yyy;" in explain_missing_model(Path("model")).hint
+    install_model(site, "yyy-xxx")
+    assert "--model xxx-yyy or --model yyy-xxx" in explain_missing_model(Path("model")).hint
+    assert explain_missing_model(Path("xxx-yyx")).hint == "did you mean --model xxx-yyy?"
 
 
 @pytest.mark.parametrize(("name", "told"), [("model.zip", "unzip"), ("model.tar.gz", "tar -xf"), ("notes.txt", "nmt")])

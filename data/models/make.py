@@ -1,0 +1,186 @@
+"""Makes a package of a trained model: all that translation reads, in 8 bits, at most 15 MB.
+
+    python data/models/make.py MODEL PREPARED
+
+writes `data/models/eng-deu`, after the languages of the model: the model, its scores, licence and attribution, and a
+`pyproject.toml` with which pip installs it. PREPARED is the corpus that MODEL was trained on. Needs the extra `train`.
+
+1. Take the graphs in 8 bits and what else translates. Weights, graphs of floats and checkpoints stay behind.
+2. Where that is too large, make the graphs anew, with products with embeddings computed instead of looked up.
+3. Score the package itself on the test set.
+4. Write its pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import nmt_cli as nmt
+from nmt_cli.api.startup import silent_tensorflow
+from nmt_cli.cli.network_summary import describe_network
+from nmt_cli.cli.standing import make_example
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.files import stage_directory
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.installed_models import MODEL, name_package
+from nmt_cli.runtime.model_directory import (
+    CARD,
+    HISTORY,
+    INT8,
+    TRAINED_SOURCES,
+    ModelCard,
+    ModelDirectory,
+    name_graphs,
+    name_weights,
+    read_card,
+    write_card,
+)
+from nmt_cli.server.languages import find_language
+
+HERE = Path(__file__).parent
+TEMPLATES = HERE / "templates"
+LARGEST = 15_000_000  # bytes of a package
+PAGES_ROOM = 10_000  # of them for the pages
+PAGES = ("README.md", "LICENSE", "pyproject.toml")
+METRICS = {"bleu4": "BLEU-4", "chrf": "chrF2"}
+
+
+def make_package(model: Path, prepared: Path, output: Path, *, force: bool = False) -> Path:
+    """Writes the package of a model into a folder of `output`, which is named for its languages; returns the folder."""
+    card = read_card(model)
+    if card.default_precision != INT8:
+        sys.exit(f"{model}/ has lost too much in 8 bits, and a package has nothing else")
+    corpus = PreparedCorpus.load(prepared)
+    if corpus.fingerprint != card.dataset_fingerprint:
+        sys.exit(f"{model}/ was not trained on {prepared}/")
+    name = f"{card.source_language}-{card.target_language}"
+    with stage_directory(output / name, replace=force) as staged:
+        package = staged / name_package(name)
+        package.mkdir()
+        (package / "__init__.py").write_text(f'"""A model of nmt, as data in the folder `{MODEL}`; holds no code."""\n')
+        copy_model(model, package / MODEL)
+        if measure_folder(staged) > LARGEST - PAGES_ROOM:
+            shrink_model(model, package / MODEL, corpus)
+        size = measure_folder(staged)
+        if size > LARGEST - PAGES_ROOM:
+            sys.exit(f"{size:,} bytes are more than {LARGEST:,}: train a smaller network")
+        write_pages(staged, name, corpus, score_model(package / MODEL, prepared))
+    return output / name
+
+
+def copy_model(model: Path, target: Path) -> None:
+    """Copies what translation reads, the learning curve, and what tells which sentences were learned from."""
+    target.mkdir()
+    directory = ModelDirectory.load(model, INT8)
+    extra = [name for name in (TRAINED_SOURCES,) if (model / name).is_file()]
+    for name in (*directory.files, *extra):
+        shutil.copyfile(model / name, target / name)
+    write_card(target, ModelCard(**strip_paths(directory.card._asdict())))
+    if (model / HISTORY).is_file():
+        shutil.copyfile(model / HISTORY, target / HISTORY)
+
+
+def strip_paths(value: Any) -> Any:
+    """Returns a value of a card in which a path of this machine, such as that of `--init-from`, is a name alone."""
+    if isinstance(value, Mapping):
+        return {key: strip_paths(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [strip_paths(inner) for inner in value]
+    return Path(value).name if isinstance(value, str) and value.startswith(("/", "~", "..")) else value
+
+
+def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
+    """Replaces the graphs by those without tables of products, and measures these as training does."""
+    with silent_tensorflow():
+        from nmt_cli.training.confidence_fitting import fit_confidence
+        from nmt_cli.training.export.export import export
+        from nmt_cli.training.head_attention import load_network
+        from nmt_cli.training.int8_check import CALIBRATION_SENTENCES, quantise, translate_dev
+    from nmt_cli.evaluation.config import ScoreConfig
+    from nmt_cli.evaluation.metrics.bleu import compute_bleu
+    from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
+
+    card, references = read_card(target), corpus.read_references("dev")
+    sources = [sentence.source for sentence in references]
+    carries = bool(card.training.get("placeholders"))
+    for path in [path for name in name_graphs(INT8) for path in (target / name, target / name_weights(name))]:
+        path.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        export(load_network(model, card), Path(scratch))
+        quantise(corpus, Path(scratch), sources[:CALIBRATION_SENTENCES], carries=carries, look_up=False)
+        for name in name_graphs(INT8):
+            optimise(Path(scratch, name))
+        for path in Path(scratch).glob(f"*.{INT8}.*"):
+            shutil.copyfile(path, target / path.name)
+    hypotheses = translate_dev(corpus, OnnxEngine(target, precision=INT8), sources, carries=carries)
+    scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
+    bleu = compute_bleu(hypotheses, [sentence.references for sentence in references], scoring)
+    precision = {**card.precision, "bleu": {**card.precision["bleu"], INT8: bleu.value}}
+    history = (target / HISTORY).read_bytes() if (target / HISTORY).is_file() else None
+    (target / HISTORY).unlink(missing_ok=True)  # which has no checksum
+    (target / CARD).unlink()
+    write_card(target, card._replace(precision=precision))
+    write_card(target, card._replace(precision=precision, confidence=fit_confidence(target, corpus)))
+    if history is not None:
+        (target / HISTORY).write_bytes(history)
+
+
+def measure_folder(folder: Path) -> int:
+    """Returns the bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def score_model(model: Path, prepared: Path) -> dict[str, str]:
+    """Returns the scores on the test set of the corpus as rows of a table, and their signatures."""
+    report = nmt.evaluate(model=model, data=prepared, metric=METRICS)
+    scores = {METRICS[name]: (score, report.intervals[name].half_width) for name, score in report.scores.items()}
+    return {
+        "scores": "\n".join(f"| {name} | {score.value:.2f} ± {half:.2f} |" for name, (score, half) in scores.items()),
+        "signatures": "; ".join(f"{name} `{score.signature}`" for name, (score, _) in scores.items()),
+    }
+
+
+def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping[str, str]) -> None:
+    """Writes the pages of a package from their templates."""
+    card = read_card(folder / name_package(name) / MODEL)
+    source, target = (find_language(code).name for code in (card.source_language, card.target_language))
+    counts = corpus.manifest.counts.splits
+    values = {
+        "name": name,
+        "package": name_package(name),
+        "project": name_package(name).replace("_", "-"),
+        "direction": f"{source} to {target}",
+        "network": describe_network(ModelConfig.from_options(**card.network)),
+        "example": make_example(card.source_language),
+        "epochs": str(card.epochs),
+        "pairs": f"{counts['train']:,}",
+        "tests": f"{counts['test']:,}",
+        **scores,
+        "version": card.versions.get("nmt", nmt.__version__),
+        "megabytes": f"{measure_folder(folder) / 1e6:.1f}",
+    }
+    for page in PAGES:
+        template = (TEMPLATES / f"{page}.template").read_text(encoding="utf-8")
+        (folder / page).write_text(Template(template).substitute(values), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path, help="directory that `nmt train` wrote")
+    parser.add_argument("prepared", type=Path, help="directory of the corpus that it was trained on")
+    parser.add_argument("--output", type=Path, default=HERE)
+    parser.add_argument("--force", action="store_true", help="replace the package")
+    options = parser.parse_args()
+    folder = make_package(options.model, options.prepared, options.output, force=options.force)
+    print(f"{folder}: {measure_folder(folder) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

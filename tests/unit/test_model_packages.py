@@ -1,0 +1,117 @@
+"""`data/models/make.py`: a trained model becomes a package that pip installs and a name finds."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import nmt_cli as nmt
+from nmt_cli.runtime.installed_models import MODEL, name_package
+from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card
+from support.commands import succeed
+from support.models import export_untrained as export_untrained  # by whose name it is known that networks are built
+from support.models import prepare_toy
+
+SCRIPT = Path(__file__).parents[2] / "data" / "models" / "make.py"
+LINES = ["bade giko lu.", "", "mane pogi debako."]
+
+
+@pytest.fixture(scope="module")
+def make() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_models", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with `prepared` and `model`, which was trained for a moment and keeps its precision of 8 bits."""
+    directory = tmp_path_factory.mktemp("packages")
+    prepare_toy(directory, dev="20", test="20", source_language="eng", target_language="deu")
+    nmt.train(
+        data=directory / "prepared",
+        model=directory / "model",
+        epochs=1,
+        batch=64,
+        units=8,
+        embedding=8,
+        attention_units=4,
+    )
+    assert read_card(directory / "model").default_precision == "int8"
+    return directory
+
+
+@pytest.fixture(scope="module")
+def package(make: ModuleType, trained: Path) -> Path:
+    folder = make.make_package(trained / "model", trained / "prepared", trained / "models")
+    assert isinstance(folder, Path)
+    return folder
+
+
+def find_model(package: Path) -> Path:
+    return package / name_package(package.name) / MODEL
+
+
+def test_a_package_translates_as_its_model_and_holds_nothing_else(package: Path, trained: Path) -> None:
+    expected = nmt.load(trained / "model").translate(LINES)
+    assert nmt.load(find_model(package)).translate(LINES) == expected
+    names = {path.name for path in find_model(package).iterdir()}
+    assert not names & {WEIGHTS, "encoder.onnx", "decoder.onnx", "checkpoints"}
+
+
+def test_its_page_has_its_scores_and_its_licence(package: Path) -> None:
+    page = (package / "README.md").read_text(encoding="utf-8")
+    assert "English to German" in page
+    assert "| BLEU-4 | " in page and "nrefs:1|case:mixed" in page
+    assert "$" not in page
+    assert "Tatoeba" in (package / "LICENSE").read_text(encoding="utf-8")
+
+
+def test_a_package_cannot_be_read_in_floats_nor_trained_further(package: Path, trained: Path, tmp_path: Path) -> None:
+    with pytest.raises(nmt.NmtError, match="no weights in float"):
+        nmt.load(find_model(package), precision="float")
+    with pytest.raises(nmt.NmtError, match="from which training could continue"):
+        nmt.train(data=trained / "prepared", model=tmp_path / "model", init_from=str(find_model(package)))
+
+
+def test_pip_installs_it_and_its_name_finds_it(package: Path, trained: Path, tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="packages of models are built by hatchling")
+    wheels, site = tmp_path / "wheels", tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    offline = ["--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "wheel", *offline, "--wheel-dir", str(wheels), str(package)], check=True)
+    (wheel,) = wheels.iterdir()
+    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)], check=True)
+    text = "".join(f"{line}\n" for line in LINES)
+    expected = nmt.load(trained / "model").translate(LINES)
+    path = f"{SCRIPT.parents[2]}:{site}"
+    done = succeed("translate", "-q", "--model", package.name, cwd=tmp_path, text=text, PYTHONPATH=path)
+    assert done.stdout.splitlines() == expected
+
+
+def test_graphs_that_are_too_large_are_made_without_tables(
+    make: ModuleType, trained: Path, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = make.measure_folder(find_model(package))
+    monkeypatch.setattr(make, "LARGEST", size - 1 + make.PAGES_ROOM)
+    small = make.make_package(trained / "model", trained / "prepared", tmp_path / "models")
+    assert make.measure_folder(find_model(small)) < size
+    card = read_card(find_model(small))
+    assert set(card.checksums) == {path.name for path in find_model(small).iterdir()} - {CARD, "history.jsonl"}
+    assert nmt.load(find_model(small)).translate("bade giko lu.")
+    monkeypatch.setattr(make, "LARGEST", 1000)
+    with pytest.raises(SystemExit, match="smaller network"):
+        make.make_package(trained / "model", trained / "prepared", tmp_path / "others")
+    assert not (tmp_path / "others" / small.name).exists()
+
+
+def test_no_path_of_a_machine_stays_in_a_card(make: ModuleType) -> None:
+    values = {"init_from": "/home/me/parent", "parts": ["../corpus.tsv", "a/b"], "seed": 1}
+    assert make.strip_paths(values) == {"init_from": "parent", "parts": ["corpus.tsv", "a/b"], "seed": 1}
