@@ -6,7 +6,7 @@ import dataclasses
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 import typer
 
 from nmt_cli.text.escapes import escape_controls, escape_line
-from nmt_cli.text.wrapping import format_count, wrap_text
+from nmt_cli.text.wrapping import count_columns, format_count, shorten_text, wrap_text
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest, PictureStatistics, SubwordStatistics
     from nmt_cli.corpus.prepare import PrepareReport
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 CUT = "source-length"  # corpus.manifest.CUT, whose module needs more than the standard library
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
-
+SHORTEST_BAR = 15  # columns of a progress bar, its percentage and the gaps between them and the words beside
+TIME_WIDTH = 9  # columns of the time that is left, with the gap before it
 STYLES: dict[str | None, dict[str, Any]] = {"dim": {"dim": True}, "yellow": {"fg": typer.colors.YELLOW}}
 
 
@@ -119,26 +121,48 @@ def find_width(stream: TextIO) -> int | None:
         return None
 
 
+def make_progress(screen: Screen, *columns: str) -> Progress:
+    """Returns a progress bar between the description of its task and these columns: names of rich's, or texts.
+
+    Only the bar becomes narrower with the terminal: what stands beside it stays on its line.
+    """
+    from rich import progress
+    from rich.table import Column
+
+    beside = [
+        progress.TextColumn(column, table_column=Column(no_wrap=True))
+        if "{" in column
+        else getattr(progress, column)(table_column=Column(no_wrap=True))
+        for column in ("{task.description}", *columns)
+    ]
+    return progress.Progress(beside[0], progress.BarColumn(), *beside[1:], console=screen.console, transient=True)
+
+
 class StepBar:
-    """A progress bar with a few words beside it; for a screen that is `live`."""
+    """A progress bar with a few words beside it, on one line at any width; for a screen that is `live`."""
 
-    def __init__(self, screen: Screen, activity: str, detail: str, total: int) -> None:
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[detail]}"),
-        )
-        self.progress = Progress(*columns, console=screen.console, transient=True)
-        self.task = self.progress.add_task(activity, total=total, detail=detail)
+    def __init__(self, screen: Screen, activity: str, details: Sequence[str], total: int) -> None:
+        self.console = screen.console
+        self.progress = make_progress(screen, "TaskProgressColumn", "{task.fields[detail]}")
+        self.task = self.progress.add_task(activity, total=total, detail=self.fit_details(activity, details))
         self.progress.start()
 
-    def redraw(self, activity: str, detail: str, completed: int | None = None, total: int | None = None) -> None:
+    def redraw(
+        self, activity: str, details: Sequence[str], completed: int | None = None, total: int | None = None
+    ) -> None:
+        detail = self.fit_details(activity, details)
         self.progress.update(
-            self.task, description=escape_line(activity), detail=escape_line(detail), completed=completed, total=total
+            self.task, description=escape_line(activity), detail=detail, completed=completed, total=total
         )
+
+    def fit_details(self, activity: str, details: Sequence[str]) -> str:
+        """Returns as many of the details as the terminal has room for beside a short bar; the last is dropped last."""
+        shown = list(map(escape_line, details))
+        room = self.console.width - count_columns(activity) - SHORTEST_BAR
+        while len(shown) > 1 and count_columns("   ".join(shown)) > room:
+            del shown[-2]
+        text = "   ".join(shown)
+        return text if count_columns(text) <= room else shorten_text(text, max(0, room - 1))
 
     def stop(self) -> None:
         self.progress.stop()
@@ -153,10 +177,7 @@ def show_sentence_progress(screen: Screen, activity: str, total: int) -> Iterato
     if not screen.live:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen.console, transient=True) as progress:
+    with make_progress(screen, "MofNCompleteColumn", "TimeRemainingColumn") as progress:
         task = progress.add_task(escape_line(activity), total=total)
         yield lambda finished: progress.update(task, completed=finished)
 
@@ -203,17 +224,15 @@ def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], No
     if not screen.live:
         yield print_stages(screen)
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen.console, transient=True) as progress:
+    room = screen.console.width - SHORTEST_BAR - TIME_WIDTH
+    with make_progress(screen, "TaskProgressColumn", "TimeRemainingColumn") as progress:
         task = progress.add_task("reading", total=None)
         stages = ["reading"]
 
         def advance(stage: str, done: int, total: int) -> None:
             if stage != stages[-1]:
                 stages.append(stage)
-                progress.reset(task, description=escape_line(stage))
+                progress.reset(task, description=shorten_text(escape_line(stage), max(0, room - 1)))
             progress.update(task, completed=done, total=total or None)
 
         yield advance
@@ -283,7 +302,7 @@ def format_cut(finding: Finding) -> str:
 
 def format_example(example: FindingExample) -> str:
     """Returns where a pair stands, and the pair."""
-    source, target = (text if len(text) <= 60 else f"{text[:60]}…" for text in (example.source, example.target))
+    source, target = (shorten_text(text, 60) for text in (example.source, example.target))
     return f'{example.file}, line {example.line:,}: "{source}" / "{target}"'
 
 

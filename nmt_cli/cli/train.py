@@ -87,7 +87,7 @@ LogEvery = Annotated[
 ]
 
 PLACES = {"data": "prepared", "model": "model"}  # the defaults
-FIRST_RUN = "run-1"  # of --runs: its options are those of all
+FIRST_RUN = "run-1"  # of --runs, whose options are those of all; training.checkpoints.lock needs numpy
 LATE = 1.05  # share of --time above which a late end is reported
 
 
@@ -153,7 +153,8 @@ def train(
     if not role.is_chief:
         assist_chief(request, screen)
         return
-    with lock_model(model, replace=force, resume=resume):
+    continued = resume and runs > 1 and (model / FIRST_RUN).is_dir()  # the best run so far is no training to resume
+    with lock_model(model, replace=force or continued, resume=resume and runs == 1):
         screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
         if corpus.manifest.truncation is not None:
             screen.warn(format_cut(corpus.manifest.truncation))
@@ -167,7 +168,7 @@ def train(
     if deadline is not None and runs == 1 and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
     if stop.signal:
-        shown.show_interruption(report, describe_command(data, model, runs))
+        shown.show_interruption(report, describe_command(data, model, runs), runs)
         raise typer.Exit(128 + stop.signal)
 
 

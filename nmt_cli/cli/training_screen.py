@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen, StepBar
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def choose_columns(width: int | None) -> list[TableColumn]:
     return sorted(chosen, key=COLUMNS.index)
 
 
+SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each side
 LEARNED_NOTHING = 1.0  # development BLEU under which a model is not called ready
 
 
@@ -86,7 +87,8 @@ class TrainingScreen(Watcher):
             self.bar = None
 
     def report_start(self, info: RunInfo) -> None:
-        weights = f"{info.weights / 1e6:.1f} M weights"
+        millions = info.weights / 1e6
+        weights = f"{millions:.1f} M weights" if millions >= 0.1 else format_count(info.weights, "weight")
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
         self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
         self.screen.say(
@@ -95,9 +97,12 @@ class TrainingScreen(Watcher):
         )
         self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
         if self.screen.live:
-            self.bar = StepBar(
-                self.screen, f"epoch 1/{info.epochs}", "compiling the training step", info.steps_per_epoch
-            )
+            details = ["compiling the training step"]
+            self.bar = StepBar(self.screen, f"epoch 1/{info.epochs}", details, info.steps_per_epoch)
+
+    def report_run(self, number: int, runs: int, seed: int) -> None:
+        self.stop_bar()
+        self.screen.say(f"run {number} of {runs}, seed {seed}")
 
     def report_stage(self, name: str, number: int, stages: int) -> None:
         self.stop_bar()
@@ -105,8 +110,9 @@ class TrainingScreen(Watcher):
 
     def report_translations(self, done: int, total: int, seconds_left: float) -> None:
         if self.bar is None and self.screen.live:
-            self.bar = StepBar(self.screen, "translating", "", total)
-        self.redraw("translating", f"{done:,} of {total:,} sentences   {format_time(seconds_left)} left", done, total)
+            self.bar = StepBar(self.screen, "translating", [], total)
+        details = [f"{done:,} of {total:,} sentences", f"{format_time(seconds_left)} left"]
+        self.redraw("translating", details, done, total)
 
     def report_selection(self, summary: str) -> None:
         self.stop_bar()
@@ -120,35 +126,41 @@ class TrainingScreen(Watcher):
         self.screen.say(f"      resumed: {done} done", style="dim")
 
     def report_step(self, status: StepStatus) -> None:
-        detail = (
-            f"loss {status.loss:.2f}  ppl {math.exp(min(status.loss, 20)):.1f}   "
-            f"{status.tokens_per_second:,.0f} tok/s   {format_time(status.seconds_left)} left"
-        )
-        self.redraw(f"epoch {status.epoch}/{status.epochs}", detail, status.step, status.steps_per_epoch)
+        details = [
+            f"loss {status.loss:.2f}",
+            f"ppl {math.exp(min(status.loss, 20)):.1f}",
+            f"{status.tokens_per_second:,.0f} tok/s",
+            f"{format_time(status.seconds_left)} left",
+        ]
+        self.redraw(f"epoch {status.epoch}/{status.epochs}", details, status.step, status.steps_per_epoch)
         if self.bar is None and self.log_every and self.clock() - self.printed_at >= self.log_every:
             share = status.step / max(1, status.steps_per_epoch)
-            self.print_line(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {detail}")
+            self.print_line(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {'   '.join(details)}")
 
     def print_line(self, text: str) -> None:
         self.screen.say(text)
         self.printed_at = self.clock()
 
     def report_validation(self, epoch: int) -> None:
-        self.redraw(f"epoch {epoch}", "translating the development set")
+        self.redraw(f"epoch {epoch}", ["translating the development set"])
 
     def warn(self, problem: str) -> None:
         self.screen.warn(problem)
 
     def report_export(self) -> None:
-        self.redraw("export", "writing the model")
+        self.redraw("export", ["writing the model"])
 
-    def redraw(self, activity: str, detail: str, completed: int | None = None, total: int | None = None) -> None:
+    def redraw(
+        self, activity: str, details: Sequence[str], completed: int | None = None, total: int | None = None
+    ) -> None:
         if self.bar is not None:
-            self.bar.redraw(activity, detail, completed, total)
+            self.bar.redraw(activity, details, completed, total)
 
     def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
         self.show_row(record)
-        self.screen.say(f"      {validation.sample_source} -> {validation.sample_hypothesis}", style="dim")
+        texts = (validation.sample_source, validation.sample_hypothesis)
+        source, hypothesis = (shorten_text(text, SAMPLE_WIDTH) for text in texts)
+        self.screen.say(f"      {source} -> {hypothesis}", style="dim")
 
     def show_row(self, record: EpochRecord) -> None:
         """Prints the line of one epoch."""
@@ -179,6 +191,8 @@ class TrainingScreen(Watcher):
         score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
+        if report.runs:
+            self.show_runs(report.runs, validation)
         if validation.bleu < LEARNED_NOTHING:
             self.screen.say(f"{directory}/: {which}, {score}.")
             self.screen.warn(
@@ -188,29 +202,30 @@ class TrainingScreen(Watcher):
             return
         self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.int8_check)}")
         self.screen.say_detail(f"  {validation.bleu_signature}")
-        if report.runs:
-            self.show_runs(report.runs)
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
         if pictures:
             self.screen.say(f"Next: nmt evaluate{where}")
         else:
             self.screen.say(f"Try: echo {quote_for_shell(validation.sample_source)} | nmt translate{where}")
 
-    def show_runs(self, runs: Sequence[SeedResult]) -> None:
-        """Prints the scores of several trainings, and their mean and standard deviation."""
+    def show_runs(self, runs: Sequence[SeedResult], best: Validation) -> None:
+        """Prints the scores of several trainings, which is the best, and their mean and standard deviation."""
         from nmt_cli.training.repeated import describe_spread
 
         for run in runs:
-            scores = f"dev BLEU {run.validation.bleu:.1f}, chrF {run.validation.chrf:.1f}"
-            self.screen.say(f"  seed {run.seed:<5} {scores}   {run.directory}/")
-        bleu, chrf = (describe_spread([getattr(run.validation, name) for run in runs]) for name in ("bleu", "chrf"))
-        self.screen.say(f"  {len(runs)} runs: dev BLEU {bleu}, chrF {chrf} (mean and standard deviation)")
+            scores = f"dev BLEU {run.validation.bleu:5.1f}, chrF {run.validation.chrf:5.1f}"
+            note = "   best" if run.validation is best else ""
+            self.screen.say(f"  seed {run.seed:<4} {scores}   {run.directory}/{note}")
+        if len(runs) > 1:
+            bleu, chrf = (describe_spread([getattr(run.validation, name) for run in runs]) for name in ("bleu", "chrf"))
+            self.screen.say(f"  {len(runs)} runs: dev BLEU {bleu}, chrF {chrf} (mean and standard deviation)")
 
-    def show_interruption(self, report: TrainReport, command: str) -> None:
-        """Prints how far a training came that was stopped, and the command that continues it."""
+    def show_interruption(self, report: TrainReport, command: str, runs: int = 1) -> None:
+        """Prints how far a training of so many `runs` came that was stopped, and the command that continues it."""
         planned = "" if report.planned_epochs is None else f" of {report.planned_epochs}"
         unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
-        self.screen.say(f"interrupted after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
+        run = f"in run {len(report.runs)} of {runs}, " if runs > 1 else ""
+        self.screen.say(f"interrupted {run}after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
 
 
 def quote_for_shell(text: str) -> str:

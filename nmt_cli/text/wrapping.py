@@ -67,3 +67,8 @@ def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
 def format_count(number: int, noun: str, plural: str = "") -> str:
     """Returns a counted noun: "1 epoch", "2,000 epochs"; `plural` is needed where it is not the noun with an s."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def shorten_text(text: str, most: int) -> str:
+    """Returns `text`, or its first `most` characters and an ellipsis."""
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -30,25 +30,47 @@ def train_repeatedly(
     """Trains with the seed of the request and those that follow it, and returns the report of the best run.
 
     Each run has all of --time. Its model is in a directory of its own; the best is copied to that of the request, whose
-    lock the caller holds. A run that the watcher stops is the last. Raises what `train` and `lock_model` raise.
+    lock the caller holds. A run that the watcher stops is the last; if it fails, the best of those before it is copied
+    all the same. The passed epochs of the report are those of the last run. Raises what `train` and `lock_model` raise.
     """
     reports: list[TrainReport] = []
     results: list[SeedResult] = []
-    for number in range(1, runs + 1):
-        # 1. Train with the next seed.
-        directory, seed = locate_run(request.directory, number), request.training.seed + number - 1
-        request.watcher.report_stage(f"run {number} of {runs}, seed {seed}", number, runs)
-        training = replace(request.training, seed=seed)
-        deadline = Deadline.from_option(training.time)
-        with lock_model(directory, replace=replace_models, resume=request.resume):
-            reports.append(train(replace(request, directory=directory, training=training, deadline=deadline)))
-        results.append(SeedResult(directory, seed, reports[-1].validation))
-        if request.watcher.should_stop():
-            break
-    # 2. Copy the best model.
-    best = max(range(len(results)), key=lambda index: rate(results[index].validation, request.training.metric))
-    copy_model(results[best].directory, request.directory)
-    return replace(reports[best], runs=tuple(results))
+    try:
+        for number in range(1, runs + 1):
+            seed = request.training.seed + number - 1
+            request.watcher.report_run(number, runs, seed)
+            reports.append(train_seed(request, train, number, seed, replace_models=replace_models))
+            results.append(SeedResult(locate_run(request.directory, number), seed, reports[-1].validation))
+            if request.watcher.should_stop():
+                break
+    except KeyboardInterrupt:  # stopped before there was anything to keep of this run
+        if not results:
+            raise
+    finally:
+        if results:
+            best = find_best(results, request.training.metric)
+            copy_model(results[best].directory, request.directory)
+    return replace(reports[best], runs=tuple(results), passed_epochs=reports[-1].passed_epochs)
+
+
+def train_seed(
+    request: TrainingRequest,
+    train: Callable[[TrainingRequest], TrainReport],
+    number: int,
+    seed: int,
+    *,
+    replace_models: bool,
+) -> TrainReport:
+    """Trains one run in its own directory, with its own seed and its own time."""
+    directory, training = locate_run(request.directory, number), replace(request.training, seed=seed)
+    deadline = Deadline.from_option(training.time)
+    with lock_model(directory, replace=replace_models, resume=request.resume):
+        return train(replace(request, directory=directory, training=training, deadline=deadline))
+
+
+def find_best(results: Sequence[SeedResult], metric: str) -> int:
+    """Returns the index of the best run, the first of equal ones."""
+    return max(range(len(results)), key=lambda index: rate(results[index].validation, metric))
 
 
 def rate(validation: Validation, metric: str) -> float:

@@ -92,6 +92,9 @@ class Watcher:
     def report_resume(self, records: Sequence[EpochRecord], epoch: int, step: int) -> None:
         """Follows `report_start` if the run continues from a checkpoint: `step` updates of `epoch` are done."""
 
+    def report_run(self, number: int, runs: int, seed: int) -> None:
+        """Reports that one of several trainings with different seeds begins; `number` counts from 1."""
+
     def report_stage(self, name: str, number: int, stages: int) -> None:
         """Reports that a stage of a training with synthetic pairs begins; `number` counts from 1."""
 

@@ -16,6 +16,7 @@ from nmt_cli.corpus.formats.reader import find_columns
 from nmt_cli.errors import DataError
 from nmt_cli.languages import find_named_language, is_common_code, is_language_code
 from nmt_cli.text.columns import is_name
+from nmt_cli.text.wrapping import shorten_text
 
 Records = Sequence[Sequence[str]]
 
@@ -179,4 +180,4 @@ def refuse_columns(
 
 def shorten_cell(cell: str) -> str:
     text = " ".join(cell.split())
-    return repr(text if len(text) <= CELL else f"{text[:CELL]}…")
+    return repr(shorten_text(text, CELL))

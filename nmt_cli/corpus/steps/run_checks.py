@@ -16,6 +16,7 @@ from nmt_cli.corpus.manifest import Action, Finding, FindingExample
 from nmt_cli.corpus.pairs import BoolArray, Pairs
 from nmt_cli.corpus.steps.examine import CHECK_BITS
 from nmt_cli.errors import DataError
+from nmt_cli.text.wrapping import shorten_text
 
 EXAMPLES = 3  # of each finding
 LONGEST_EXAMPLE = 200  # characters of a side
@@ -77,14 +78,14 @@ def make_example(pairs: Pairs, row: int, *, as_it_was: bool) -> FindingExample:
     source, target = pairs.originals.get(row, texts) if as_it_was else texts
     name = pairs.input_names[int(facts.input_numbers[row])]
     return FindingExample(
-        file=name, line=int(facts.line_numbers[row]), source=shorten_text(source), target=shorten_text(target)
+        file=name, line=int(facts.line_numbers[row]), source=clean_text(source), target=clean_text(target)
     )
 
 
-def shorten_text(text: str) -> str:
+def clean_text(text: str) -> str:
     """Returns a text that can be shown and written: shortened, and without unpaired surrogates."""
     text = text.encode("utf-8", "replace").decode()
-    return text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}…"
+    return shorten_text(text, LONGEST_EXAMPLE)
 
 
 def refuse_findings(findings: tuple[Finding, ...]) -> None:

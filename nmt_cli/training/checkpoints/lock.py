@@ -21,6 +21,7 @@ from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, STAGED, STAGES
 from nmt_cli.training.checkpoints.checkpoint import locate_state, read_facts
 
 LOCK = "lock"
+FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directory of their best
 HEARTBEAT = 15.0  # seconds between two heartbeats
 STALE = 120.0  # seconds without a heartbeat after which a process counts as dead
 
@@ -75,7 +76,9 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
             hint="continue with --resume, or start over with --force",
         )
     if (directory / CARD).exists() and not replace:
+        has_runs = (directory / FIRST_RUN).is_dir()
         resumable = "continue training it with --resume, " if facts is not None else ""
+        resumable = "continue its runs with --runs N --resume, " if has_runs else resumable
         raise OutputError(
             f"{directory}/ already exists", hint=f"{resumable}replace it with --force, or name another directory"
         )

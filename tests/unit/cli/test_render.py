@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
-from nmt_cli.cli.render import Screen, find_width, print_error, print_lines
+from nmt_cli.cli.render import (
+    Screen,
+    find_width,
+    print_error,
+    print_lines,
+    show_sentence_progress,
+    show_stage_progress,
+)
 from nmt_cli.cli.training_screen import COLUMNS, TrainingScreen, choose_columns
 from nmt_cli.model.config import RnnConfig
-from nmt_cli.training.watcher import EpochRecord, RunInfo
+from nmt_cli.text.wrapping import count_columns
+from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation
 
 WIDTHS = (40, 60, 80, 120)
 LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M weights        CPU, 2 cores, float32"
@@ -31,6 +44,18 @@ def make_record(epoch: int, *, best: bool = True) -> EpochRecord:
         learning_rate=0.001,
         tokens_per_second=12_345.0, seconds=3675.0, best=best, complete=True,
     )  # fmt: skip
+
+
+def make_run_info(*, epochs: int = 1, weights: int = 4_600_000) -> RunInfo:
+    return RunInfo(
+        network=RnnConfig(), weights=weights, pairs=1, steps_per_epoch=1, epochs=epochs, devices="CPU, 2 cores",
+        precision="float32",
+    )  # fmt: skip
+
+
+def test_a_tiny_network_has_its_weights_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    TrainingScreen(Screen(), lambda: False).report_start(make_run_info(weights=18_240))
+    assert "18,240 weights" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -73,11 +98,7 @@ def test_a_training_fits_the_terminal_and_its_numbers_stand_below_their_headings
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     shown = TrainingScreen(Screen(), lambda: False)
-    info = RunInfo(
-        network=RnnConfig(), weights=4_600_000, pairs=1, steps_per_epoch=1, epochs=1, devices="CPU, 2 cores",
-        precision="float32",
-    )  # fmt: skip
-    shown.report_start(info)
+    shown.report_start(make_run_info())
     shown.show_row(make_record(1))
     shown.show_row(make_record(10, best=False))
     *header, headings, first, second = capsys.readouterr().err.splitlines()
@@ -85,6 +106,105 @@ def test_a_training_fits_the_terminal_and_its_numbers_stand_below_their_headings
     assert "float32" in " ".join(header).split()
     assert max(map(len, (*header, headings, first, second))) <= width
     assert len(headings) == len(second) == len(first.removesuffix("   best"))  # right-aligned
+
+
+class LiveScreen(Screen):
+    """A terminal of this width, which keeps what is printed."""
+
+    live = True
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+
+    def draw(self, progress: Progress) -> str:
+        """Returns the bar as it stands now; it must be a single line."""
+        console = Console(file=(file := io.StringIO()), width=self.console.width, color_system=None)
+        console.print(progress.get_renderable())
+        (line,) = file.getvalue().splitlines()
+        return line
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_bar_of_a_training_is_one_line_and_keeps_what_matters(width: int) -> None:
+    screen = LiveScreen(width)
+    shown = TrainingScreen(screen, lambda: False)
+    with shown:
+        shown.report_start(make_run_info(epochs=20))
+        assert shown.bar is not None
+        lines = [screen.draw(shown.bar.progress)]
+        shown.report_step(StepStatus(12, 20, 600, 1260, 9000, 2.31, 6940.0, 3761.0))
+        lines.append(screen.draw(shown.bar.progress))
+        shown.report_validation(12)
+        lines.append(screen.draw(shown.bar.progress))
+    assert max(map(count_columns, lines)) <= width
+    assert {"epoch 12/20", "48%", "1:02:41 left"} <= set(re.split(r"  +|(?<=%) | (?=\d+%)|[ ]?[━╸╺]+ *", lines[1]))
+    assert ("6,940 tok/s" in lines[1]) == (width >= 80)
+    assert "━━" in lines[1] and "compiling" in lines[0] and "translating" in lines[2]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_bars_of_stages_and_sentences_are_one_line(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, lines = LiveScreen(width), []
+    leave = Progress.__exit__
+
+    def draw_and_leave(progress: Progress, *exception: object) -> None:
+        lines.append(screen.draw(progress))
+        leave(progress, *exception)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Progress, "__exit__", draw_and_leave)
+    with show_stage_progress(screen) as advance:
+        advance("translating with models/a-transformer-of-another-day", 300, 1000)
+    with show_sentence_progress(screen, "translating", 14_703) as finish:
+        assert finish is not None
+        finish(1_500)
+    stage, sentences = lines
+    assert max(map(count_columns, lines)) <= width
+    assert stage.startswith("translating") and "30%" in stage and "━" in stage and "-:--:--" in stage
+    assert sentences.startswith("translating") and "1500/14703" in sentences and "-:--:--" in sentences
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_several_runs_and_their_interruption_fit_the_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = TrainingScreen(Screen(), lambda: True)
+    first, second = (Validation(2.0, 50.0, bleu, 40.0, "b", "c", "wo " * 40, "h") for bleu in (9.4, 24.1))
+    runs = (SeedResult(Path("model/run-1"), 1, first), SeedResult(Path("model/run-2"), 2, second))
+    check = SimpleNamespace(default="int8", cost=0.1, int8_bytes=6_000_000)
+    report: Any = SimpleNamespace(
+        epochs=(1,), validation=second, runs=runs, int8_check=check, passed_epochs=1.4, planned_epochs=5
+    )
+    shown.report_run(2, 3, seed=2)
+    shown.report_epoch(make_record(1), second)
+    shown.show_summary(report, Path("model"))
+    shown.show_interruption(report, "nmt train --runs 3 --resume", runs=3)
+    lines = capsys.readouterr().err.splitlines()
+    text = " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) <= width
+    assert "run 2 of 3, seed 2" in text and "seed 2 dev BLEU 24.1, chrF 40.0 model/run-2/ best" in text
+    assert "2 runs: dev BLEU 16.8 ± 10.4, chrF 40.0 ± 0.0 (mean and standard deviation)" in text
+    assert "interrupted in run 2 of 3, after 1.4 of 5 epochs; continue with nmt train --runs 3 --resume" in text
+    assert text.count("wo") == 60 / 3 + text.count("Try: echo") * 40
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nmt_alone_and_a_comparison_of_systems_fit_the_terminal(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-long-name-of-a-corpus-of-sentences.tsv").write_text("a\tb\n")
+    alone = run(width=width)
+    assert "nmt prepare" in alone
+    for name, words in (("r", "der Satz"), ("additive", "der Satz"), ("dot", "ein Satz"), ("transformer", "Satz")):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{words} mit der Nummer {n} hier\n" for n in range(40)))
+    systems = [word for name in ("additive", "dot", "transformer") for word in ("--hypothesis", f"{name}.txt")]
+    metrics = [word for name in ("bleu4", "chrf", "ter", "rouge-l") for word in ("--metric", name)]
+    table = run("evaluate", *systems, "--reference", "r.txt", *metrics, width=width)
+    assert table.count("transformer.txt") >= 1 and "TER" in table
+    wide = [line for line in (alone + table).splitlines() if count_columns(line) > width]
+    assert [line for line in wide if len(line.split()) > 1] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)

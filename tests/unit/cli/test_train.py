@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from dataclasses import replace
@@ -49,6 +50,35 @@ def test_training_is_told_which_options_of_the_network_were_asked_for(
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
     result = CliRunner().invoke(app, ["train", "--units", "512", "--no-tied", "--model", str(tmp_path / "model")])
     assert result.stderr.splitlines()[-1] == "error: tied units"
+
+
+def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seeds: list[int] = []
+
+    def run(request: TrainingRequest) -> None:
+        seeds.append(request.training.seed)
+        raise OptionError("out of memory")
+
+    corpus = SimpleNamespace(
+        source_language="de", target_language="en", list_monolingual=list, manifest=SimpleNamespace(truncation=None)
+    )
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    model = tmp_path / "model"
+    (model / "run-1").mkdir(parents=True)
+    (model / "model.json").write_text("{}")
+
+    def train(*options: str) -> str:
+        return CliRunner().invoke(app, ["train", "--model", str(model), *options]).stderr
+
+    started_again = train("--runs", "2")
+    assert f"{model}/ already exists" in started_again and "--runs N --resume" in started_again
+    assert "already exists" in train("--resume") and seeds == []  # of a single training there is no checkpoint
+    assert "out of memory" in train("--runs", "2", "--resume") and seeds == [1]
+    shutil.rmtree(model / "run-1")
+    assert "already exists" in train("--runs", "2", "--resume") and seeds == [1]  # there are no runs to resume
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.errors import OutputError
+from nmt_cli.errors import OutputError, TrainingError
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.repeated import describe_spread, train_repeatedly
 from nmt_cli.training.request import TrainingRequest
@@ -19,6 +19,7 @@ from nmt_cli.training.watcher import Validation, Watcher
 class Report:
     validation: Validation
     runs: tuple[Any, ...] = ()
+    passed_epochs: float = 2.0
 
 
 @dataclass
@@ -64,6 +65,37 @@ def test_a_run_that_is_stopped_is_the_last(tmp_path: Path) -> None:
     trainer = Trainer({1: 20.0})
     train_repeatedly(make_request(tmp_path, StopsAfterOne()), trainer, runs=3, replace_models=False)
     assert trainer.seeds == [1] and (tmp_path / "model.json").read_text() == "1"
+
+
+@dataclass
+class Fails(Trainer):
+    """Writes models like its base class, but fails at its second seed."""
+
+    error: BaseException = field(default_factory=lambda: TrainingError("training diverged again"))
+
+    def __call__(self, request: TrainingRequest) -> Any:
+        if self.seeds:
+            raise self.error
+        return super().__call__(request)
+
+
+def test_the_best_so_far_is_the_model_when_a_later_run_fails(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError):
+        train_repeatedly(make_request(tmp_path), Fails({1: 20.0}), runs=3, replace_models=False)
+    assert (tmp_path / "model.json").read_text() == "1"
+
+
+def test_a_run_that_is_stopped_before_it_learned_anything_leaves_those_before_it(tmp_path: Path) -> None:
+    trainer = Fails({1: 20.0}, error=KeyboardInterrupt())
+    report = train_repeatedly(make_request(tmp_path), trainer, runs=3, replace_models=False)
+    assert [run.seed for run in report.runs] == [1] and (tmp_path / "model.json").read_text() == "1"
+
+
+def test_nothing_is_left_of_a_first_run_that_is_stopped_before_it_learned_anything(tmp_path: Path) -> None:
+    trainer = Fails({}, seeds=[1], error=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        train_repeatedly(make_request(tmp_path), trainer, runs=3, replace_models=False)
+    assert not (tmp_path / "model.json").exists()
 
 
 def test_the_model_of_an_earlier_run_is_only_replaced_by_force(tmp_path: Path) -> None:
