@@ -56,11 +56,14 @@ class LoadedTranslator:
     `nmt.load` are their defaults.
     """
 
-    def __init__(self, translator: Translator, model: Path, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, translator: Translator, model: Path, options: Mapping[str, Any], *, ensemble: bool = False
+    ) -> None:
         self._translator = translator
+        self._ensemble = ensemble
         self._options = dict(options)
         self.model = model
-        make_search_options(self._options, n_best=1)  # what is wrong is said when it is given
+        self._make_options({})  # what is wrong is said when it is given
 
     def __repr__(self) -> str:
         return f"Translator({self.source_language} -> {self.target_language}, {str(self.model)!r})"
@@ -83,6 +86,15 @@ class LoadedTranslator:
         """The default of `beam_size`."""
         return make_search_options(self._options, n_best=1).search.beam_size
 
+    def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
+        """Returns the settings of a search; `options` go before those that were given to `nmt.load`."""
+        made = make_search_options({**self._options, **options}, n_best=n_best)
+        if made.checks.rates:
+            from nmt_cli.translation.confidence import require_confidence  # which few calls need
+
+            require_confidence(made.checks, made.search, self.card, ensemble=self._ensemble)
+        return made
+
     @overload
     def translate(self, texts: str, **options: Any) -> str: ...
 
@@ -100,7 +112,7 @@ class LoadedTranslator:
             lines = [lines]
         if batch < 1:
             raise OptionError(f"batch is {batch}; at least 1 is needed")
-        made = make_search_options({**self._options, **options}, n_best=1)
+        made = self._make_options(options)
         return self._stream(lines, batch, made)
 
     def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
@@ -115,7 +127,7 @@ class LoadedTranslator:
     ) -> list[Translation]:
         """Returns all that is known of each translation: hypotheses with scores and attention, spans, repairs."""
         lines = list_texts(texts)
-        made = make_search_options({**self._options, **options}, n_best=n_best)
+        made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         return made.translate(self._translator, lines, report)
 
@@ -131,7 +143,7 @@ class LoadedTranslator:
 
         config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
-        made = make_search_options({**self._options, **others}, n_best=1)
+        made = self._make_options(others)
 
         def translate_block(block: Block) -> list[Translation]:
             return made.translate(self._translator, block.texts, first_line=block.first)
@@ -171,7 +183,7 @@ def load(
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
     translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads))
-    return LoadedTranslator(translator, directory, others)
+    return LoadedTranslator(translator, directory, others, ensemble=bool(others_models))
 
 
 def make_search_options(options: Mapping[str, Any], *, n_best: int) -> SearchOptions:

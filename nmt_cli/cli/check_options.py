@@ -10,7 +10,7 @@ from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import CheckConfig
 
 if TYPE_CHECKING:
@@ -27,22 +27,14 @@ def require_checks(checks: CheckConfig, document: DocumentConfig) -> None:
         check_qa_suffix(Path(checks.report))
 
 
-def require_confidence(
-    checks: CheckConfig, search: SearchConfig, sampling: SamplingConfig, card: ModelCard, *, ensemble: bool, score: bool
+def require_calibration(
+    checks: CheckConfig, search: SearchConfig, card: ModelCard, *, ensemble: bool, score: bool
 ) -> None:
     """Raises OptionError if confidence is asked for where it was not calibrated, or by a model that cannot tell."""
-    if not checks.rates:
-        return
-    option = "--confidence" if checks.confidence else "--min-confidence"
-    reasons = {"--score": score, "--sample": sampling.sample, "--ensemble": ensemble}
-    other = next((name for name, is_set in reasons.items() if is_set), None)
-    if other is not None:
-        raise OptionError(f"{option} cannot be combined with {other}", hint="leave one of them out")
-    if search.beam_size == 1:
-        raise OptionError(f"{option} compares the hypotheses of a beam, and --beam-size is 1", hint="use --beam-size 5")
-    from nmt_cli.translation.confidence import load_confidence  # numpy, which `nmt --help` does not need
+    if checks.rates:
+        from nmt_cli.translation.confidence import require_confidence  # numpy, which `nmt --help` does not need
 
-    load_confidence(card)
+        require_confidence(checks, search, card, ensemble=ensemble, score=score)
 
 
 def require_room(checks: CheckConfig, documents: list[Document]) -> None:

@@ -59,7 +59,9 @@ def serve_models(
     options = {field.name: getattr(group, field.name) for group in settings for field in option_fields(type(group))}
 
     def open_model(path: Path) -> LoadedTranslator:
-        return LoadedTranslator(open_translator(template._replace(model=path)), path, options)
+        return LoadedTranslator(
+            open_translator(template._replace(model=path)), path, options, ensemble=bool(template.ensemble)
+        )
 
     def announce_service(url: str, service: Service) -> None:
         screen.say(describe_service(url, service))

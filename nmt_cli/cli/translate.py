@@ -15,7 +15,7 @@ import typer
 
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.serve_config import ServeConfig
-from nmt_cli.cli.check_options import require_checks, require_confidence, require_room
+from nmt_cli.cli.check_options import require_calibration, require_checks, require_room
 from nmt_cli.cli.line_layout import LayoutConfig
 from nmt_cli.cli.options import (
     DEFAULT_MODEL,
@@ -152,12 +152,12 @@ def translate(
     model_directory = read_model_directory(choose_model(models))
     outputs = OutputFiles(name_outputs(output, paths, model_directory.card.target_language, force=force))
     check_abilities(model_directory, explicit, search, repair, layout)
-    require_confidence(checks, search, sampling, model_directory.card, ensemble=bool(ensemble), score=score)
-    # 2. Complete the settings: what is searched, how a translation is written.
-    warn_of_old_model(screen, model_directory)
     search = dataclasses.replace(
         search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=layout.scores or layout.json
     )
+    require_calibration(checks, search, model_directory.card, ensemble=bool(ensemble), score=score)
+    # 2. Complete the settings: how a translation is written.
+    warn_of_old_model(screen, model_directory)
     layout = dataclasses.replace(layout, scores=layout.scores or score, confidence=checks.confidence)
     form = document.format or ("text" if score else None)  # with --score also for pairs in a .tsv
     document = dataclasses.replace(document, format=form, confidence=checks.confidence)

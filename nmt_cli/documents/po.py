@@ -19,7 +19,7 @@ from nmt_cli.documents.sentences import find_sentence_starts
 from nmt_cli.text.accelerators import move_to_word
 from nmt_cli.text.patterns.placeholder_patterns import CHOICE, compile_placeholder_pattern, has_same_placeholders
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.result import DOUBT_MARK
+from nmt_cli.translation.result import drop_doubt_mark
 from nmt_cli.translation.segments import wants_blank
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ class Message:
 
     def fill_sentences(self, translations: Iterator[Translation]) -> str:
         """Returns the message with the next translations in place of its sentences, joined as their script requires."""
-        texts = [
-            translation.text.removeprefix(f"{DOUBT_MARK} ") for translation in islice(translations, len(self.sentences))
-        ]
+        texts = [translation.text for translation in islice(translations, len(self.sentences))]
         whole = self.parts[0]
         for text, following, between in zip(texts, [*texts, ""][1:], self.parts[2::2], strict=True):
             if text and following and not between.strip(" "):
@@ -131,7 +129,7 @@ class CatalogueDocument(Document):
         distinct = {text: Message.from_text(text, by_sentence=apart) for text in dict.fromkeys(sources)}
 
         def write_entry(translations: Sequence[Translation]) -> str:
-            remaining = iter(translations)
+            remaining = map(drop_doubt_mark, translations)
             by_source = {text: form.fill_sentences(remaining) for text, form in distinct.items()}
             forms = [by_source[text] for text in sources]
             if not self.source.config.retranslate:

@@ -30,6 +30,7 @@ from nmt_cli.documents.xml.tree import (
     set_attribute,
     strip_prefix,
 )
+from nmt_cli.translation.result import drop_doubt_mark
 
 if TYPE_CHECKING:
     from nmt_cli.documents.encodings import DecodedText
@@ -261,7 +262,7 @@ class TargetBuilder:
 
     def write(self, translations: Sequence[Translation], indent: str) -> str:
         """Returns the unit with its target; `indent` is what stands before the unit."""
-        remaining = iter(translations)
+        remaining = map(drop_doubt_mark, translations)
         notes: Counter[str] = Counter()
         written = [part if isinstance(part, str) else part.write(remaining, notes) for part in self.parts]
         needs_review = bool(notes[GUESSED_MARKS]) or any(translation.checks for translation in translations)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.search.config import SearchConfig
     from nmt_cli.text.profile import TextProfile
     from nmt_cli.translation.config import CheckConfig, Otherwise
     from nmt_cli.translation.result import Hypothesis, Translation
@@ -87,6 +89,20 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
         raise OptionError(f"this model's confidence is of another version ({error})", hint=again) from error
 
 
+def require_confidence(
+    checks: CheckConfig, search: SearchConfig, card: ModelCard, *, ensemble: bool, score: bool = False
+) -> None:
+    """Raises OptionError where confidence was not calibrated, or for a model that cannot tell."""
+    option = "--confidence" if checks.confidence else "--min-confidence"
+    reasons = {"--score": score, "--sample": search.sampling.sample, "--ensemble": ensemble}
+    other = next((name for name, is_set in reasons.items() if is_set), None)
+    if other is not None:
+        raise OptionError(f"{option} cannot be combined with {other}", hint="leave one of them out")
+    if search.beam_size == 1:
+        raise OptionError(f"{option} compares the hypotheses of a beam, and --beam-size is 1", hint="use --beam-size 5")
+    load_confidence(card)
+
+
 def judge_translations(
     translations: Sequence[Translation], card: ModelCard, context: CheckContext, checks: CheckConfig, n_best: int
 ) -> list[Translation]:
@@ -135,13 +151,14 @@ def is_kept(translation: Translation) -> bool:
 
 def extract_features(translation: Translation, context: CheckContext) -> list[float]:
     """Returns the features (F,) of a translation that was scored and checked; NaN for what is unknown."""
-    best = translation.hypotheses[0]
+    best = drop_kept_pieces(translation.hypotheses[0])
+    positions = sum(block.shape[1] for block in best.attentions) or len(translation.source_pieces)
     values = [
         *measure_probabilities(best),
         *measure_rivals(translation.hypotheses),
         *measure_attention(best),
         measure_length(translation, context),
-        math.log(len(translation.source_pieces)) if translation.source_pieces else math.nan,
+        math.log(positions) if positions else math.nan,
     ]
     profile = context.profile
     sides = ((translation.source, profile.source), (best.text, profile.target)) if profile is not None else ()
@@ -150,6 +167,26 @@ def extract_features(translation: Translation, context: CheckContext) -> list[fl
     values += [math.nan] * (len(FEATURES) - 2 - len(values))
     failed = [check for check in translation.checks if check.kind != "unseen words"]
     return [*values, float(len(failed)), float(bool(translation.repairs))]
+
+
+def drop_kept_pieces(hypothesis: Hypothesis) -> Hypothesis:
+    """Returns a hypothesis without the pieces that were only kept, such as list marks: these are certain.
+
+    A hypothesis of nothing else stays as it is.
+    """
+    lengths = [len(block) for block in hypothesis.attentions]
+    values = hypothesis.token_log_probabilities
+    if len(lengths) < 2 or sum(lengths) != len(values):
+        return hypothesis
+    ends = list(accumulate(lengths))
+    parts = [values[end - length : end] for length, end in zip(lengths, ends, strict=True)]
+    pairs = [(part, block) for part, block in zip(parts, hypothesis.attentions, strict=True) if any(part)]
+    if not pairs:
+        return hypothesis
+    return hypothesis._replace(
+        token_log_probabilities=tuple(chain.from_iterable(part for part, _ in pairs)),
+        attentions=tuple(block for _, block in pairs),
+    )
 
 
 def measure_probabilities(hypothesis: Hypothesis) -> list[float]:

@@ -148,6 +148,12 @@ class Translation(NamedTuple):
         return bool(self.hypotheses) and not self.hypotheses[0].finished
 
 
+def drop_doubt_mark(translation: Translation) -> Translation:
+    """Returns the translation without `DOUBT_MARK`, for a document that says in its own way what to look at."""
+    is_marked = translation.replacement is not None and translation.replacement.startswith(f"{DOUBT_MARK} ")
+    return translation._replace(replacement=None) if is_marked else translation
+
+
 def stack_diagonally(blocks: Sequence[FloatArray]) -> FloatArray:
     """Returns (sum of rows, sum of columns): the blocks along the diagonal, zeros elsewhere."""
     import numpy as np  # the command line reads this module for `nmt --help`

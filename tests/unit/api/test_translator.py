@@ -55,6 +55,9 @@ def test_options_of_a_call_win_over_those_of_loading() -> None:
         ({"beam_size": "many"}, "it takes int"),
         ({"n_best": 9}, "beam_size"),
         ({"temperature": 2.0}, "--sample"),
+        ({"confidence": True, "beam_size": 1}, "--beam-size"),
+        ({"confidence": True, "sample": True}, "--sample"),
+        ({"min_confidence": 0.5, "check": False}, "--no-check"),
     ],
 )
 def test_a_wrong_option_is_an_error_that_names_the_right_one(options: dict[str, object], told: str) -> None:

@@ -155,6 +155,16 @@ def test_a_new_translation_replaces_the_remarks_about_the_old_one() -> None:
     assert "nmt:" not in better and "fuzzy" not in better and "# by hand\n#. extracted\n" in better
 
 
+def test_little_confidence_makes_a_message_fuzzy_and_is_no_part_of_its_text() -> None:
+    failed = FailedCheck("confidence", "confidence 0.10 is below 0.5")
+
+    def doubt(text: str) -> Translation:
+        return louder(text)._replace(checks=(failed,), replacement=f"[?] {text.upper()}")
+
+    text = converted("po", f'{HEADER}\nmsgid "Stay. Go."\nmsgstr ""\n', doubt)[0]
+    assert text.endswith('# nmt: confidence 0.10 is below 0.5\n#, fuzzy\nmsgid "Stay. Go."\nmsgstr "STAY. GO."\n')
+
+
 def test_all_new_translations_are_fuzzy_where_that_is_wanted() -> None:
     text = converted("po", f'{HEADER}\nmsgid "Stay."\nmsgstr ""\n\nmsgid "Go."\nmsgstr "Los."\n', fuzzy=True)[0]
     assert [entry.fuzzy for entry in polib.pofile(text)] == [True, False]

@@ -149,6 +149,16 @@ def test_a_translation_that_fails_a_check_is_marked_for_review() -> None:
     assert '<target state="needs-review-translation">7 BOATS</target>' in written.decode()
 
 
+def test_little_confidence_is_a_state_not_a_part_of_the_text() -> None:
+    unit = '<trans-unit id="1"><source>see</source></trans-unit>'
+    text = f'<xliff version="1.2"><file source-language="en" target-language="de">{unit}</file></xliff>'
+    failed = FailedCheck("confidence", "confidence 0.10 is below 0.5")
+    written = convert_bytes(
+        "xliff", text.encode(), lambda source: louder(source)._replace(checks=(failed,), replacement="[?] SEE")
+    )
+    assert '<target state="needs-review-translation">SEE</target>' in written.decode()
+
+
 def test_files_in_other_languages_are_left_or_refused() -> None:
     file = (
         '<file source-language="en" target-language="{0}"><trans-unit id="1"><source>Yes</source></trans-unit></file>'

@@ -101,6 +101,14 @@ def test_what_was_only_kept_is_certain() -> None:
     assert rated.confidence == 1.0
 
 
+def test_what_was_only_kept_says_nothing_about_the_rest() -> None:
+    plain = hypothesis("ab", math.log(0.5), math.log(0.2))
+    kept = hypothesis("3.", 0.0, 0.0, attention=((1.0, 0.0), (0.0, 1.0)))
+    framed = Hypothesis.from_parts("ab", (kept, plain))
+    expected, values = (extract_features(translation(best), CONTEXT) for best in (plain, framed))
+    assert values == pytest.approx(expected, nan_ok=True)
+
+
 @pytest.mark.parametrize(("otherwise", "text"), [("blank", ""), ("source", "we see"), ("mark", "[?] ab")])
 def test_a_translation_of_too_little_confidence_is_replaced_and_fails_a_check(otherwise: Any, text: str) -> None:
     doubtful = translation(hypothesis("ab", -1.0))._replace(confidence=0.4)
