@@ -42,10 +42,10 @@ $(VENV)/installed: requirements.lock pyproject.toml
 $(VENV)/demo-installed: requirements-demo.lock pyproject.toml
 	$(install)
 
-# No TensorFlow: the lock only says which versions.
+# No TensorFlow: the lock only says which versions. Compiling all of it would take as long as installing it.
 $(VENV)/try-installed: requirements.lock pyproject.toml
 	$(make_venv)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $< --editable '.[formats,serve]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $< --editable '.[formats,serve]'
 	@touch $@
 
 try: $(VENV)/try-installed
