@@ -213,7 +213,7 @@ class TrainingScreen(Watcher):
         from nmt_cli.training.repeated import describe_spread
 
         for run in runs:
-            scores = f"dev BLEU {run.validation.bleu:5.1f}, chrF {run.validation.chrf:5.1f}"
+            scores = f"dev BLEU {run.validation.bleu:4.1f}, chrF {run.validation.chrf:4.1f}"
             note = "   best" if run.validation is best else ""
             self.screen.say(f"  seed {run.seed:<4} {scores}   {run.directory}/{note}")
         if len(runs) > 1:

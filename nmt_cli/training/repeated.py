@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,6 +34,8 @@ def train_repeatedly(
     lock the caller holds. A run that the watcher stops is the last; if it fails, the best of those before it is copied
     all the same. The passed epochs of the report are those of the last run. Raises what `train` and `lock_model` raise.
     """
+    if replace_models:
+        remove_runs(request.directory)
     reports: list[TrainReport] = []
     results: list[SeedResult] = []
     try:
@@ -51,6 +54,18 @@ def train_repeatedly(
             best = find_best(results, request.training.metric)
             copy_model(results[best].directory, request.directory)
     return replace(reports[best], runs=tuple(results), passed_epochs=reports[-1].passed_epochs)
+
+
+def remove_runs(directory: Path) -> None:
+    """Removes the runs of an earlier training, which --resume would take for those of this one.
+
+    Raises OutputError for one that is still being trained, or that is no model.
+    """
+    for path in sorted(directory.glob("run-*")):
+        if path.name.removeprefix("run-").isdecimal():
+            with lock_model(path, replace=True):
+                pass
+            shutil.rmtree(path)
 
 
 def train_seed(
