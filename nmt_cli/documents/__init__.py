@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource
-from nmt_cli.documents.encoding import EncodedDocument, check_encoding
+from nmt_cli.documents.encoding import EncodedDocument
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import TEXT, FileFormat, require_use, select_format
-from nmt_cli.text.sniffing import recognise_format
+from nmt_cli.text.sniffing import check_encoding, recognise_format
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -12,7 +12,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError
+from nmt_cli.text.sniffing import check_encoding
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -79,18 +80,6 @@ class EncodedDocument(Document):
                 ) from error
 
         return write_encoded
-
-
-def check_encoding(encoding: str, where: str = "--encoding") -> str:
-    """Returns Python's name of an encoding. Raises OptionError for one that does not exist."""
-    try:
-        "".encode(encoding)  # LookupError for codecs that do not encode text, like zlib
-        codecs.getincrementaldecoder(encoding)()
-        return codecs.lookup(encoding).name
-    except (LookupError, TypeError, ValueError) as error:
-        raise OptionError(
-            f"{where}: there is no encoding {encoding!r}", hint="common ones are utf-8, utf-16, cp1252, shift_jis"
-        ) from error
 
 
 def recode_lines(lines: Iterable[bytes], source: DocumentSource, encoding: str) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.languages import find_language_tag, is_right_to_left
 from nmt_cli.documents.marks.items import InlineItem
-from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.xml.scanner import (
     Attribute,
     MarkupToken,
@@ -44,7 +44,6 @@ TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
 VALUE_TYPES = frozenset("submit button reset".split())
 DESCRIPTIONS = frozenset("description og:title og:description og:site_name twitter:title twitter:description".split())
 NOTED_WORD = re.compile(r"[^\W\d_]{4}[.,;:!?]?$")  # a longer one than a unit of measure
-FLUSH = 1 << 16  # characters of text that is kept, which make a unit
 ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
 KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
@@ -62,21 +61,8 @@ class HtmlDocument(Document):
         yield from self.read_page(decoded)
 
     def read_page(self, decoded: DecodedText) -> Iterator[TranslationUnit]:
-        """Yields the units of the page; what stays between two paragraphs is one."""
-        kept: list[str] = []
-        size = 0
-        for part in FlowReader(self, decoded.text).read_parts():
-            if isinstance(part, Paragraph) and part.texts:
-                yield keep_verbatim(decoded.encode("".join(kept)))
-                yield part.make_unit(self.notes, decoded.encode)
-                kept, size = [], 0
-                continue
-            kept.append(part if isinstance(part, str) else part.raw)
-            size += len(kept[-1])
-            if size > FLUSH:
-                yield keep_verbatim(decoded.encode("".join(kept)))
-                kept, size = [], 0
-        yield keep_verbatim(decoded.encode("".join(kept)))
+        """Yields the units of the page."""
+        yield from make_units(FlowReader(self, decoded.text).read_parts(), self.notes, decoded.encode)
 
     def translate_tag(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
         """Returns a tag with its texts as paragraphs and its language changed."""

@@ -6,9 +6,11 @@ name; all other formats are recognised by their name alone. What neither tells i
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import Path
 
+from nmt_cli.errors import OptionError
 from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileFormat, find_by_name
 
 HEAD = 1 << 14  # bytes that are looked at
@@ -129,3 +131,15 @@ def recognise_json(text: str, by_name: FileFormat | None) -> FileFormat | None:
     if not (is_array or (isinstance(value, dict) and value)):
         return None
     return BY_NAME["jsonl"] if by_name is not BY_NAME["json"] or rest.strip() else None
+
+
+def check_encoding(encoding: str, where: str = "--encoding") -> str:
+    """Returns Python's name of an encoding. Raises OptionError for one that does not exist."""
+    try:
+        "".encode(encoding)  # LookupError for codecs that do not encode text, like zlib
+        codecs.getincrementaldecoder(encoding)()
+        return codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError) as error:
+        raise OptionError(
+            f"{where}: there is no encoding {encoding!r}", hint="common ones are utf-8, utf-16, cp1252, shift_jis"
+        ) from error

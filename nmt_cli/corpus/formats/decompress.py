@@ -20,9 +20,9 @@ from typing import Any, BinaryIO, NoReturn
 import zstandard
 
 from nmt_cli.corpus.formats.inputs import STDIN
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.text.sniffing import find_wide_encoding
+from nmt_cli.text.sniffing import check_encoding, find_wide_encoding
 
 CHUNK = 1 << 18  # bytes
 MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
@@ -88,7 +88,7 @@ class InputStream:
     def __init__(self, path: Path, encoding: str | None = None) -> None:
         self.path = path if path == STDIN else require_file(path)
         self.name = "standard input" if path == STDIN else str(path)
-        self.encoding = check_encoding(encoding)
+        self.encoding = None if encoding is None else check_encoding(encoding)
         self.size = 0 if path == STDIN else path.stat().st_size  # 0 if unknown
         self._counter: CountingReader | None = None
         self._raw: BinaryIO | None = None
@@ -266,20 +266,6 @@ def decompress_head(data: bytes) -> bytes:
         return data if decompress is None else decompress()
     except (*DECOMPRESSION_ERRORS, OSError):  # reported when the file is read
         return b""
-
-
-def check_encoding(encoding: str | None, option: str = "--encoding") -> str | None:
-    """Returns Python's name of the encoding. Raises OptionError for an unknown one."""
-    if encoding is None:
-        return None
-    try:
-        "".encode(encoding)  # LookupError for codecs that do not encode text, like zlib
-        codecs.getincrementaldecoder(encoding)()
-        return codecs.lookup(encoding).name
-    except (LookupError, TypeError, ValueError) as error:
-        raise OptionError(
-            f"{option}: there is no encoding {encoding!r}", hint="common ones are utf-8, utf-16, cp1252, shift_jis"
-        ) from error
 
 
 def find_utf16(start: bytes) -> str | None:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from nmt_cli.corpus.formats.decompress import check_encoding
 from nmt_cli.corpus.formats.reader import Reader, Row
+from nmt_cli.text.sniffing import check_encoding
 
 KEYWORD_LINE = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{1,2}\])?)\s*(".*)')
 ESCAPE = re.compile(r"\\(.)")

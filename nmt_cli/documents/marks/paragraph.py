@@ -14,19 +14,20 @@ Must not know any format. Where marks go is decided in `placement`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.document import TranslationUnit
+from nmt_cli.documents.document import TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem, ParagraphSegment, TranslatedPart
 from nmt_cli.documents.marks.placement import InlineOutput, write_segment
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
+LONGEST_KEPT = 1 << 16  # characters of text that is kept, which make a unit
 GUESSED_MARKS = "marks (emphasis, links, code) whose positions are guesses"
 
 
@@ -73,6 +74,26 @@ class Paragraph:
             return encode(self.write(iter(translations), notes))
 
         return TranslationUnit(self.texts, write_unit)
+
+
+def make_units(
+    parts: Iterable[str | Paragraph], notes: Counter[str], encode: Callable[[str], str | bytes] = str
+) -> Iterator[TranslationUnit]:
+    """Yields the parts of a document as units: what stays between two paragraphs is one, or several if it is long."""
+    kept: list[str] = []
+    size = 0
+    for part in parts:
+        if isinstance(part, Paragraph) and part.texts:
+            yield keep_verbatim(encode("".join(kept)))
+            yield part.make_unit(notes, encode)
+            kept, size = [], 0
+            continue
+        kept.append(part if isinstance(part, str) else part.raw)
+        size += len(kept[-1])
+        if size > LONGEST_KEPT:
+            yield keep_verbatim(encode("".join(kept)))
+            kept, size = [], 0
+    yield keep_verbatim(encode("".join(kept)))
 
 
 def write_template(

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
-from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.xml.scanner import MarkupToken
 from nmt_cli.documents.xml.tree import XmlNode, decode_xml, escape_xml, read_node, scan_xml, strip_prefix
-
-FLUSH = 1 << 16  # characters that are kept, which make a unit
 
 
 class ParagraphReader(ABC):
@@ -26,22 +24,9 @@ class ParagraphReader(ABC):
         """Yields the units of a part."""
         decoded = decode_xml(source)
         yield keep_verbatim(decoded.mark)
-        seen: list[str] = []
-        size = 0
         tokens = scan_xml(decoded.text)
-        for token in tokens:
-            for part in self.read_token(token, tokens):
-                if isinstance(part, Paragraph) and part.texts:
-                    yield keep_verbatim(decoded.encode("".join(seen)))
-                    yield part.make_unit(notes, decoded.encode)
-                    seen, size = [], 0
-                    continue
-                seen.append(part if isinstance(part, str) else part.raw)
-                size += len(seen[-1])
-            if size > FLUSH:
-                yield keep_verbatim(decoded.encode("".join(seen)))
-                seen, size = [], 0
-        yield keep_verbatim(decoded.encode("".join(seen)))
+        parts = (part for token in tokens for part in self.read_token(token, tokens))
+        yield from make_units(parts, notes, decoded.encode)
 
     def read_token(self, token: MarkupToken, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
         name = strip_prefix(token.name)

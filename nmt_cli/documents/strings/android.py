@@ -30,7 +30,6 @@ from nmt_cli.documents.xml.tree import (
 
 ESCAPES = re.compile(rf"{ENTITY}|(?:\\u[0-9a-fA-F]{{4}})+|\\.|[ \t\r\n]+|[&<>\"']", re.DOTALL)
 UNITS = frozenset({"string", "plurals", "string-array"})
-FLUSH = 1 << 16
 
 
 def decode_escape(written: str) -> str:

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import decode_document
-from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_string
 
 TOKEN = re.compile(
@@ -24,7 +24,6 @@ TOKEN = re.compile(
 )
 ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|  +")
 MAXIMUM_DEPTH = 200
-FLUSH = 1 << 16
 
 
 def decode_escape(written: str) -> str:
@@ -63,20 +62,7 @@ class JsonDocument(Document):
         yield keep_verbatim(decoded.mark)
         uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
         self.syntax = StringSyntax(ESCAPES, decode_escape, escape_to_ascii if uses_ascii else escape_string)
-        kept: list[str] = []
-        size = 0
-        for part in self.read_parts(decoded.text):
-            if isinstance(part, Paragraph) and part.texts:
-                yield keep_verbatim(decoded.encode("".join(kept)))
-                yield part.make_unit(self.notes, decoded.encode)
-                kept, size = [], 0
-                continue
-            kept.append(part if isinstance(part, str) else part.raw)
-            size += len(kept[-1])
-            if size > FLUSH:
-                yield keep_verbatim(decoded.encode("".join(kept)))
-                kept, size = [], 0
-        yield keep_verbatim(decoded.encode("".join(kept)))
+        yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
         """Yields values as paragraphs, and everything else as it stands. Raises DataError for what is no JSON."""
