@@ -7,7 +7,7 @@ and "zh-TW" are not.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4}|[-_]\d{3})*")
 # Names of languages as headers of tables have them, each in English and in the language itself.
@@ -107,11 +107,13 @@ def find_language_key(code: str) -> str:
     return f"{full.language}-{full.script}" if full.language else bare.lower()
 
 
+@lru_cache(4096)
 def is_same_language(code: str, other: str) -> bool:
     """Whether two codes are one language in one script, whatever their regions: "en-US", "en_GB" and "eng"."""
     return code == other or find_language_key(code) == find_language_key(other)
 
 
+@lru_cache(4096)  # a translation memory asks for each of its texts
 def is_same_variety(code: str, requested: str) -> bool:
     """Whether a code is the requested one, or a variety of it where no region is requested: "en-US" for "en"."""
     if normalise_code(code) == normalise_code(requested):

@@ -20,6 +20,7 @@ from nmt_cli.text.sniffing import HEAD
 from nmt_cli.text.stream import batch_blocks
 
 if TYPE_CHECKING:
+    from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
 
 UNITS = 256  # parts of a document that are translated together
@@ -49,12 +50,13 @@ def translate_file(
     languages: tuple[str, str],
     *,
     split_sentences: bool = True,
+    memory: TranslationMemory | None = None,
     progress: StageReporter = ignore_progress,
 ) -> FileReport:
     """Translates a file to another of the same format; the target appears when all of it is there."""
     report = FileReport(target)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
-        document = DocumentSource(lines, str(source), config, languages[1], split_sentences, languages[0])
+        document = DocumentSource(lines, str(source), config, languages[1], split_sentences, languages[0], memory)
         for written in translate_document(translate, document, source, report):
             output.write(written)
             progress("translating", report.texts, 0)

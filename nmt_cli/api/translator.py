@@ -11,15 +11,17 @@ from nmt_cli.api.arguments import PathLike, check_options, list_paths, list_text
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
+from nmt_cli.jobs.job import recall_from
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_blocks
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
     from nmt_cli.api.documents import FileReport
     from nmt_cli.jobs.job import Block
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
@@ -34,6 +36,7 @@ class SearchOptions(NamedTuple):
     search: SearchConfig
     repair: RepairConfig
     checks: CheckConfig
+    memory: TranslationMemory | None = None
 
     def translate(
         self,
@@ -44,8 +47,15 @@ class SearchOptions(NamedTuple):
         first_line: int = 0,
     ) -> list[Translation]:
         """Returns the translations of lines, the first of which has this number in the whole input."""
+        memory = None if self.memory is None else recall_from(self.memory)
         return translator.translate(
-            lines, self.search, progress, repair=self.repair, checks=self.checks, first_line=first_line
+            lines,
+            self.search,
+            progress,
+            repair=self.repair,
+            checks=self.checks,
+            first_line=first_line,
+            memory=memory,
         )
 
 
@@ -57,11 +67,18 @@ class LoadedTranslator:
     """
 
     def __init__(
-        self, translator: Translator, model: Path, options: Mapping[str, Any], *, ensemble: bool = False
+        self,
+        translator: Translator,
+        model: Path,
+        options: Mapping[str, Any],
+        *,
+        ensemble: bool = False,
+        memory: TranslationMemory | None = None,
     ) -> None:
         self._translator = translator
         self._ensemble = ensemble
         self._options = dict(options)
+        self._memory = memory
         self.model = model
         self._make_options({})  # what is wrong is said when it is given
 
@@ -82,6 +99,11 @@ class LoadedTranslator:
         return self.card.target_language
 
     @property
+    def memory(self) -> TranslationMemory | None:
+        """The translation memory, if one was given."""
+        return self._memory
+
+    @property
     def beam_size(self) -> int:
         """The default of `beam_size`."""
         return make_search_options(self._options, n_best=1).search.beam_size
@@ -93,7 +115,7 @@ class LoadedTranslator:
             from nmt_cli.translation.confidence import require_confidence  # which few calls need
 
             require_confidence(made.checks, made.search, self.card, ensemble=self._ensemble)
-        return made
+        return made._replace(memory=self._memory)
 
     @overload
     def translate(self, texts: str, **options: Any) -> str: ...
@@ -132,18 +154,26 @@ class LoadedTranslator:
         return made.translate(self._translator, lines, report)
 
     def translate_file(
-        self, source: PathLike, target: PathLike, *, progress: StageReporter | None = None, **options: Any
+        self,
+        source: PathLike,
+        target: PathLike,
+        *,
+        tm: PathLike | Iterable[PathLike] | None = None,
+        progress: StageReporter | None = None,
+        **options: Any,
     ) -> FileReport:
         """Translates a document to another of the same format, and returns what a person should look at.
 
-        `options` are those of search, and those of documents, such as `column="text"`. Raises NotFoundError, DataError,
-        OptionError or OutputError.
+        `tm` are translation memories, instead of those of `nmt.load`. `options` are those of search, and those of
+        documents, such as `column="text"`. Raises NotFoundError, DataError, OptionError or OutputError.
         """
         from nmt_cli.api.documents import translate_file
 
         config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)
+        if tm is not None:
+            made = made._replace(memory=open_memory(tm, (self.source_language, self.target_language)))
 
         def translate_block(block: Block) -> list[Translation]:
             return made.translate(self._translator, block.texts, first_line=block.first)
@@ -155,6 +185,7 @@ class LoadedTranslator:
             config,
             (self.source_language, self.target_language),
             split_sentences=self._translator.reader.config.split_sentences,
+            memory=made.memory,
             progress=progress or ignore_progress,
         )
 
@@ -165,11 +196,13 @@ def load(
     ensemble: PathLike | Iterable[PathLike] = (),
     precision: str | None = None,
     threads: int | None = None,
+    tm: PathLike | Iterable[PathLike] = (),
     **options: Any,
 ) -> LoadedTranslator:
     """Loads a model: a directory, or the name of an installed model. Starts no TensorFlow.
 
-    `threads` is the number of cores it may use, all by default. `options` are those of `nmt translate`: of how a line
+    `threads` is the number of cores it may use, all by default.
+    `tm` are translation memories. `options` are those of `nmt translate`: of how a line
     is read, such as `glossary="terms.tsv"`, and of search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
     OptionError.
     """
@@ -183,7 +216,20 @@ def load(
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
     translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads))
-    return LoadedTranslator(translator, directory, others, ensemble=bool(others_models))
+    languages = (translator.card.source_language, translator.card.target_language)
+    return LoadedTranslator(
+        translator, directory, others, ensemble=bool(others_models), memory=open_memory(tm, languages)
+    )
+
+
+def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -> TranslationMemory | None:
+    """Returns the pairs of translation memories; None without any."""
+    paths = MemoryConfig(tm=tuple(map(str, list_paths(tm)))).tm
+    if not paths:
+        return None
+    from nmt_cli.api.memory import load_memory  # readers of many formats
+
+    return load_memory(paths, languages)
 
 
 def make_search_options(options: Mapping[str, Any], *, n_best: int) -> SearchOptions:

@@ -72,6 +72,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
     return {
         "source": translation.source,
         "translation": translation.text,
+        "from": translation.origin,
         "hypotheses": [map_hypothesis(translation, hypothesis) for hypothesis in translation.hypotheses[:n_best]],
         "repairs": [{"ailment": repair.fault, "remedy": repair.remedy} for repair in translation.repairs],
         "checks": [check._asdict() for check in translation.checks],

@@ -12,11 +12,12 @@ from nmt_cli.cli.options import ExplicitOptions, option_fields
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import MissingExtraError, OptionError, explain_install
 from nmt_cli.settings import Settings
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.config import MemoryConfig, ModelRequest
 
 if TYPE_CHECKING:
     from nmt_cli.api.translator import LoadedTranslator
     from nmt_cli.server.service import Service
+    from nmt_cli.translation.memory.lookup import TranslationMemory
 
 PACKAGES = ("starlette", "uvicorn", "python_multipart")
 OF_SERVER = {field.name for field in option_fields(ServeConfig)} - {"serve"}
@@ -40,7 +41,12 @@ def choose_model(models: Sequence[Path]) -> Path:
 
 
 def serve_models(
-    models: Sequence[Path], config: ServeConfig, settings: Sequence[Settings], template: ModelRequest, screen: Screen
+    models: Sequence[Path],
+    config: ServeConfig,
+    settings: Sequence[Settings],
+    template: ModelRequest,
+    memories: MemoryConfig,
+    screen: Screen,
 ) -> None:
     """Serves the models until a signal comes; `settings` are the defaults of search, `template` how models are loaded.
 
@@ -56,11 +62,13 @@ def serve_models(
     from nmt_cli.api.translator import LoadedTranslator
     from nmt_cli.server.run import ServeRequest, serve
 
+    memory_by_model = open_memories(models, memories.tm, config.suggestions)
     options = {field.name: getattr(group, field.name) for group in settings for field in option_fields(type(group))}
 
     def open_model(path: Path) -> LoadedTranslator:
+        translator = open_translator(template._replace(model=path))
         return LoadedTranslator(
-            open_translator(template._replace(model=path)), path, options, ensemble=bool(template.ensemble)
+            translator, path, options, ensemble=bool(template.ensemble), memory=memory_by_model.get(path)
         )
 
     def announce_service(url: str, service: Service) -> None:
@@ -77,6 +85,35 @@ def serve_models(
         suggestions=Path(config.suggestions) if config.suggestions is not None else None,
     )
     serve(request, announce_service, screen.say_detail)
+
+
+def open_memories(
+    models: Sequence[Path], files: Sequence[str], suggestions: str | None
+) -> dict[Path, TranslationMemory]:
+    """Returns the translation memory of each model, of those files that have its languages.
+
+    Raises MemoryLanguageError for a file that has those of no model. That of suggestions may not be there yet.
+    """
+    files = [file for file in files if file != suggestions or Path(file).exists()]
+    if not files:
+        return {}
+    from nmt_cli.api.memory import MemoryLanguageError, load_memory
+    from nmt_cli.runtime.model_directory import read_card
+
+    cards = {model: read_card(model) for model in models}
+    memories: dict[Path, TranslationMemory] = {}
+    for file in files:
+        refused: list[MemoryLanguageError] = []
+        for model, card in cards.items():
+            try:
+                memory = load_memory([file], (card.source_language, card.target_language))
+            except MemoryLanguageError as error:
+                refused.append(error)
+                continue
+            memories.setdefault(model, memory).update(memory)
+        if len(refused) == len(cards):
+            raise refused[0]
+    return memories
 
 
 def describe_service(url: str, service: Any) -> str:

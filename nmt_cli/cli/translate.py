@@ -45,11 +45,13 @@ from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_arriving, batch_blocks
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.config import CheckConfig, LineConfig, MemoryConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.truncation import SourceCuts
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelDirectory
+    from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
 
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
@@ -61,9 +63,18 @@ RAY_ENVIRONMENT = {
 
 SEARCHED = {  # options that are meaningless where the translation is given
     *("n_best", "prefix"),
-    *(field.name for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig) for field in option_fields(kind)),
+    *(
+        field.name
+        for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig)
+        for field in option_fields(kind)
+    ),
 } - {"max_source_length", "protect"}
-OF_TEXT = {"alignments", "replace_unknown", *(field.name for field in option_fields(LineConfig))}  # not of pictures
+OF_TEXT = {
+    "alignments",
+    "replace_unknown",
+    "tm",
+    *(field.name for field in option_fields(LineConfig)),
+}  # not of pictures
 NOT_SERVED = {  # options that are about files and lines, of which a server has none
     *("files", "output", "force", "n_best", "prefix", "score", "strict", "report"),
     *(field.name for kind in (LayoutConfig, DocumentConfig, ExecutorConfig) for field in option_fields(kind)),
@@ -78,6 +89,7 @@ def translate(
     repair: RepairConfig,
     checks: CheckConfig,
     text: LineConfig,
+    memories: MemoryConfig,
     layout: LayoutConfig,
     document: DocumentConfig,
     processes: ExecutorConfig,
@@ -144,7 +156,7 @@ def translate(
     template = ModelRequest(models[0], tuple(map(resolve_model, ensemble or ())), text, precision)
     check_server(explicit, server, NOT_SERVED)
     if server.serve is not None:
-        return serve_models(models, server, (search, sampling, repair, checks), template, screen)
+        return serve_models(models, server, (search, sampling, repair, checks), template, memories, screen)
     # 1. Refuse what cannot work, before anything slow is loaded.
     check_meaning(explicit, search, sampling, n_best, score=score)
     require_checks(checks, document)
@@ -165,9 +177,13 @@ def translate(
         not paths and not outputs.targets and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
     )
     writer = Writer(layout, n_best, indent="  " if interactive else "")
-    # 3. Open the input: documents, or a prompt.
+    # 3. Open the input: documents, or a prompt; and earlier translations.
+    memory = open_memory(memories, model_directory, screen, links_words=layout != LayoutConfig())
     opener = DocumentOpener(
-        make_template(document, model_directory, text), writer.write, is_bare=writer.is_bare, announce=screen.say
+        make_template(document, model_directory, text)._replace(memory=memory),
+        writer.write,
+        is_bare=writer.is_bare,
+        announce=screen.say,
     )
     documents = opener.open_files(paths, outputs.targets)
     require_room(checks, documents)
@@ -176,7 +192,7 @@ def translate(
     else:
         batches = batch_documents(documents, paths, outputs, are_pairs=score)
     # 4. Translate batch by batch; write each as soon as it is there.
-    job = Job(template, search, repair, checks, score=score, opener=open_translator)
+    job = Job(template, search, repair, checks, score=score, opener=open_translator, memory=memory)
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
     what = ", ".join(str(path) for path in paths) or "standard input"
     report = TranslationReport(
@@ -205,6 +221,20 @@ def make_template(document: DocumentConfig, model: ModelDirectory, text: LineCon
     return DocumentSource((), "standard input", document, *languages)
 
 
+def open_memory(
+    memories: MemoryConfig, model: ModelDirectory, screen: Screen, *, links_words: bool
+) -> TranslationMemory | None:
+    """Returns the translation memory that is named; None if none is. Says how much it holds."""
+    if not memories.tm:
+        return None
+    from nmt_cli.api.memory import load_memory  # readers of many formats, which few runs need
+
+    languages = (model.card.source_language, model.card.target_language)
+    memory = load_memory(memories.tm, languages, links_words=links_words)
+    screen.say_detail(f"{', '.join(memories.tm)}: {format_count(len(memory), 'text')} with a translation")
+    return memory
+
+
 def check_meaning(
     explicit: ExplicitOptions, search: SearchConfig, sampling: SamplingConfig, n_best: int, *, score: bool
 ) -> None:
@@ -212,6 +242,8 @@ def check_meaning(
     if score:
         hint = "leave it out: the translation is read, not searched for"
         explicit.refuse(SEARCHED, "cannot be combined with --score", hint=hint)
+    if explicit.find_first({"tm"}) is not None:
+        explicit.refuse({"prefix"}, "cannot be combined with --tm", hint="leave one of them out")
     if sampling.sample:
         explicit.refuse(
             {"beam_size"}, "cannot be combined with --sample", hint="leave it out: --n-best sets how many are drawn"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from nmt_cli.documents import find_format, open_document
+from nmt_cli.documents import UNMARKED, find_format, open_document
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file
@@ -110,6 +110,8 @@ class DocumentOpener:
     def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
         if format is not TEXT and not self.is_bare:
             raise OptionError(f"--format {format.name} has room for one translation and nothing beside it")
+        if source.memory is not None and format.name not in UNMARKED:
+            source.memory.links_words = True
         document = open_document(format.name, source, self.write_line)
         document.format = format
         return document

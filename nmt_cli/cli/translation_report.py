@@ -65,6 +65,7 @@ class TranslationReport:
     faults: Counter[str] = field(default_factory=Counter)  # faults that no remedy helped against
     source_cuts: SourceCuts = field(default_factory=SourceCuts)
     texts: int = 0
+    origins: Counter[str] = field(default_factory=Counter)  # of the texts, the network or a translation memory
     failed: int = 0  # texts that failed a check
     failures: Counter[str] = field(default_factory=Counter)  # by the kind of the check
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
@@ -73,6 +74,7 @@ class TranslationReport:
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
         self.texts += 1
+        self.origins[translation.origin] += 1
         self.failed += bool(translation.checks)
         if self.qa is not None:
             self.qa.add(translation)
@@ -99,6 +101,8 @@ class TranslationReport:
         for warning in (self.span_warning(), self.spelling_warning(), self.character_warning()):
             if warning:
                 screen.warn(warning)
+        if self.origins.total() > self.origins["network"]:
+            screen.say(f"  {self.describe_memory()}")
         if self.repairs:
             kinds = ", ".join(f"{count:,} {fault} ({remedy})" for (fault, remedy), count in self.repairs.most_common())
             screen.say(f"  {count_things(self.repairs.total(), 'sentence')} searched again and repaired: {kinds}")
@@ -116,6 +120,14 @@ class TranslationReport:
         if self.truncated:
             texts = count_things(self.truncated, self.source_cuts.thing)
             screen.warn(f"{texts} cut before the end of the translation, at {describe_limits(search.max_length)}")
+
+    def describe_memory(self) -> str:
+        """Returns the line about the texts that a translation memory had."""
+        changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
+        whole = self.origins["memory"] + changed
+        text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
+        text += f", {changed:,} of them with other numbers" if changed else ""
+        return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
 
     def describe_failures(self, kind: str) -> str:
         """Returns the line about the texts that failed a check: how many, what is wrong, and which are the first."""

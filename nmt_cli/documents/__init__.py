@@ -45,6 +45,7 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
 CATALOGUE = "po"
 DECLARING = frozenset("html xliff android docx odt pptx odp epub".split())
 TABLES = ("tsv", "csv", "jsonl")
+UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
 CATALOGUES = ("po", "xliff")  # have translations already
 
 

@@ -7,7 +7,7 @@ again. Knows text, and no file format; `srt` finds the cues in a file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -42,8 +42,8 @@ class Turn:
     def lines(self) -> int:
         return len(self.words)
 
-    def split(self, *, by_sentence: bool) -> list[MarkedText]:
-        return split_marked(self.text, by_sentence=by_sentence)
+    def split(self, must_split: Callable[[str], bool]) -> list[MarkedText]:
+        return split_marked(self.text, by_sentence=must_split(self.text.text))
 
 
 def split_turns(cue: str) -> list[Turn]:
@@ -129,9 +129,9 @@ class JoinedText:
     def text(self) -> str:
         return " ".join(self.parts)
 
-    def split(self, *, by_sentence: bool) -> list[tuple[int, int]]:
-        """Returns the ranges of the sentences in the text."""
-        starts = find_sentence_starts(self.text, by_sentence=by_sentence)
+    def split(self, must_split: Callable[[str], bool]) -> list[tuple[int, int]]:
+        """Returns the ranges of the sentences in the text; of the whole text if `must_split` says so of it."""
+        starts = find_sentence_starts(self.text, by_sentence=must_split(self.text))
         return list(zip(starts, [*starts[1:], len(self.text)], strict=True))
 
     def divide(self, sentences: Sequence[tuple[int, int]], translations: Sequence[Translation]) -> list[list[str]]:

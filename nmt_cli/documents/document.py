@@ -28,6 +28,7 @@ from nmt_cli.formats import TEXT, FileFormat
 from nmt_cli.text.stream import decode_lines
 
 if TYPE_CHECKING:
+    from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
 
 
@@ -54,6 +55,11 @@ class DocumentSource(NamedTuple):
     target_language: str
     split_sentences: bool = True  # False: a whole paragraph, cue or message is one text
     source_language: str = ""  # of the model; empty if it is not known
+    memory: TranslationMemory | None = None  # what it knows as a whole is not split
+
+    def must_split(self, text: str) -> bool:
+        """Whether a text is translated sentence by sentence."""
+        return self.split_sentences and not (self.memory is not None and self.memory.has_text(text))
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""

@@ -67,8 +67,8 @@ def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bo
     return run_rule
 
 
-def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
-    """Returns the segments of an inline token, each split into sentences if `by_sentence`."""
+def split_segments(token: Any, must_split: Callable[[str], bool]) -> list[InlineSegment]:
+    """Returns the segments of an inline token, each in sentences if `must_split` says so of its text."""
     segments: list[InlineSegment] = []
     builder = SegmentBuilder(token.content)
     for child, following in zip(token.children, [*token.children[1:], None], strict=False):
@@ -76,7 +76,7 @@ def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
             builder.add(child)
             continue
         after = find_break(child, following)
-        sentences = split_marked(builder.finish(), by_sentence=by_sentence) if after else []
+        sentences = split_text(builder.finish(), must_split) if after else []
         if not after and child.type == "softbreak" and not segments and is_alert(builder):
             after, sentences = "\n", [MarkedText("", (Mark(0, 0, fixed=builder.text),))]
         if after:
@@ -84,7 +84,11 @@ def split_segments(token: Any, *, by_sentence: bool) -> list[InlineSegment]:
             builder = SegmentBuilder(token.content, position=builder.position)
         else:
             builder.add(child)
-    return [*segments, InlineSegment(split_marked(builder.finish(), by_sentence=by_sentence), "")]
+    return [*segments, InlineSegment(split_text(builder.finish(), must_split), "")]
+
+
+def split_text(whole: MarkedText, must_split: Callable[[str], bool]) -> list[MarkedText]:
+    return split_marked(whole, by_sentence=must_split(whole.text))
 
 
 def find_break(token: Any, following: Any) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,7 +58,7 @@ class MarkdownDocument(Document):
         text = whole[preamble.end() :] if preamble else whole
         yield keep_verbatim(preamble[0] if preamble else "")
         position = 0
-        for passage in find_passages(text, self.notes, by_sentence=self.source.split_sentences):
+        for passage in find_passages(text, self.notes, self.source.must_split):
             yield keep_verbatim(text[position : passage.start])
             raw = text[passage.start : passage.end]
             yield self.make_unit(passage, raw, "\r\n" if "\r\n" in text else "\n")
@@ -110,12 +110,12 @@ def escape_line_start(line: str) -> str:
     return f"{line[:position]}\\{line[position:]}"
 
 
-def find_passages(text: str, notes: Counter[str], *, by_sentence: bool) -> Iterator[Passage]:
+def find_passages(text: str, notes: Counter[str], must_split: Callable[[str], bool]) -> Iterator[Passage]:
     """Yields the passages of running text in the order of the document; notes those that cannot be located."""
     lines = SourceLines(text)
     cursor = 0
     for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
-        parts = split_segments(token, by_sentence=by_sentence)
+        parts = split_segments(token, must_split)
         has_text = any(has_words(sentence) for part in parts for sentence in part.sentences)
         if not (has_text or in_table):  # in a table, every cell is located, since the search begins after the last one
             continue

@@ -41,6 +41,13 @@ class Message:
     parts: tuple[str, ...]  # sentences at odd indices, the text between them at even ones
 
     @classmethod
+    def from_whole(cls, text: str) -> Message:
+        """Returns a text that is translated as a whole, with its line breaks."""
+        bare = text.strip()
+        before, _, after = text.partition(bare)
+        return cls((before, bare, after))
+
+    @classmethod
     def from_text(cls, text: str, *, by_sentence: bool) -> Message:
         """Splits a text at its lines, and at its sentences if `by_sentence`."""
         parts = [""]
@@ -125,8 +132,7 @@ class CatalogueDocument(Document):
         if entry.msgid_plural:
             count = self.forms or len(entry.msgstr_plural) or 2
             sources = [entry.msgid, *[entry.msgid_plural] * (count - 1)] if count > 1 else [entry.msgid_plural]
-        apart = self.source.split_sentences
-        distinct = {text: Message.from_text(text, by_sentence=apart) for text in dict.fromkeys(sources)}
+        distinct = {text: self.split_message(text) for text in dict.fromkeys(sources)}
 
         def write_entry(translations: Sequence[Translation]) -> str:
             remaining = map(drop_doubt_mark, translations)
@@ -134,13 +140,20 @@ class CatalogueDocument(Document):
             forms = [by_source[text] for text in sources]
             if not self.source.config.retranslate:
                 forms = [entry.msgstr_plural.get(form) or text for form, text in enumerate(forms)]
-            messages = list(dict.fromkeys(check.message for text in translations for check in text.checks))
+            failing = [translation for translation in translations if translation.needs_review]
+            messages = list(dict.fromkeys(check.message for text in failing for check in text.checks))
             fuzzy = self.needs_review(entry, sources, forms, messages)
             head = set_flags(lines[:first], [flag for flag in entry.flags if flag != "fuzzy"], fuzzy=fuzzy)
             head = set_remarks(head, messages)
             return self.join_lines([*head, self.format_message(entry, forms)])
 
         return TranslationUnit(tuple(text for form in distinct.values() for text in form.sentences), write_entry)
+
+    def split_message(self, text: str) -> Message:
+        """Returns a message in the parts that are translated; one that a translation memory has is not divided."""
+        if self.source.memory is not None and text.strip() and self.source.memory.has_text(text):
+            return Message.from_whole(text)
+        return Message.from_text(text, by_sentence=self.source.split_sentences)
 
     def needs_review(self, entry: Any, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]) -> bool:
         """Whether a person must review the translations; notes why."""

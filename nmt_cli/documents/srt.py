@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING
@@ -88,7 +88,7 @@ class SubtitleDocument(Document):
         """Returns the unit of one cue, or of several through which a sentence goes on."""
         if not cues[0].turns:
             return keep_verbatim(self.write_ends(text[cues[0].start : cues[0].end], cues[0].start))
-        pieces = list(make_pieces(cues, by_sentence=self.source.split_sentences))
+        pieces = list(make_pieces(cues, self.source.must_split))
 
         def write_cues(translations: Sequence[Translation]) -> str:
             remaining = iter(translations)
@@ -134,12 +134,12 @@ class CueText:
         return [self.joined.text[start:end].strip() for start, end in self.ranges]
 
 
-def make_pieces(cues: Sequence[Cue], *, by_sentence: bool) -> Iterator[CueText]:
+def make_pieces(cues: Sequence[Cue], must_split: Callable[[str], bool]) -> Iterator[CueText]:
     """Yields the pieces of cues through which sentences go on: from the last turn of each to the first of the next."""
     index = 0
     while index < len(cues):
         *turns, last = cues[index].turns
-        yield from (CueText(index, [turn], turn.split(by_sentence=by_sentence)) for turn in turns)
+        yield from (CueText(index, [turn], turn.split(must_split)) for turn in turns)
         chain, first = [last], index
         while index + 1 < len(cues):
             index += 1
@@ -148,10 +148,10 @@ def make_pieces(cues: Sequence[Cue], *, by_sentence: bool) -> Iterator[CueText]:
             if others:
                 break
         if len(chain) == 1:
-            yield CueText(first, chain, last.split(by_sentence=by_sentence))
+            yield CueText(first, chain, last.split(must_split))
             return
         joined = JoinedText(tuple(turn.text.text.strip() for turn in chain))
-        yield CueText(first, chain, joined=joined, ranges=joined.split(by_sentence=by_sentence))
+        yield CueText(first, chain, joined=joined, ranges=joined.split(must_split))
         remaining = cues[index].turns[1:]
         if not remaining:
             return

@@ -265,7 +265,7 @@ class TargetBuilder:
         remaining = map(drop_doubt_mark, translations)
         notes: Counter[str] = Counter()
         written = [part if isinstance(part, str) else part.write(remaining, notes) for part in self.parts]
-        needs_review = bool(notes[GUESSED_MARKS]) or any(translation.checks for translation in translations)
+        needs_review = bool(notes[GUESSED_MARKS]) or any(translation.needs_review for translation in translations)
         self.notes += notes
         self.notes += Counter({NEEDS_REVIEW: int(needs_review)})
         return self.write_unit("".join(written), needs_review or self.reviews_all, indent)

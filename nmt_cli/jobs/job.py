@@ -11,6 +11,8 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
 
 if TYPE_CHECKING:
+    from nmt_cli.translation.memory.lookup import TranslationMemory
+    from nmt_cli.translation.memory.recall import RecallingMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
@@ -33,6 +35,13 @@ def open_text_translator(request: ModelRequest) -> Translator:
     return Translator.load(request)
 
 
+def recall_from(memory: TranslationMemory) -> RecallingMemory:
+    """Returns a translation memory as a translator uses it."""
+    from nmt_cli.translation.memory.recall import RecallingMemory  # which few runs need
+
+    return RecallingMemory(memory)
+
+
 @dataclass(frozen=True)
 class Job:
     """A request for a model, and what to do with the texts: search for translations, or score given ones.
@@ -46,6 +55,7 @@ class Job:
     checks: CheckConfig | None = None
     score: bool = False
     opener: Opener = open_text_translator
+    memory: TranslationMemory | None = None  # of earlier translations
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
         """Loads the model for `threads` threads (None: all cores) and returns the function that translates a block.
@@ -55,8 +65,9 @@ class Job:
         translator = self.opener(self.request._replace(threads=threads))
         if self.score:
             return lambda block: self.score_block(translator, block)
+        memory = None if self.memory is None else recall_from(self.memory)
         return lambda block: translator.translate(
-            block.texts, self.search, repair=self.repair, checks=self.checks, first_line=block.first
+            block.texts, self.search, repair=self.repair, checks=self.checks, first_line=block.first, memory=memory
         )
 
     def score_block(self, translator: Translator, block: Block) -> list[Translation]:

@@ -119,7 +119,10 @@ class Service:
         result = self.results.make_name(name)
         path = self.results.find_path(result)
         try:
-            await asyncio.to_thread(translate_file, translate_block, upload, path, DocumentConfig(), model.languages)
+            memory = (await asyncio.to_thread(self.pool.open, model)).memory
+            await asyncio.to_thread(
+                translate_file, translate_block, upload, path, DocumentConfig(), model.languages, memory=memory
+            )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error
         return result

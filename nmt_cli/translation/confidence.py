@@ -145,8 +145,8 @@ def apply_threshold(translation: Translation, least: float, otherwise: Otherwise
 
 
 def is_kept(translation: Translation) -> bool:
-    """Whether nothing of a line was translated."""
-    return not any(translation.hypotheses[0].token_log_probabilities)
+    """Whether nothing of a line was translated by the network."""
+    return translation.is_recalled or not any(translation.hypotheses[0].token_log_probabilities)
 
 
 def extract_features(translation: Translation, context: CheckContext) -> list[float]:

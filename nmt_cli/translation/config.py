@@ -106,6 +106,17 @@ class LineConfig(Settings):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class MemoryConfig(Settings):
+    """Earlier translations, which are used again."""
+
+    tm: tuple[str, ...] = setting(
+        (),
+        "Translation memory (tmx, xliff, po, tsv, csv ...): texts that it has are taken from it; may be repeated.",
+        panel="Text",
+    )
+
+
 class ModelRequest(NamedTuple):
     """Which model, or ensemble of models, to load, and how to run it."""
 

@@ -121,7 +121,7 @@ def restore_piece(
     """
     if translation is None:
         return Translation(piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, prefix),), frozenset())
-    if tokenizers is None:
+    if tokenizers is None or piece.recalled is not None:
         return translation
     restored = translation
     if not is_complete(piece, translation):

@@ -6,12 +6,13 @@ Knows text, spans and segments, but no networks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from nmt_cli.search.sampling import TextId
 from nmt_cli.text.accelerators import find_accelerator
 from nmt_cli.text.choices import split_choice
 from nmt_cli.text.masking import MaskedText, mask
@@ -28,6 +29,8 @@ from nmt_cli.translation.segments import Segment, cut
 
 if TYPE_CHECKING:
     from nmt_cli.translation.glossary import Glossary
+    from nmt_cli.translation.memory.lookup import RecalledTranslation
+    from nmt_cli.translation.result import Origin, Translation
 
 
 class SegmentLayout(NamedTuple):
@@ -50,6 +53,7 @@ class Piece:
     masked: MaskedText
     folded: FoldedMask | None = None  # how `masked` differs from the segment, if it was folded
     is_name: bool = False  # whether it names a picture, which is translated whatever its name
+    recalled: RecalledTranslation | None = None  # its translation in a memory, if that has it
 
     @property
     def text(self) -> str:
@@ -58,7 +62,7 @@ class Piece:
     @property
     def is_translated(self) -> bool:
         """Whether there is anything to translate; a piece of spans, digits and marks alone stays as it is."""
-        return self.is_name or self.masked.has_words
+        return self.recalled is None and (self.is_name or self.masked.has_words)
 
     @property
     def has_digits(self) -> bool:
@@ -120,8 +124,10 @@ class Piece:
     def unchanged(self) -> str:
         """The segment itself, normalised between its spans; the spans are as they are to stand in the translation.
 
-        A frame stays exactly as it is.
+        A frame stays exactly as it is; what a memory has translated is its translation there.
         """
+        if self.recalled is not None:
+            return self.recalled.text
         if self.segment.is_frame:
             return self.segment.text
         text, position = "", 0
@@ -326,3 +332,34 @@ def make_plain_piece(text: str) -> Piece:
 def keep_verbatim(line: str) -> list[Piece]:
     """Returns a line that names a picture as one piece, unchanged; none for a blank line."""
     return [replace(make_plain_piece(line), is_name=True)] if line.strip() else []
+
+
+def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, Piece]:
+    """Returns the pieces by line and place in it; `first_line` is the number of the first line."""
+    return {
+        TextId(number, index): piece
+        for number, pieces in enumerate(split_lines, start=first_line)
+        for index, piece in enumerate(pieces)
+    }
+
+
+def find_origin(pieces: Sequence[Piece]) -> Origin:
+    """Returns where the translation of a line comes from."""
+    origins = {piece.recalled.origin for piece in pieces if piece.recalled is not None}
+    if not origins:
+        return "network"
+    if any(piece.is_translated for piece in pieces):
+        return "memory_part"
+    return "memory_numbers" if "memory_numbers" in origins else "memory"
+
+
+class PieceMemory(Protocol):
+    """Knows translations of lines and sentences, which are then not searched."""
+
+    def recall_pieces(self, line: str, pieces: Sequence[Piece], reader: LineReader) -> list[Piece]:
+        """Returns the pieces of a line, those that the memory knows with their translation."""
+        ...
+
+    def link_pieces(self, translator: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
+        """Returns those of the known translations whose words could be linked to their sources."""
+        ...

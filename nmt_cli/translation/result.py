@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.faults import Fault
 
 How = Literal["network", "attention", "position", "unchanged"]
+Origin = Literal["network", "memory", "memory_numbers", "memory_part"]  # in part: of some sentences
 CheckKind = Literal[
     "empty",
     "loop",
@@ -130,6 +131,7 @@ class Translation(NamedTuple):
     checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
     confidence: float | None = None  # the probability that the best hypothesis is good; None unless it was asked for
     replacement: str | None = None  # what is written instead of a translation of too little confidence
+    origin: Origin = "network"
 
     @property
     def text(self) -> str:
@@ -141,6 +143,16 @@ class Translation(NamedTuple):
     def placed(self) -> tuple[Placed, ...]:
         """The protected spans of the best hypothesis, each with what put it in its place."""
         return self.hypotheses[0].placed_spans if self.hypotheses else ()
+
+    @property
+    def is_recalled(self) -> bool:
+        """Whether all of it comes from a translation memory."""
+        return self.origin in ("memory", "memory_numbers")
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether a person must look at it: a check failed, and no person has translated it."""
+        return bool(self.checks) and self.origin != "memory"
 
     @property
     def cut(self) -> bool:

@@ -33,7 +33,7 @@ from nmt_cli.translation.config import (
 from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.joining import encode_translation, join_pieces, keep_distinct
-from nmt_cli.translation.pieces import LineReader, Piece, keep_verbatim
+from nmt_cli.translation.pieces import LineReader, Piece, find_origin, keep_verbatim, number_pieces
 from nmt_cli.translation.placement.equal_spans import prefer_likeliest
 from nmt_cli.translation.repair import Repairer
 from nmt_cli.translation.result import Translation
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks import CheckContext
     from nmt_cli.translation.glossary import Glossary
+    from nmt_cli.translation.pieces import PieceMemory
 
 SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
 
@@ -186,17 +187,22 @@ class Translator:
         repair: RepairConfig | None = None,
         checks: CheckConfig | None = None,
         first_line: int = 0,
+        memory: PieceMemory | None = None,
     ) -> list[Translation]:
         """Returns one translation per line, in order; `progress` receives how many lines are done.
 
         Without `repair`, translations stay as search found them; without `checks`, none is checked. `first_line` is the
-        number of the first of `lines`, from which the random numbers of samples follow.
+        number of the first of `lines`, from which the random numbers of samples follow. What `memory` knows is not
+        searched.
         """
         n_best, config = config.n_best, widen_for_confidence(config, checks)
         most, config = config.n_best, widen_for_distinct(config)
         # 1. Split each line into sentences.  2. Mask the spans that must not change.
         decoded, references = self.decode_lines(lines)
         split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in decoded]
+        if memory is not None and self.reads_text:
+            pairs = zip(decoded, split_lines, strict=True)
+            split_lines = [memory.recall_pieces(line, parts, self.reader) for line, parts in pairs]
         pieces = number_pieces(split_lines, first_line)
         texts = {text_id: piece.text for text_id, piece in pieces.items() if piece.is_translated}
         # 3. Encode,  4. search,  5. decode  and  6. repair the sentences of all lines together.
@@ -205,6 +211,8 @@ class Translator:
         if repair is not None and repair.heal and self.reads_text and not config.sampling.sample:
             self.repair_numbers(pieces, translations, config, repair)
         translations |= prefer_likeliest(self.batch_search, pieces, translations, config)
+        if memory is not None:
+            translations |= memory.link_pieces(self, pieces)
         # 7. Unmask: put the spans back.  8. Join the sentences of each line.
         tokenizers, prefix, sampled = self.tokenizers, normalise(config.prefix), config.sampling.sample
         language = self._card.target_language if self._card is not None else ""
@@ -215,6 +223,7 @@ class Translator:
             whole = [pieces[text_id] for text_id in text_ids]
             joined = join_pieces(line, whole, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
             joined = joined if sampled else keep_distinct(joined, most)
+            joined = joined if memory is None else joined._replace(origin=find_origin(whole))
             written = references.get(number - first_line)
             result.append(encode_translation(joined, written) if written else joined)
         # 9. Check each translation against its line, and rate it.
@@ -347,15 +356,6 @@ class Translator:
         same_language = self._card is not None and self._card.source_language == self._card.target_language
         ngram_size = CHARACTER_NGRAM if self.target.settings.kind == "char" else SUBWORD_NGRAM
         return Repairer(self.translate_texts, ngram_size, same_language=same_language, can_split=self.reads_text)
-
-
-def number_pieces(split_lines: Sequence[Sequence[Piece]], first_line: int) -> dict[TextId, Piece]:
-    """Returns the pieces by line and place in it; `first_line` is the number of the first line."""
-    return {
-        TextId(number, index): piece
-        for number, pieces in enumerate(split_lines, start=first_line)
-        for index, piece in enumerate(pieces)
-    }
 
 
 def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> CountReporter | None:

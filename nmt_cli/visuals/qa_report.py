@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".html", ".json")
 UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence
+MEMORY_NAMES = {
+    "memory": "from the translation memory",
+    "memory_numbers": "from the translation memory, with other numbers",
+    "memory_part": "partly from the translation memory",
+}
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
 
 
@@ -43,13 +48,16 @@ class QaEntry(NamedTuple):
     checks: tuple[FailedCheck, ...]
     repairs: tuple[str, ...]  # the remedies that helped against faults of its sentences
     confidence: float | None = None  # the probability that the translation is good, if it was asked for
+    origin: str = "network"  # or a translation memory
 
     @classmethod
     def from_translation(cls, number: int, translation: Translation) -> QaEntry:
         """Returns the entry of a translation."""
         remedies = tuple(repair.remedy for repair in translation.repairs if repair.remedy is not None)
         best = translation.hypotheses[0].text if translation.hypotheses else ""
-        return cls(number, translation.source, best, translation.checks, remedies, translation.confidence)
+        return cls(
+            number, translation.source, best, translation.checks, remedies, translation.confidence, translation.origin
+        )
 
 
 @dataclass
@@ -65,10 +73,12 @@ class QaReport:
     unsure: list[tuple[float, int, QaEntry]] = field(default_factory=list)  # a heap, the surest first; negated
     confidence_sum: float = 0.0
     rated: int = 0  # texts with a confidence
+    recalled: int = 0  # texts from a translation memory, as a whole
 
     def add(self, translation: Translation) -> None:
         """Counts one translation, and keeps it if it failed a check."""
         self.texts += 1
+        self.recalled += translation.is_recalled
         entry = QaEntry.from_translation(self.texts, translation)
         if translation.checks:
             self.entries.append(entry)
@@ -106,6 +116,7 @@ def render_json(report: QaReport) -> str:
         "target_language": report.languages[1],
         "texts": report.texts,
         "failed": len(report.entries),
+        "from_memory": report.recalled,
         "checks": report.counts,
         "mean_confidence": report.confidence_sum / report.rated if report.rated else None,
         "entries": [map_entry(entry) for entry in report.entries],
@@ -115,7 +126,10 @@ def render_json(report: QaReport) -> str:
 
 
 def map_entry(entry: QaEntry) -> dict[str, Any]:
-    return {**entry._asdict(), "checks": [check._asdict() for check in entry.checks], "repairs": list(entry.repairs)}
+    values = entry._asdict()
+    origin = values.pop("origin")
+    checks = [check._asdict() for check in entry.checks]
+    return {**values, "checks": checks, "repairs": list(entry.repairs), "from": origin}
 
 
 def render_page(report: QaReport) -> str:
@@ -139,11 +153,12 @@ def render_head(report: QaReport) -> str:
     failed = f"{len(report.entries):,} need a look" if report.entries else "none failed a check"
     source, target = map(escape, report.languages)
     sure = f" Mean confidence {report.confidence_sum / report.rated:.2f}." if report.rated else ""
+    recalled = f" {report.recalled:,} come from the translation memory." if report.recalled else ""
     return (
         '<label class="controls">colours <select id="theme"><option value="">as the system</option>'
         '<option value="light">light</option><option value="dark">dark</option></select></label>'
         f"<h1>What to look at in {escape(report.what)}</h1>"
-        f'<p class="faint">{source} to {target}. Of {things}, {failed}.{sure}</p>'
+        f'<p class="faint">{source} to {target}. Of {things}, {failed}.{recalled}{sure}</p>'
     )
 
 
@@ -187,8 +202,9 @@ def render_entry(entry: QaEntry, thing: str) -> str:
     sure = f" <small>confidence {entry.confidence:.2f}</small>" if entry.confidence is not None else ""
     why = escape("; ".join(check.message for check in entry.checks))
     repaired = f"<dt>searched again</dt><dd>{escape(', '.join(entry.repairs))}</dd>" if entry.repairs else ""
+    origin = f" <small>{MEMORY_NAMES[entry.origin]}</small>" if entry.origin in MEMORY_NAMES else ""
     return (
-        f'<li{shown}><b>{escape(thing)} {entry.number:,}</b><span class="why">{why}</span>{sure}<dl>'
+        f'<li{shown}><b>{escape(thing)} {entry.number:,}</b><span class="why">{why}</span>{origin}{sure}<dl>'
         f'<dt>source</dt><dd dir="auto">{escape(entry.source)}</dd>'
         f'<dt>translation</dt><dd dir="auto">{escape(entry.translation) or "<i>empty</i>"}</dd>{repaired}</dl></li>'
     )

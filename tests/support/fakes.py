@@ -46,6 +46,7 @@ class FakeTranslator:
         repair: Any = None,
         checks: Any = None,
         first_line: int = 0,
+        memory: Any = None,
     ) -> list[Translation]:
         with self.lock:
             self.batches.append(list(lines))

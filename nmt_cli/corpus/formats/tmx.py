@@ -6,7 +6,7 @@ Regional varieties are one language, unless an option names one of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
@@ -26,6 +26,7 @@ class TmxReader(XmlReader):
     def read_rows(self) -> Iterator[Row]:
         self.codes: dict[str, None] = {}  # in the order of their first units
         self.further = 0
+        self.indices: dict[tuple[tuple[str, ...], str], list[int]] = {}  # of the variants in a language, by their codes
         has_pairs = False
         for line, unit, context in self.read_units():
             variants = read_variants(unit)
@@ -66,11 +67,19 @@ class TmxReader(XmlReader):
 
     def choose_variant(self, variants: Variants, language: str) -> str | None:
         """Returns the text in a language, preferably in the very variety; None if there is none. Counts the others."""
+        codes = tuple([code for code, _ in variants])
+        if (codes, language) not in self.indices:
+            self.indices[codes, language] = self.find_variants(codes, language)
+        indices = self.indices[codes, language]
+        self.further += max(0, len(indices) - 1)
+        return variants[indices[0]][1] if indices else None
+
+    def find_variants(self, codes: Sequence[str], language: str) -> list[int]:
+        """Returns the indices of the variants in a language, the one to read first."""
         is_asked = language in (self.options.source_language, self.options.target_language)
         match = is_same_variety if is_asked else is_same_language
-        texts = {code: text for code, text in reversed(variants) if match(code, language)}
-        self.further += max(0, sum(match(code, language) for code, _ in variants) - 1)
-        return texts.get(language, next(reversed(texts.values()), None))
+        indices = [index for index, code in enumerate(codes) if match(code, language)]
+        return sorted(indices, key=lambda index: codes[index] != language)
 
     def refuse_languages(self) -> NoReturn:
         raise DataError(

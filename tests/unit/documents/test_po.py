@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import io
+
 import polib
 import pytest
 
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError
 from nmt_cli.text.patterns.placeholder_patterns import has_same_placeholders
+from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.translations import aligned, converted, louder
 
@@ -52,6 +58,18 @@ def test_only_what_has_no_translation_gets_one_and_all_else_stays() -> None:
     )
     assert written == expected
     assert list(notes.values()) == [1, 1]  # a placeholder was lost (%d became %D), a fuzzy translation was kept
+
+
+def test_what_a_memory_has_is_not_divided_and_not_fuzzy() -> None:
+    memory = TranslationMemory("de")
+    memory.add("one. Two\nthree 5.", "eins, zwei.\ndrei.")
+    text = HEADER.format(2) + 'msgid ""\n"one. Two\\n"\n"three 5.\\n"\nmsgstr ""\n'
+    source = DocumentSource(io.BytesIO(text.encode()), "x.po", DocumentConfig(), "de", memory=memory)
+    _, unit, _ = open_document("po", source).read_units()
+    assert unit.texts == ("one. Two\nthree 5.",)
+    recalled = aligned(unit.texts[0], ["eins, zwei.\ndrei."], [0])._replace(origin="memory")
+    written = unit.write([recalled._replace(checks=(FailedCheck("numbers", "number 5 missing"),))])
+    assert written == text.partition("\n\n")[2].replace('msgstr ""', 'msgstr ""\n"eins, zwei.\\n"\n"drei.\\n"')
 
 
 def test_a_translation_that_keeps_its_placeholder_is_not_fuzzy() -> None:

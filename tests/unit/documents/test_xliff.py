@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError
-from nmt_cli.translation.result import FailedCheck
+from nmt_cli.translation.result import FailedCheck, Origin, Translation
 from support.documents import convert_bytes, echo_document, list_texts, open_bytes, write_document
 from support.translations import Rule, aligned, louder, same
 
@@ -157,6 +157,19 @@ def test_little_confidence_is_a_state_not_a_part_of_the_text() -> None:
         "xliff", text.encode(), lambda source: louder(source)._replace(checks=(failed,), replacement="[?] SEE")
     )
     assert '<target state="needs-review-translation">SEE</target>' in written.decode()
+
+
+def test_what_a_person_translated_before_needs_no_review_unless_its_numbers_were_changed() -> None:
+    failed = (FailedCheck("numbers", "number 5 missing"),)
+
+    def recall(text: str) -> Translation:
+        origin: Origin = "memory" if text == "one" else "memory_numbers"
+        return louder(text)._replace(checks=failed, origin=origin)
+
+    units = "".join(f'<trans-unit id="{text}"><source>{text}</source></trans-unit>' for text in ("one", "two"))
+    text = f'<xliff version="1.2"><file source-language="en" target-language="de">{units}</file></xliff>'
+    written = convert_bytes("xliff", text.encode(), recall).decode()
+    assert re.findall(r'state="([\w-]+)"', written) == ["translated", "needs-review-translation"]
 
 
 def test_files_in_other_languages_are_left_or_refused() -> None:

@@ -1,0 +1,89 @@
+"""Reads translation memories from files of pairs, with the readers of `nmt prepare`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.formats.inputs import CorpusFile
+    from nmt_cli.translation.memory.lookup import TranslationMemory
+
+UNKNOWN = ("source", "target", "")  # what a card calls a language that it does not know
+
+
+class MemoryLanguageError(DataError):
+    """A memory has other languages than the model."""
+
+
+def load_memory(
+    files: Iterable[str | Path], languages: tuple[str, str], *, links_words: bool = True
+) -> TranslationMemory:
+    """Returns the pairs of all files; of several translations of one text the last counts.
+
+    `languages` are those of the model. A file whose languages stand the other way round is turned round. Raises
+    NotFoundError, DataError, and MemoryLanguageError for a file of other languages.
+    """
+    from nmt_cli.corpus.formats.inputs import parse_input, require_input
+    from nmt_cli.translation.memory.lookup import TranslationMemory
+
+    inputs = [parse_input(str(file)) for file in files]
+    for file in inputs:
+        require_input(file)
+    memory = TranslationMemory("" if languages[1] in UNKNOWN else languages[1], links_words=links_words)
+    for file in inputs:
+        add_file(memory, file, languages)
+    return memory
+
+
+def add_file(memory: TranslationMemory, file: CorpusFile, languages: tuple[str, str]) -> None:
+    """Adds the pairs of a file, turned round if its languages stand the other way round."""
+    try:
+        declared, pairs = read_pairs(file, languages)
+    except MemoryLanguageError as error:
+        try:
+            declared, pairs = read_pairs(file, (languages[1], languages[0]))
+        except MemoryLanguageError:
+            raise error from None
+    is_turned = not are_same(declared, languages) and are_same((declared[1], declared[0]), languages)
+    for first, second in pairs:
+        memory.add(*((second, first) if is_turned else (first, second)))
+
+
+def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[tuple[str, str]]]:
+    """Returns the languages of a file, and its pairs but for those that it marks as unfinished."""
+    from nmt_cli.corpus.config import guess_languages
+    from nmt_cli.corpus.formats import open_reader
+    from nmt_cli.corpus.formats.inputs import ReadOptions
+
+    source, target = (None if code in UNKNOWN else code for code in languages)
+    reader = open_reader(file, ReadOptions(source_language=source, target_language=target))
+    try:
+        pairs = [(row.source, row.target) for row in reader if not row.is_unfinished]
+    except DataError as error:
+        if "--source-language" not in (error.hint or ""):
+            raise
+        raise MemoryLanguageError(f"--tm: {error.message}", hint=describe_languages(languages)) from error
+    declared = reader.languages
+    if declared is None:
+        return guess_languages(*(path.name for path in file.files)), pairs
+    if not are_same(declared, languages) and not are_same((declared[1], declared[0]), languages):
+        raise MemoryLanguageError(f"--tm: {file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
+    return declared, pairs
+
+
+def are_same(declared: tuple[str, str], languages: tuple[str, str]) -> bool:
+    """Whether both pairs of languages are the same, as far as both are known."""
+    from nmt_cli.languages import is_same_language
+
+    return all(
+        code in UNKNOWN or other in UNKNOWN or is_same_language(code, other)
+        for code, other in zip(declared, languages, strict=True)
+    )
+
+
+def describe_languages(languages: tuple[str, str]) -> str:
+    return f"the model translates {' -> '.join(languages)}: give a memory of these languages"

@@ -1,0 +1,100 @@
+"""Finds the translation of a text in a translation memory: of the same text, or of one that differs in numbers alone.
+
+Texts are the same if they are so in their normal form (Unicode, blanks, invisible marks); case and marks count. Of
+several translations of one text the last counts, so that a correction at the end of a file overrules what is before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.text.accelerators import IN_WORD, move_to_word
+from nmt_cli.text.normalise import normalise
+from nmt_cli.text.words import has_letters
+from nmt_cli.translation.memory.numbers import NUMBER, replace_numbers
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Origin
+
+DIRECTION_MARKS = "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # say how a text is laid out, not what it is
+NUMBER_SIGN = "\0"  # stands for a number; no text has it
+
+
+class RecalledTranslation(NamedTuple):
+    """A translation from a memory; `origin` says whether its numbers had to be changed."""
+
+    text: str
+    origin: Origin
+
+
+class TranslationMemory:
+    """The translations of texts to one language. `links_words` says whether the words of both sides must be linked."""
+
+    def __init__(self, target_language: str = "", *, links_words: bool = True) -> None:
+        self.target_language = target_language
+        self.links_words = links_words
+        self.targets: dict[str, str] = {}  # by the normal form of their sources
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def add(self, source: str, target: str) -> None:
+        """Adds a pair, which overrules an earlier one of the same source; nothing if a side has no text."""
+        key, target = make_key(source), target.strip()
+        if not (key and target):
+            return
+        self.targets[key] = target
+        if ("&" in key or "_" in key) and IN_WORD.search(key):
+            self.targets.setdefault(move_to_word(key), target)  # as catalogues have their menus translated
+
+    def update(self, other: TranslationMemory) -> None:
+        """Adds all pairs of another memory, which overrule earlier ones."""
+        self.targets.update(other.targets)
+
+    def find(self, text: str, convert: Callable[[str], str] = str) -> RecalledTranslation | None:
+        """Returns the translation of a text; None if the memory has none.
+
+        `convert` writes a number as the target does, where the memory does not show how.
+        """
+        key = make_key(text)
+        target = self.targets.get(key)
+        if target is not None:
+            return RecalledTranslation(fit_breaks(target, text), "memory")
+        template = make_template(key) if key else None
+        known = None if template is None else self.sources_by_template.get(template)
+        if known is None:
+            return None
+        adapted = replace_numbers(known, self.targets[known], key, self.target_language, convert)
+        return None if adapted is None else RecalledTranslation(fit_breaks(adapted, text), "memory_numbers")
+
+    def has_text(self, text: str) -> bool:
+        """Whether the memory has a translation of a text."""
+        return self.find(text) is not None
+
+    @cached_property
+    def sources_by_template(self) -> dict[str, str]:
+        """The last source of each template, of those that have numbers; made when it is first needed."""
+        templates = ((make_template(source), source) for source in self.targets)
+        return {template: source for template, source in templates if template is not None}
+
+
+def make_key(text: str) -> str:
+    """Returns the form in which texts are compared: as `normalise` has it, without marks of direction."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()  # most texts, and a memory may have a million
+    text = normalise(text)
+    return text if text.isascii() else " ".join(re.sub(DIRECTION_MARKS, "", text).split())
+
+
+def make_template(key: str) -> str | None:
+    """Returns a text with a sign for each number; None if it has no number, or nothing else."""
+    template = NUMBER.sub(NUMBER_SIGN, key)
+    return template if template != key and has_letters(template) else None
+
+
+def fit_breaks(target: str, text: str) -> str:
+    """Returns a translation without its line breaks, unless the text that it translates has some too."""
+    return target if "\n" in text.strip() else " ".join(target.split())

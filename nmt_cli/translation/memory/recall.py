@@ -1,0 +1,95 @@
+"""Takes the pieces of a line from a translation memory: the line as a whole, or its sentences.
+
+What is taken is no longer searched. Where words must be linked (marks of a document, `--alignments`), the network reads
+the given translation, and its attention links them. Knows no file format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.text.masking import mask
+from nmt_cli.translation.pieces import Piece
+from nmt_cli.translation.segments import Segment
+
+if TYPE_CHECKING:
+    from nmt_cli.search.sampling import TextId
+    from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
+    from nmt_cli.translation.pieces import LineReader
+    from nmt_cli.translation.result import Hypothesis, Translation
+    from nmt_cli.translation.translator import Translator
+
+LONGEST_LINKED = 4_000  # characters of a translation that the network reads
+
+
+class RecallingMemory(NamedTuple):
+    """A translation memory as a translator uses it."""
+
+    memory: TranslationMemory
+
+    def recall_pieces(self, line: str, pieces: Sequence[Piece], reader: LineReader) -> list[Piece]:
+        """Returns the pieces of a line, with those that the memory has; one piece if it has the line as a whole."""
+        if not line.strip():
+            return list(pieces)
+        convert = reader.notation.convert if reader.notation is not None else str
+        whole = self.memory.find(line, convert)
+        if whole is not None:
+            segment = Segment(line, (), blank_before=False, ends_sentence=True)
+            return [make_recalled_piece(Piece(segment, mask(line, ())), whole)]
+        result = list(pieces)
+        for index, piece in enumerate(pieces):
+            if len(pieces) > 1 and piece.is_translated and is_sentence(pieces, index):
+                recalled = self.memory.find(piece.segment.text, convert)
+                result[index] = piece if recalled is None else make_recalled_piece(piece, recalled)
+        return result
+
+    def link_pieces(self, translator: Translator, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
+        """Returns the recalled translations with the attention of the network to their sources, if words are linked.
+
+        What it cannot read as one piece is left out: its words are linked by their order.
+        """
+        recalled = {text_id: piece for text_id, piece in pieces.items() if is_readable(piece)}
+        if not (recalled and self.memory.links_words):
+            return {}
+        from nmt_cli.translation.forced import force_translations  # which few runs need
+
+        sources = [piece.segment.text.strip() for piece in recalled.values()]
+        targets = [piece.unchanged for piece in recalled.values()]
+        linked = {}
+        for (text_id, piece), translation in zip(
+            recalled.items(), force_translations(translator, sources, targets), strict=True
+        ):
+            is_alone = text_id.piece == 0 and text_id._replace(piece=1) not in pieces
+            if translation.hypotheses and (is_alone or len(translation.hypotheses[0].attentions) == 1):
+                best = make_certain(
+                    translation.hypotheses[0]._replace(text=piece.unchanged, placed_spans=(), unknown=())
+                )
+                linked[text_id] = translation._replace(source=piece.text, hypotheses=(best,), read_as=())
+        return linked
+
+
+def is_sentence(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a piece is a whole sentence, and not a part of one that is too long."""
+    before = pieces[index - 1].segment if index else None
+    after = pieces[index + 1].segment if index + 1 < len(pieces) else None
+    begins = before is None or before.is_frame or before.ends_sentence
+    return begins and (after is None or after.is_frame or pieces[index].segment.ends_sentence)
+
+
+def make_recalled_piece(piece: Piece, recalled: RecalledTranslation) -> Piece:
+    """Returns a piece that has its translation already; nothing in it is masked or folded."""
+    segment = piece.segment._replace(spans=())
+    return replace(piece, segment=segment, masked=mask(segment.text, ()), folded=None, recalled=recalled)
+
+
+def make_certain(hypothesis: Hypothesis) -> Hypothesis:
+    """Returns a hypothesis whose probability is not in question: how likely the network finds it says nothing of it."""
+    certain = (0.0,) * len(hypothesis.token_log_probabilities)
+    return hypothesis._replace(log_probability=0.0, score=0.0, token_log_probabilities=certain)
+
+
+def is_readable(piece: Piece) -> bool:
+    """Whether the network can read a piece with its given translation: it has words, and is not very long."""
+    return piece.recalled is not None and piece.masked.has_words and len(piece.recalled.text) <= LONGEST_LINKED

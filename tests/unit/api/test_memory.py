@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.api.memory import MemoryLanguageError, load_memory
+from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.translation.memory.lookup import RecalledTranslation
+from support.fakes import fake_loaded
+
+TMX = (
+    '<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de-AT"><seg>Der <hi>Hut</hi>.</seg></tuv>'
+    '<tuv xml:lang="en-GB"><seg>The <hi>hat</hi>.</seg></tuv></tu></body></tmx>'
+)
+XLIFF = (
+    '<xliff version="1.2"><file source-language="{}" target-language="{}"><body>'
+    "<trans-unit id='1'><source>{}</source><target>{}</target></trans-unit>"
+    "<trans-unit id='2'><source>The rest.</source><target state='new'>Rest?</target></trans-unit>"
+    "</body></file></xliff>"
+)
+PO = (
+    'msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "The hat."\nmsgstr "Der Hut."\n\n'
+    '#, fuzzy\nmsgid "The rest."\nmsgstr "Rest?"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m.tmx", TMX),
+        ("m.xlf", XLIFF.format("en", "de", "The hat.", "Der Hut.")),
+        ("turned.xlf", XLIFF.format("de", "en", "Der Hut.", "The hat.")),
+        ("m.po", PO),
+        ("m.tsv", "The hat.\tDer Hut.\n"),
+        ("m.deu-eng.tsv", "Der Hut.\tThe hat.\n"),
+        ("m.csv", "de,en\nDer Hut.,The hat.\n"),
+        ("m.jsonl", '{"source": "The hat.", "target": "Der Hut."}\n'),
+    ],
+)
+def test_every_format_of_pairs_is_a_memory_whichever_way_round_it_is(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    memory = load_memory([tmp_path / name], ("eng", "deu"))
+    assert memory.find("The hat.") == RecalledTranslation("Der Hut.", "memory")
+    assert not memory.has_text("The rest.") and not memory.has_text("Der Hut.")
+
+
+def test_two_parallel_files_are_a_memory_and_the_last_of_several_counts(tmp_path: Path) -> None:
+    for name, text in (("a.en", "Save\nOpen\n"), ("a.de", "Sichern\nÖffnen\n"), ("b.tsv", "Save\tSpeichern\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    memory = load_memory([f"{tmp_path}/a.en,{tmp_path}/a.de", tmp_path / "b.tsv"], ("en", "de"))
+    assert [memory.targets[text] for text in ("Save", "Open")] == ["Speichern", "Öffnen"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("m.tmx", TMX.replace("de-AT", "fr")), ("m.po", PO.replace("Language: de", "Language: fr"))]
+)
+def test_a_memory_of_other_languages_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(MemoryLanguageError) as problem:
+        load_memory([tmp_path / name], ("eng", "deu"))
+    assert "fr" in problem.value.message and "eng -> deu" in problem.value.hint
+
+
+def test_a_model_whose_languages_are_not_known_takes_any_memory(tmp_path: Path) -> None:
+    (tmp_path / "m.tmx").write_text(TMX, encoding="utf-8")
+    assert load_memory([tmp_path / "m.tmx"], ("source", "target")).has_text("Der Hut.")
+
+
+def test_a_file_is_translated_with_a_memory_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "in.md").write_text("One. Two.\n", encoding="utf-8")
+    (tmp_path / "m.tsv").write_text("One. Two.\tEins, zwei.\n", encoding="utf-8")
+    translator = fake_loaded()
+    report = translator.translate_file(tmp_path / "in.md", tmp_path / "out.md", tm=tmp_path / "m.tsv")
+    assert report.texts == 1  # what the memory has as a whole is not split into sentences
+    assert translator.translate_file(tmp_path / "in.md", tmp_path / "out.md").texts == 2
+    with pytest.raises(NotFoundError):
+        translator.translate_file(tmp_path / "in.md", tmp_path / "out.md", tm="nowhere.tmx")
+    with pytest.raises(OptionError):
+        translator.translate("One.", tm="m.tsv")

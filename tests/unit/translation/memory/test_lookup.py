@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
+from nmt_cli.translation.memory.numbers import NUMBER, find_form, replace_numbers
+
+
+def remember(*pairs: tuple[str, str], language: str = "deu") -> TranslationMemory:
+    memory = TranslationMemory(language)
+    for source, target in pairs:
+        memory.add(source, target)
+    return memory
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The caf\u00e9 is  closed.", "The cafe\u0301 is closed.", " The caf\u00e9\u00a0is clo\u00adsed.\u200e"],
+)
+def test_a_text_is_found_whatever_its_form_blanks_and_invisible_marks(text: str) -> None:
+    memory = remember(("The café is closed.", "Das Café ist zu."))
+    assert memory.find(text) == RecalledTranslation("Das Café ist zu.", "memory")
+
+
+@pytest.mark.parametrize(
+    "text", ["the café is closed.", "The café is closed!", "The café is closed", "The cafe is closed."]
+)
+def test_case_letters_and_the_final_mark_count(text: str) -> None:
+    assert remember(("The café is closed.", "Das Café ist zu.")).find(text) is None
+
+
+def test_the_last_of_several_translations_counts() -> None:
+    memory = remember(("Save", "Sichern"), ("Save", "Speichern"), ("Save", " "), ("", "nichts"))
+    assert memory.find("Save") == RecalledTranslation("Speichern", "memory")
+    assert len(memory) == 1
+
+
+def test_line_breaks_of_a_translation_stay_where_its_text_has_some() -> None:
+    memory = remember(("One\nTwo", "Eins\nZwei"))
+    assert memory.find("One\nTwo\n") == RecalledTranslation("Eins\nZwei", "memory")
+    assert memory.find("One Two") == RecalledTranslation("Eins Zwei", "memory")
+
+
+def test_a_menu_entry_is_found_with_its_sign_inside_or_before_a_word() -> None:
+    memory = remember(("E&xit", "Be&enden"))
+    assert memory.find("E&xit") == memory.find("&Exit") == RecalledTranslation("Be&enden", "memory")
+
+
+@pytest.mark.parametrize(
+    ("old_source", "old_target", "new_source", "new_target"),
+    [
+        ("Page 3 of 12", "Seite 3 von 12", "Page 7 of 40", "Seite 7 von 40"),
+        ("Page 3 of 12", "von 12 die Seite 3", "Page 12 of 3", "von 3 die Seite 12"),
+        ("It weighs 1,200.5 kg.", "Es wiegt 1.200,5 kg.", "It weighs 3,450.75 kg.", "Es wiegt 3.450,75 kg."),
+        ("At 14:30 on 1.2.2024", "Um 14.30 Uhr am 1.2.2024", "At 9:15 on 3.4.2025", None),  # 14.30 is one number
+        ("Version 1.2.3 of it", "Version 1.2.3 davon", "Version 2.0.1 of it", "Version 2.0.1 davon"),
+        ("5 and 5", "5 und 5", "6 and 7", None),  # which is which?
+        ("2 cats", "zwei Katzen", "3 cats", None),  # in words
+        ("2 feet", "2 Fuß (0,6 m)", "3 feet", None),  # a number that depends on the other
+        ("1 cats", "1 Katze", "3 cats", None),  # another form
+    ],
+)
+def test_numbers_are_changed_where_each_stands_once_on_both_sides(
+    old_source: str, old_target: str, new_source: str, new_target: str | None
+) -> None:
+    memory = remember((old_source, old_target))
+    expected = None if new_target is None else RecalledTranslation(new_target, "memory_numbers")
+    assert memory.find(new_source) == expected
+
+
+def test_what_the_memory_does_not_show_of_the_notation_is_converted() -> None:
+    memory = remember(("It costs 5 euros.", "Es kostet 5 Euro."))
+    converted = memory.find("It costs 2,000 euros.", lambda number: number.replace(",", "."))
+    assert converted == RecalledTranslation("Es kostet 2.000 Euro.", "memory_numbers")
+
+
+def test_a_text_with_the_very_numbers_comes_before_one_with_others() -> None:
+    memory = remember(("Room 5", "Raum 5"), ("Room 6", "Zimmer 6"))
+    assert memory.find("Room 5") == RecalledTranslation("Raum 5", "memory")
+    assert memory.find("Room 9") == RecalledTranslation("Zimmer 9", "memory_numbers")
+
+
+def test_a_line_of_numbers_alone_has_no_translation_with_others() -> None:
+    assert remember(("12", "zwölf"), ("3 - 4", "3 - 4")).find("13") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "same"),
+    [
+        ("rus", 2, 5, False),
+        ("rus", 2, 3, True),
+        ("pl", 5, 22, False),
+        ("de", 2, 5, True),
+        ("de", 1, 2, False),
+        ("fr", 0, 2, False),
+    ],
+)
+def test_the_noun_beside_a_number_must_keep_its_form(language: str, old: int, new: int, same: bool) -> None:
+    assert (find_form(str(old), language) == find_form(str(new), language)) == same
+
+
+@given(
+    st.lists(st.integers(2, 9_999), min_size=1, max_size=4, unique=True),
+    st.lists(st.integers(2, 9_999), min_size=4, max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_new_numbers_take_the_places_of_the_old_ones(old: list[int], new: list[int], random: object) -> None:
+    """With a number in each place of the source, the translation has them in the order in which it had the old ones."""
+    order = list(range(len(old)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    source = " a ".join(map(str, old))
+    target = " b ".join(str(old[index]) for index in order)
+    changed = replace_numbers(source, target, " a ".join(map(str, new[: len(old)])), "de")
+    assert changed == " b ".join(str(new[index]) for index in order)
+    assert len(NUMBER.findall(str(changed))) == len(old)
