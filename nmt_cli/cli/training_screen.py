@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen, StepBar
 from nmt_cli.text.wrapping import format_count, shorten_text
-from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, ParentInfo, RunInfo, SeedResult, StepStatus, Validation, Watcher
 
 if TYPE_CHECKING:
     from nmt_cli.training.int8_check import Int8Check
@@ -95,6 +95,8 @@ class TrainingScreen(Watcher):
             f"{format_count(info.pairs, 'pair')}, {format_count(info.steps_per_epoch, 'step')} per epoch, "
             f"{format_count(info.epochs, 'epoch')}"
         )
+        if info.parent is not None:
+            self.screen.say(describe_parent(info.parent))
         self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
         if self.screen.live:
             details = ["compiling the training step"]
@@ -226,6 +228,19 @@ class TrainingScreen(Watcher):
         unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
         run = f"in run {len(report.runs)} of {runs}, " if runs > 1 else ""
         self.screen.say(f"interrupted {run}after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
+
+
+def describe_parent(parent: ParentInfo) -> str:
+    """Returns which model a training starts from, and how many of its pieces are used."""
+    languages = f"{parent.source_language} -> {parent.target_language}"
+    if parent.is_same_vocabulary:
+        return f"starts from {parent.name}/ ({languages}), which has the same pieces"
+    sides = [
+        f"{'pieces' if side == 'joint' else side} {counts.kept:,} kept, {counts.spelled:,} spelled, "
+        f"{counts.drawn:,} drawn"
+        for side, counts in parent.rows.items()
+    ]
+    return f"starts from {parent.name}/ ({languages}): {'; '.join(sides)}"
 
 
 def quote_for_shell(text: str) -> str:

@@ -104,8 +104,10 @@ class PrepareConfig(Settings):
         low=1,
     )
     lowercase: bool = setting(False, "Lowercase all text before it is tokenized.", panel="Subwords")
-    separate_vocabularies: bool = setting(
-        False, "Learn one vocabulary per language instead of a joint one.", panel="Subwords"
+    separate_vocabularies: bool | None = setting(
+        None,
+        "Learn one vocabulary per language instead of a joint one [only if the languages share no script].",
+        panel="Subwords",
     )
 
     max_source_length: int | None = setting(

@@ -26,6 +26,7 @@ from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pai
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.corpus.steps.split import check_sizes, is_size
+from nmt_cli.corpus.steps.subwords import choose_separation
 from nmt_cli.errors import NmtError, OptionError, OutputError
 from nmt_cli.sources.images import FeatureFiles, PictureReader
 
@@ -85,6 +86,7 @@ def prepare(
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
     notes = inputs.notes
     languages = choose_languages(inputs, config, pairs, notes)
+    config = choose_separation(pairs, division.splits.train, config, notes)
     corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, languages, monolingual)
     manifest = write_corpus(corpus, directory, config, report_progress, replace=replace)
     if report is not None:

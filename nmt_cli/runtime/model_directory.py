@@ -83,6 +83,7 @@ class ModelCard(NamedTuple):
     source: Entries  # how rows are made, beside the tokenizer
     synthetic: Entries = {}  # noqa: RUF012 - never changed; the synthetic pairs it was trained on, if any
     confidence: Entries = {}  # noqa: RUF012 - never changed; `translation.confidence`, or why there is none
+    parent: Entries = {}  # noqa: RUF012 - never changed; the model that training started from, if any
 
     @property
     def default_precision(self) -> str:

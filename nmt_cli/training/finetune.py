@@ -38,19 +38,13 @@ def choose_network(
 ) -> ModelConfig:
     """Returns the network to train: `network`, or with --init-from that of the model, with explicit CHANGEABLE options.
 
-    `explicit` has the names of the options of `network` that the user set. Raises DataError if the subwords of the
-    model are not those of the corpus, OptionError if an explicit option contradicts the model.
+    `explicit` has the names of the options of `network` that the user set. Raises DataError if the model reads sources
+    of another kind than those of the corpus, OptionError if an explicit option contradicts the model.
     """
-    parent = find_parent(config)
-    if parent is None:
+    model = load_initial_model(config)
+    if model is None:
         return network
-    model = ModelDirectory.load(parent)
-    check_same_subwords(corpus, model)
-    if dataclasses.asdict(read_vocabularies(corpus)) != model.card.vocabularies:
-        raise DataError(
-            f"{corpus.directory}/ has other features than {model.directory}/ was trained on",
-            hint="extract them with the same network",
-        )
+    check_same_sources(corpus, model)
     learned = ModelConfig.from_mapping(model.card.network, where=str(model.directory))
     left_out = {field.name for field in dataclasses.fields(network)} - set(explicit)
     changed = list(list_changes(learned.to_mapping(), network, free=CHANGEABLE | left_out))
@@ -63,17 +57,36 @@ def choose_network(
     return dataclasses.replace(learned, **{name: getattr(network, name) for name in CHANGEABLE - left_out})
 
 
-def check_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> None:
-    """Raises DataError unless the tokenizers of the corpus are those of the model."""
+def load_initial_model(config: TrainConfig) -> ModelDirectory | None:
+    """Returns the model of --init-from; None without the option. Raises NotFoundError or DamagedError."""
+    parent = find_parent(config)
+    return None if parent is None else ModelDirectory.load(parent)
+
+
+def check_same_sources(corpus: PreparedCorpus, model: ModelDirectory) -> None:
+    """Raises DataError if one of the two has text for sources and the other pictures, or if their features differ."""
+    depth, learned = read_vocabularies(corpus).features, model.card.vocabularies.get("features")
+    if depth == learned:
+        return
+    if depth and learned:
+        raise DataError(
+            f"{corpus.directory}/ has other features than {model.directory}/ was trained on",
+            hint="extract them with the same network",
+        )
+    kinds = ("pictures", "text") if depth else ("text", "pictures")
+    raise DataError(
+        f"the sources in {corpus.directory}/ are {kinds[0]}, but {model.directory}/ reads {kinds[1]}",
+        hint="omit --init-from, or name a model that reads the same",
+    )
+
+
+def has_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> bool:
+    """Whether the tokenizers of the corpus are those of the model."""
     names = dict.fromkeys((model.card.source_tokenizer, model.card.target_tokenizer))  # one name if they are joint
     settings = dataclasses.asdict(corpus.tokenizer_settings)
-    if settings != model.card.tokenizer or hash_tokenizers(corpus) != [
+    return settings == model.card.tokenizer and hash_tokenizers(corpus) == [
         hash_file(model.directory / name) for name in names
-    ]:
-        raise DataError(
-            f"{corpus.directory}/ has other subwords than {model.directory}/",
-            hint=f"prepare it with the subwords of the model: `nmt prepare ... --tokenizer-from {model.directory}`",
-        )
+    ]
 
 
 def load_replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | None:

@@ -23,7 +23,7 @@ from nmt_cli.training.divergence import MAX_ROLLBACKS, Diverged
 from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, ParentInfo, StepStatus, Validation, Watcher
 
 
 @dataclass
@@ -41,6 +41,7 @@ class TrainingRun:
     watcher: Watcher
     identity: Mapping[str, Any]
     profile: str = ""  # of the training text, for the model; read early, since the corpus may be replaced meanwhile
+    parent: ParentInfo | None = None  # the model that it started from
     deadline: Deadline | None = None
     cluster: SingleProcess = field(default_factory=SingleProcess)
     progress: Progress = field(default_factory=Progress)
@@ -240,6 +241,8 @@ class TrainingRun:
         if self.deadline is not None:
             self.progress.elapsed, self.progress.share = self.deadline.elapsed, self.deadline.share
         facts = {"identity": self.identity, "progress": self.progress.to_mapping(), "updates": self.updates}
+        if self.parent is not None:
+            facts["parent"] = self.parent.to_mapping()
         self.checkpoints.save_state(self.trainer.state, facts)
 
     def try_to_write(self, content: str, write: Callable[[], None]) -> bool:

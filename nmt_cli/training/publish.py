@@ -61,6 +61,7 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
             versions=read_versions(),
             checksums={},
             source=corpus.source.to_mapping(),
+            parent={} if run.parent is None else run.parent.to_mapping(),
         )
         write_card(staged, card)
         # 6. Fit the model of confidence, with all of this in place.

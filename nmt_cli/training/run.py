@@ -20,13 +20,11 @@ import keras
 import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.errors import DataError, OptionError, TrainingError
+from nmt_cli.errors import DataError, NotFoundError, OptionError, TrainingError
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.runtime.model_directory import WEIGHTS
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profiling.merging import merge_profiles
-from nmt_cli.training.checkpoints.checkpoint import Checkpoints, load_weights
+from nmt_cli.training.checkpoints.checkpoint import Checkpoints
 from nmt_cli.training.checkpoints.resume import (
     Identity,
     check_same_run,
@@ -44,17 +42,18 @@ from nmt_cli.training.data.word_swaps import RARE
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.distributed.strategy import count_parts, describe_devices, make_cluster, make_strategy
-from nmt_cli.training.finetune import choose_network, find_parent, load_replayed_corpus
+from nmt_cli.training.finetune import choose_network, has_same_subwords, load_initial_model, load_replayed_corpus
 from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.network_size import UPDATES_FOR_DEFAULT, choose_first_size, is_size_open
+from nmt_cli.training.parent import start_from_parent
 from nmt_cli.training.precision import choose_policy, dtype_policy
 from nmt_cli.training.publish import publish
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, ParentInfo, RunInfo, SeedResult, Validation, Watcher
 
 INT8_CHECK_VALIDATIONS = 3  # `quantise_and_check` translates the development set so often, each time like a validation
 
@@ -215,6 +214,7 @@ def build_run(
     keras.utils.set_random_seed(config.seed)
     vocabularies = read_vocabularies(corpus)
     policy = choose_policy(config.mixed_precision)
+    initial_model = load_initial_model(config) if facts is None else None
     batches = TrainingBatches(corpus, config, replayed, None if facts is None else plan_batches(facts, config))
     handover = None if facts is None else plan_handover(facts, config, batches)
     strategy = strategy or tf.distribute.get_strategy()
@@ -222,9 +222,9 @@ def build_run(
     with strategy.scope():
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
-        parent = find_parent(config) if facts is None else None
-        if parent is not None:
-            load_weights(network, parent / WEIGHTS)
+        parent = restore_parent(facts)
+        if initial_model is not None and facts is None:
+            parent = start_from_parent(network, corpus, initial_model, config.seed)
         schedule = make_schedule(config, batches, handover)
         trainer = Trainer(network, schedule, config, parts)
     twin = Seq2Seq(identity.network, vocabularies)  # float32, whatever the policy: this is the network that is exported
@@ -237,6 +237,7 @@ def build_run(
         watcher=watcher,
         identity=identity.to_mapping(),
         profile=make_profile(corpus, config),
+        parent=parent,
     )
     if facts is not None:
         run.restore()
@@ -253,11 +254,20 @@ def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Hando
 
 
 def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
-    """Returns what the training text looks like; for fine-tuning, with that of the model that it starts from."""
-    parent = None if config.init_from is None else find_model(Path(config.init_from))
-    if parent is None or not (parent / PROFILE_NAME).is_file():
+    """Returns what the training text looks like; with that of the model of --init-from if it has the same subwords."""
+    try:
+        model = load_initial_model(config)
+    except NotFoundError:  # a training that is resumed does not need the model any more
         return corpus.profile
-    return merge_profiles((parent / PROFILE_NAME).read_bytes(), corpus.profile.encode())
+    if model is None or PROFILE_NAME not in model.card.checksums or not has_same_subwords(corpus, model):
+        return corpus.profile
+    return merge_profiles((model.directory / PROFILE_NAME).read_bytes(), corpus.profile.encode())
+
+
+def restore_parent(facts: dict[str, Any] | None) -> ParentInfo | None:
+    """Returns what the checkpoint with these `facts` says of the model that its training started from."""
+    saved = None if facts is None else facts.get("parent")
+    return None if saved is None else ParentInfo.from_mapping(saved)
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:
@@ -291,4 +301,5 @@ def describe_run(run: TrainingRun, policy: str, devices: str) -> RunInfo:
         precision=policy,
         devices=devices,
         network=run.trainer.network.config,
+        parent=run.parent,
     )

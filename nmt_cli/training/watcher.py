@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from nmt_cli.model.config import ModelConfig
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """How the embeddings of a vocabulary came about: from the parent's piece, from pieces that spell it, at random."""
+
+    kept: int
+    spelled: int
+    drawn: int
+
+
+@dataclass(frozen=True)
+class ParentInfo:
+    """The model that a training starts from, and what became of its embeddings."""
+
+    name: str  # of its directory
+    source_language: str
+    target_language: str
+    weights: str  # SHA-256 of its file of weights
+    rows: Mapping[str, RowCounts]  # by side: "joint", or "source" and "target"
+
+    @property
+    def is_same_vocabulary(self) -> bool:
+        """Whether every piece of the new network is one of the parent's."""
+        return not any(counts.spelled or counts.drawn for counts in self.rows.values())
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Returns the entries of the model card and of the checkpoint."""
+        return {**vars(self), "rows": {side: dict(vars(counts)) for side, counts in self.rows.items()}}
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        return cls(**{**values, "rows": {side: RowCounts(**counts) for side, counts in values["rows"].items()}})
 
 
 @dataclass(frozen=True)
@@ -22,6 +55,7 @@ class RunInfo:
     devices: str
     precision: str  # name of the dtype policy
     network: ModelConfig
+    parent: ParentInfo | None = None  # of a training that starts from another model
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class ReusedSubwords:
         for name, option, default, reused in (
             ("tokenizer", config.tokenizer, defaults.tokenizer, self.settings.kind),
             ("lowercase", config.lowercase, defaults.lowercase, self.settings.lowercase),
-            ("separate-vocabularies", config.separate_vocabularies, False, self.are_separate),
+            ("separate-vocabularies", config.separate_vocabularies, None, self.are_separate),
         ):
             if option not in (default, reused):
                 raise OptionError(

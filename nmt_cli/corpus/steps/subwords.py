@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.arrays.types import IntArray
+from nmt_cli.corpus.checks.scripts import SCRIPTS, measure_script_shares
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import SubwordStatistics
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
@@ -31,6 +32,10 @@ from nmt_cli.text.tokenizer_training import train_tokenizer
 
 CHUNK = 20_000  # sentences that are encoded at a time
 SAMPLE = 200_000  # sentences of a side that subwords are learned from; more take longer and change little
+
+SCRIPT_SAMPLE = 20_000  # training pairs whose letters are counted by script
+SHARED_SCRIPT = 0.05  # share of letters in the scripts of the other side from which one vocabulary serves both
+MAIN_SCRIPT = 0.1  # share of letters from which a script is named
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,26 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
     source = Tokenizer(models[first], settings)
     target = source if first == last else Tokenizer(models[last], settings)
     return LearnedSubwords(source, target, f"{first}.spm", f"{last}.spm")
+
+
+def choose_separation(pairs: Pairs, train: IntArray, config: PrepareConfig, notes: list[str]) -> PrepareConfig:
+    """Returns the settings with a decision on separate vocabularies: by default, if the sides share no script.
+
+    Pieces of one script are of no use to the other side, and take room from the pieces that it needs. A decision that
+    the user did not make is added to `notes`.
+    """
+    separate = config.separate_vocabularies
+    if separate is None and len(config.text_sides) == 2 and config.tokenizer_from is None:
+        rows = train[:SCRIPT_SAMPLE]
+        shares = [measure_script_shares(list(pairs.get_texts(side).select(rows))) for side in config.text_sides]
+        separate = bool(all(share.any() for share in shares) and np.minimum(*shares).sum() < SHARED_SCRIPT)
+        if separate:
+            scripts = " / ".join(" and ".join(np.array(SCRIPTS)[share >= MAIN_SCRIPT]) for share in shares)
+            notes.append(
+                f"the sides share no script ({scripts}): each has a vocabulary of its own; "
+                "--no-separate-vocabularies learns a joint one"
+            )
+    return replace(config, separate_vocabularies=bool(separate))
 
 
 def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, bytes]:

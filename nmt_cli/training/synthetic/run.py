@@ -119,6 +119,8 @@ class SyntheticRun:
         if self.stages.is_done(direction):
             return
         config = replace(self.request.training, synthetic="none")
+        if direction == "reverse":  # the model of --init-from translates the other way
+            config = replace(config, init_from=None)
         if config.time is not None:
             share = HELPER_TIME if len(self.plan.directions) == 1 else HELPER_TIME * 0.75
             config = replace(config, time=f"{max(1, round(parse_duration(config.time) * share))}s")

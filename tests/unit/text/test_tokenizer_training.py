@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.symbols import PLACEHOLDERS
@@ -14,45 +17,65 @@ from support.tokenizers import KINDS, TEXTS
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
-    settings = TokenizerSettings(kind=kind, lowercase=False)
+    options = TokenizerSettings(kind=kind, lowercase=False)
     with pytest.raises(OptionError, match="fills") as caught:
-        train_tokenizer(TEXTS, settings, vocabulary_size=20_000)
+        train_tokenizer(TEXTS, options, vocabulary_size=20_000)
     largest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
-    model = train_tokenizer(TEXTS, settings, vocabulary_size=largest)
-    assert Tokenizer(model, settings).vocabulary_size == largest
+    model = train_tokenizer(TEXTS, options, vocabulary_size=largest)
+    assert Tokenizer(model, options).vocabulary_size == largest
     with pytest.raises(OptionError, match=f"fills {largest:,} at most"):
-        train_tokenizer(TEXTS, settings, vocabulary_size=largest + 1)
+        train_tokenizer(TEXTS, options, vocabulary_size=largest + 1)
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 4])
 def test_with_a_minimum_count_exactly_the_words_seen_so_often_are_known(least: int) -> None:
     texts = ["a b c, d", "a b c", "a b", "a"]  # the comma stands once, before it no blank
-    settings = TokenizerSettings(kind="word", lowercase=False)
-    tokenizer = Tokenizer(train_tokenizer(texts, settings, minimum_count=least), settings)
+    options = TokenizerSettings(kind="word", lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, options, minimum_count=least), options)
     words = set(tokenizer.spell_pieces(range(4, tokenizer.vocabulary_size))) - set(PLACEHOLDERS)
     assert words == {1: {"a", "b", "c", "￭,", "d"}, 2: {"a", "b", "c"}, 3: {"a", "b"}, 4: {"a"}}[least]
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_the_smallest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
-    settings = TokenizerSettings(kind=kind, lowercase=False)
+    options = TokenizerSettings(kind=kind, lowercase=False)
     with pytest.raises(OptionError, match="characters") as caught:
-        train_tokenizer(TEXTS, settings, vocabulary_size=50)
+        train_tokenizer(TEXTS, options, vocabulary_size=50)
     smallest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
-    assert Tokenizer(train_tokenizer(TEXTS, settings, vocabulary_size=smallest), settings).vocabulary_size == smallest
+    assert Tokenizer(train_tokenizer(TEXTS, options, vocabulary_size=smallest), options).vocabulary_size == smallest
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_equal_text_gives_an_equal_model(kind: TokenizerKind) -> None:
-    settings = TokenizerSettings(kind=kind, lowercase=False)
-    assert train_tokenizer(TEXTS, settings) == train_tokenizer(TEXTS, settings)
+    options = TokenizerSettings(kind=kind, lowercase=False)
+    assert train_tokenizer(TEXTS, options) == train_tokenizer(TEXTS, options)
 
 
 def test_a_script_of_thousands_of_characters_needs_no_option() -> None:
     texts = ["".join(chr(0x4E00 + (7 * start + 13 * i) % 3000) for i in range(12)) for start in range(3000)]
-    settings = TokenizerSettings(kind="unigram", lowercase=False)
-    tokenizer = Tokenizer(train_tokenizer(texts, settings), settings)
+    options = TokenizerSettings(kind="unigram", lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, options), options)
     assert tokenizer.decode(tokenizer.encode(texts[0])) == texts[0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    characters=st.integers(10, 2500),
+    lines=st.integers(1, 400),
+    kind=st.sampled_from(["unigram", "bpe", "char"]),
+    seed=st.integers(0, 9),
+)
+def test_the_default_size_of_a_script_without_blanks_holds_its_characters(
+    characters: int, lines: int, kind: TokenizerKind, seed: int
+) -> None:
+    """Characters follow Zipf's law, as kanji do; all but the rarest 0.05 % are pieces, and no size is refused."""
+    generator = np.random.default_rng(seed)
+    drawn = np.minimum(generator.zipf(1.3, (lines, 15)), characters) - 1
+    texts = ["".join(chr(0x4E00 + int(number)) for number in row) for row in drawn]
+    options = TokenizerSettings(kind=kind, lowercase=False)
+    tokenizer = Tokenizer(train_tokenizer(texts, options), options)
+    unseen = tokenizer.find_unseen("".join(texts))
+    assert sum(text.count(character) for text in texts for character in unseen) <= 0.0005 * 15 * lines
 
 
 def test_text_without_sentences_is_refused() -> None:

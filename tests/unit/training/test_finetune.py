@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import copytree, rmtree
 
 import numpy as np
 import pytest
@@ -14,13 +15,16 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
+from nmt_cli.files import hash_file
 from nmt_cli.model.config import ModelConfig, Vocabularies
+from nmt_cli.runtime.model_directory import ModelDirectory, read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training import finetune
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.finetune import choose_network, load_replayed_corpus
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
+from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 from support.models import SYLLABLES, prepare_toy, write_pairs
@@ -111,17 +115,71 @@ def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, 
     assert choose_network(new, ModelConfig.from_options(), TrainConfig(), ()) == ModelConfig.from_options()
 
 
+def test_sources_of_another_kind_are_refused(old: Old, new: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures = Vocabularies(source=0, target=300, joint=False, features=2048)
+    monkeypatch.setattr(finetune, "read_vocabularies", lambda corpus: pictures)
+    with pytest.raises(DataError, match=r"are pictures, but .*model/ reads text"):
+        choose_network(new, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
+
+
 def test_other_features_are_refused(old: Old, new: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    deeper = Vocabularies(source=0, target=300, joint=False, features=2048)
-    monkeypatch.setattr(finetune, "read_vocabularies", lambda corpus: deeper)
+    reader = replace_features(old, 512)
+    monkeypatch.setattr(finetune, "load_initial_model", lambda config: reader)
+    monkeypatch.setattr(
+        finetune, "read_vocabularies", lambda corpus: Vocabularies(source=0, target=300, joint=False, features=2048)
+    )
     with pytest.raises(DataError, match="has other features than"):
         choose_network(new, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
 
 
-def test_other_subwords_are_refused(old: Old, tmp_path: Path) -> None:
+def replace_features(old: Old, depth: int) -> ModelDirectory:
+    model = ModelDirectory.load(old.model)
+    return model._replace(card=model.card._replace(vocabularies={**model.card.vocabularies, "features": depth}))
+
+
+def test_only_old_pairs_need_the_same_subwords(old: Old, tmp_path: Path) -> None:
     other = prepare_toy(tmp_path, 200, vocab_size=320)
+    assert choose_network(other, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ()) == SMALL
     with pytest.raises(DataError, match="has other subwords than") as error:
-        choose_network(other, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
-    assert "--tokenizer-from" in (error.value.hint or "")
-    with pytest.raises(DataError, match="has other subwords than"):
         load_replayed_corpus(other, TrainConfig(replay=str(old.corpus.directory)))
+    assert "--tokenizer-from" in (error.value.hint or "")
+
+
+def test_a_child_keeps_what_it_shares_with_its_parent_and_its_card_tells_it(old: Old, tmp_path: Path) -> None:
+    child = prepare_toy(tmp_path, 200, vocab_size=310)
+    config = TrainConfig(epochs=1, **{**OPTIONS, "learning_rate": 0.0}, init_from=str(old.model))
+    watcher = StartWatcher()
+    train(TrainingRequest(child, tmp_path / "model", ModelConfig.from_options(), config, watcher))
+    parent, trained = (dict(np.load(model / "weights.npz")) for model in (old.model, tmp_path / "model"))
+    for name in parent:
+        if "embedding" not in name and "output" not in name:
+            np.testing.assert_array_equal(parent[name], trained[name])
+    entries = read_card(tmp_path / "model").parent
+    assert entries["name"] == "model" and entries["weights"] == hash_file(old.model / "weights.npz")
+    counts = entries["rows"]["joint"]
+    assert sum(counts.values()) == child.source_tokenizer.vocabulary_size and counts["kept"] > 290
+    assert watcher.parents == [ParentInfo.from_mapping(entries)]
+
+
+def test_a_resumed_child_needs_its_parent_no_more_and_still_tells_it(old: Old, tmp_path: Path) -> None:
+    child, parent = prepare_toy(tmp_path, 200, vocab_size=310), tmp_path / "parent"
+    copytree(old.model, parent)
+    config = TrainConfig(epochs=1, **OPTIONS, init_from=str(parent))
+    request = TrainingRequest(child, tmp_path / "model", ModelConfig.from_options(), config)
+    train(request)
+    before = read_card(tmp_path / "model").parent
+    rmtree(parent)
+    watcher = StartWatcher()
+    train(replace(request, network=SMALL, training=replace(config, epochs=2), resume=True, watcher=watcher))
+    assert read_card(tmp_path / "model").parent == before
+    assert watcher.parents == [ParentInfo.from_mapping(before)]
+
+
+class StartWatcher(Watcher):
+    """Collects what is reported of parents."""
+
+    def __init__(self) -> None:
+        self.parents: list[ParentInfo | None] = []
+
+    def report_start(self, info: RunInfo) -> None:
+        self.parents.append(info.parent)

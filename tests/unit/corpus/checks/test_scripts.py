@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.checks.scripts import SCRIPTS, find_main_scripts
+from nmt_cli.corpus.checks.scripts import SCRIPTS, find_main_scripts, measure_script_shares
 from support.corpora import check_rows, toy_pairs
 
 
@@ -44,3 +44,13 @@ def test_a_sentence_in_another_script_is_found_and_loan_words_are_not() -> None:
     rows = [*toy_pairs(300), ("Привет, Tom", "Hallo"), ("He said Привет", "Er sagte Привет"), ("!", "?")]
     finding = check_rows(rows)["script"]
     assert (finding.count, finding.note) == (1, "source is Latin; target is Latin")
+
+
+def test_shares_count_letters_alone() -> None:
+    shares = measure_script_shares(["東京の", "Tom 3!", ""])
+    assert {SCRIPTS[i]: share for i, share in enumerate(shares.tolist()) if share} == {
+        "Han": pytest.approx(2 / 6),
+        "Kana": pytest.approx(1 / 6),
+        "Latin": pytest.approx(3 / 6),
+    }
+    assert not measure_script_shares(["1 2", "?"]).any()

@@ -1,0 +1,158 @@
+"""The first weights of a network, from those of another model, its parent, whatever the subwords of the two are.
+
+The rows of pieces that both vocabularies have are kept. The row of another piece is the mean of the rows of the
+parent's pieces that spell it; if the parent cannot spell it, the row is drawn from a normal distribution with the mean
+and the standard deviations of the parent's rows. All other weights are the parent's. Sources: Zoph, Yuret, May and
+Knight (2016), "Transfer Learning for Low-Resource Neural Machine Translation"; Nguyen and Chiang (2017), "Transfer
+Learning across Low-Resource, Related Languages for Neural Machine Translation".
+
+Letters: V pieces of a vocabulary, E the width of a row; the rows of the output bias have no width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from nmt_cli.arrays.types import FloatArray
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.files import hash_file
+from nmt_cli.model.config import Vocabularies
+from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.runtime.model_directory import WEIGHTS, ModelDirectory
+from nmt_cli.text.piece_matching import NO_MATCH, PieceMatch, PieceMatcher
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.training.checkpoints.checkpoint import assign_weights
+from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays
+from nmt_cli.training.watcher import ParentInfo, RowCounts
+
+# Weights with a row for each piece. With a joint vocabulary the target embeddings are those of both sides.
+SOURCE_EMBEDDING = "network/source_embedding/embeddings"
+TARGET_EMBEDDING = "network/target_embedding/embeddings"
+OUTPUT_WEIGHTS = ("network/output/kernel", "network/output/bias")
+
+
+class VocabularyRows(NamedTuple):
+    """Weights (V, E) or (V,) of the parent, with a row for each piece of one of its vocabularies."""
+
+    pieces: PieceMatcher
+    rows: FloatArray
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """Weights of the child with a row for each piece of `vocabulary`, and the parent's weights that they come from.
+
+    The first `first_ids` pieces are looked up in `tables` in order, the others in reverse order.
+    """
+
+    path: str
+    side: str  # "source", "target", "joint"; "" for the output layer, which is not counted
+    vocabulary: Tokenizer
+    tables: tuple[VocabularyRows, ...]
+    first_ids: int = 0
+
+    def fill_rows(self, generator: np.random.Generator) -> tuple[FloatArray, RowCounts]:
+        """Returns the rows, and how many of them were kept, spelled and drawn."""
+        first = self.tables[0]
+        # 1. Draw all rows, so that no row depends on which others are drawn.
+        learned = first.rows[first.pieces.learned_ids]
+        shape = (self.vocabulary.vocabulary_size, *learned.shape[1:])
+        rows = generator.normal(learned.mean(axis=0), learned.std(axis=0), shape).astype(first.rows.dtype)
+        # 2. Replace those of pieces that the parent has or can spell.
+        kept = spelled = 0
+        for piece_id, (match, table) in enumerate(self.match_pieces()):
+            if match.ids:
+                rows[piece_id] = table.rows[list(match.ids)].mean(axis=0)
+                kept, spelled = kept + match.is_shared, spelled + (not match.is_shared)
+        return rows, RowCounts(kept, spelled, len(rows) - kept - spelled)
+
+    def match_pieces(self) -> Iterator[tuple[PieceMatch, VocabularyRows]]:
+        """Yields the best match of each piece, and the table in which it was found."""
+        matches = [table.pieces.match_pieces(self.vocabulary) for table in self.tables]
+        for piece_id, candidates in enumerate(zip(*matches, strict=True)):
+            found_in = list(zip(candidates, self.tables, strict=True))
+            yield choose_match(found_in if piece_id < self.first_ids else found_in[::-1])
+
+
+def choose_match(candidates: Sequence[tuple[PieceMatch, VocabularyRows]]) -> tuple[PieceMatch, VocabularyRows]:
+    """Returns the first match that is shared, or else the first that spells the piece, or else one that has nothing."""
+    shared = (candidate for candidate in candidates if candidate[0].is_shared)
+    spelled = (candidate for candidate in candidates if candidate[0].ids)
+    return next(shared, None) or next(spelled, None) or (NO_MATCH, candidates[0][1])
+
+
+@dataclass(frozen=True)
+class ParentWeights:
+    """The weights of a parent, and those of them that have a row for each piece."""
+
+    arrays: NamedArrays
+    source: VocabularyRows | None  # the source embeddings; None for a parent that reads pictures
+    target: VocabularyRows  # the target embeddings, which are also the source's where the vocabulary is joint
+    outputs: PieceMatcher  # the pieces that the parent writes
+
+    @classmethod
+    def load(cls, model: ModelDirectory) -> Self:
+        """Reads the weights and the subwords of a model. Raises DamagedError."""
+        vocabularies, card = Vocabularies(**model.card.vocabularies), model.card
+        arrays = read_arrays(model.directory / WEIGHTS)
+        outputs = PieceMatcher(model.load_target_tokenizer())
+        if vocabularies.features:
+            return cls(arrays, None, VocabularyRows(outputs, arrays[TARGET_EMBEDDING]), outputs)
+        source = PieceMatcher(model.load_tokenizer(card.source_tokenizer, size=vocabularies.source))
+        if vocabularies.joint:
+            joint = VocabularyRows(source, arrays[TARGET_EMBEDDING])
+            return cls(arrays, joint, joint, outputs)
+        separate = VocabularyRows(source, arrays[SOURCE_EMBEDDING]), VocabularyRows(outputs, arrays[TARGET_EMBEDDING])
+        return cls(arrays, *separate, outputs)
+
+    def plan_rows(self, corpus: PreparedCorpus) -> Iterator[Blueprint]:
+        """Yields what becomes of all weights with a row for each piece, for a network that learns `corpus`."""
+        written = corpus.target_tokenizer
+        # 1. The embeddings: those of both sides together, or of each. A side looks for its pieces on its own side.
+        if self.source is not None and corpus.has_joint_vocabulary:
+            both = (self.target,) if self.source is self.target else (self.target, self.source)
+            size = written.vocabulary_size
+            yield Blueprint(TARGET_EMBEDDING, "joint", corpus.source_tokenizer, both, first_ids=size)
+        elif self.source is not None:
+            yield Blueprint(SOURCE_EMBEDDING, "source", corpus.source_tokenizer, (self.source,))
+        if self.source is None or not corpus.has_joint_vocabulary:
+            yield Blueprint(TARGET_EMBEDDING, "target", written, (self.target,))
+        # 2. The output layer: its bias, and its weights unless they are the embeddings.
+        for path in OUTPUT_WEIGHTS:
+            if path in self.arrays:
+                yield Blueprint(path, "", written, (VocabularyRows(self.outputs, self.arrays[path]),))
+
+    def adapt(self, corpus: PreparedCorpus, seed: int) -> tuple[NamedArrays, dict[str, RowCounts]]:
+        """Returns the weights by name for a network that learns `corpus`, and how its embeddings came about, by side.
+
+        What is drawn follows from `seed`.
+        """
+        generator = np.random.default_rng([seed, 5])
+        arrays = {name: array for name, array in self.arrays.items() if name != SOURCE_EMBEDDING}
+        counts = {}
+        for blueprint in self.plan_rows(corpus):
+            arrays[blueprint.path], row_counts = blueprint.fill_rows(generator)
+            if blueprint.side:
+                counts[blueprint.side] = row_counts
+        return arrays, counts
+
+
+def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDirectory, seed: int) -> ParentInfo:
+    """Gives a network that learns `corpus` the weights of a model, and returns what it got.
+
+    Raises DamagedError, which names the file, for weights that are not those of such a network.
+    """
+    path = model.directory / WEIGHTS
+    arrays, rows = ParentWeights.load(model).adapt(corpus, seed)
+    assign_weights(network, arrays, path)
+    return ParentInfo(
+        name=model.directory.name,
+        source_language=model.card.source_language,
+        target_language=model.card.target_language,
+        weights=hash_file(path),
+        rows=rows,
+    )
