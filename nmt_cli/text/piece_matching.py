@@ -99,10 +99,10 @@ def list_keys(tokenizer: Tokenizer) -> list[PieceKey]:
     model = proto.ModelProto.FromString(tokenizer.model)
     is_word = tokenizer.settings.kind == "word"
     byte = proto.ModelProto.SentencePiece.BYTE
-    return [(piece.type == byte, unmark(piece.piece) if is_word else piece.piece) for piece in model.pieces]
+    return [(piece.type == byte, drop_joiner(piece.piece) if is_word else piece.piece) for piece in model.pieces]
 
 
-def unmark(word: str) -> str:
+def drop_joiner(word: str) -> str:
     """Returns a piece of a vocabulary of words as one of subwords: without a blank where it had no space before it."""
     joined = BLANK + JOINER
     return word.removeprefix(joined) if len(word) > len(joined) else word
