@@ -42,16 +42,21 @@ from nmt_cli.training.data.word_swaps import RARE
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.distributed.strategy import count_parts, describe_devices, make_cluster, make_strategy
-from nmt_cli.training.finetune import choose_network, has_same_subwords, load_initial_model, load_replayed_corpus
 from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.network_size import UPDATES_FOR_DEFAULT, choose_first_size, is_size_open
-from nmt_cli.training.parent import start_from_parent
 from nmt_cli.training.precision import choose_policy, dtype_policy
 from nmt_cli.training.publish import publish
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.schedule import Handover, Schedule, TimedSchedule
 from nmt_cli.training.step import Trainer
+from nmt_cli.training.transfer.finetune import (
+    choose_network,
+    has_same_subwords,
+    load_initial_model,
+    load_replayed_corpus,
+)
+from nmt_cli.training.transfer.parent import start_from_parent
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, ParentInfo, RunInfo, SeedResult, Validation, Watcher
 

@@ -23,10 +23,10 @@ from nmt_cli.files import hash_file
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import WEIGHTS, ModelDirectory
-from nmt_cli.text.piece_matching import NO_MATCH, PieceMatch, PieceMatcher
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.checkpoints.checkpoint import assign_weights
 from nmt_cli.training.checkpoints.npz import NamedArrays, read_arrays
+from nmt_cli.training.transfer.piece_matching import NO_MATCH, PieceMatch, PieceMatcher
 from nmt_cli.training.watcher import ParentInfo, RowCounts
 
 # Weights with a row for each piece. With a joint vocabulary the target embeddings are those of both sides.
@@ -126,7 +126,7 @@ class ParentWeights:
             if path in self.arrays:
                 yield Blueprint(path, "", written, (VocabularyRows(self.outputs, self.arrays[path]),))
 
-    def adapt(self, corpus: PreparedCorpus, seed: int) -> tuple[NamedArrays, dict[str, RowCounts]]:
+    def adapt_weights(self, corpus: PreparedCorpus, seed: int) -> tuple[NamedArrays, dict[str, RowCounts]]:
         """Returns the weights by name for a network that learns `corpus`, and how its embeddings came about, by side.
 
         What is drawn follows from `seed`.
@@ -147,7 +147,7 @@ def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDire
     Raises DamagedError, which names the file, for weights that are not those of such a network.
     """
     path = model.directory / WEIGHTS
-    arrays, rows = ParentWeights.load(model).adapt(corpus, seed)
+    arrays, rows = ParentWeights.load(model).adapt_weights(corpus, seed)
     assign_weights(network, arrays, path)
     return ParentInfo(
         name=model.directory.name,

@@ -19,11 +19,11 @@ from nmt_cli.files import hash_file
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.training import finetune
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.finetune import choose_network, load_replayed_corpus
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import train
+from nmt_cli.training.transfer import finetune
+from nmt_cli.training.transfer.finetune import choose_network, load_replayed_corpus
 from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
 from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator

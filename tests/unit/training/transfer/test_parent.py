@@ -12,14 +12,13 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.text.piece_matching import PieceMatcher, list_keys
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.training.checkpoints.checkpoint import assign_weights
 from nmt_cli.training.checkpoints.npz import NamedArrays
 from nmt_cli.training.data.batches import read_vocabularies
-from nmt_cli.training.parent import (
+from nmt_cli.training.transfer.parent import (
     OUTPUT_WEIGHTS,
     SOURCE_EMBEDDING,
     TARGET_EMBEDDING,
@@ -27,6 +26,7 @@ from nmt_cli.training.parent import (
     ParentWeights,
     VocabularyRows,
 )
+from nmt_cli.training.transfer.piece_matching import PieceMatcher, list_keys
 from nmt_cli.training.watcher import RowCounts
 from support.models import KINDS, prepare_toy, tiny_config, write_pairs
 
@@ -84,7 +84,7 @@ def fits(arrays: NamedArrays, corpus: PreparedCorpus, **options: object) -> bool
 
 def test_with_the_parents_own_vocabulary_all_weights_are_the_parents(corpus: PreparedCorpus) -> None:
     parent = make_parent(corpus)
-    arrays, counts = parent.adapt(corpus, seed=1)
+    arrays, counts = parent.adapt_weights(corpus, seed=1)
     assert arrays.keys() == parent.arrays.keys()
     for name, array in parent.arrays.items():
         np.testing.assert_array_equal(arrays[name], array)
@@ -99,7 +99,7 @@ def test_weights_of_every_kind_of_network_are_adapted(
     small_target: PreparedCorpus, separate: PreparedCorpus, options: dict[str, object]
 ) -> None:
     for first, second in ((small_target, separate), (separate, small_target)):
-        arrays, _ = make_parent(first, **options).adapt(second, seed=1)
+        arrays, _ = make_parent(first, **options).adapt_weights(second, seed=1)
         assert fits(arrays, second, **options)
 
 
@@ -110,7 +110,7 @@ def separate(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
 
 def test_any_vocabulary_can_follow_any_other(corpus: PreparedCorpus, separate: PreparedCorpus) -> None:
     for parent, child in ((corpus, separate), (separate, corpus), (reverse_corpus(corpus), corpus)):
-        arrays, counts = make_parent(parent).adapt(child, seed=1)
+        arrays, counts = make_parent(parent).adapt_weights(child, seed=1)
         assert fits(arrays, child)
         assert all(count.kept > 14 for count in counts.values())  # symbols and placeholders at least
         table, sizes = arrays[TARGET_EMBEDDING], read_vocabularies(child)
@@ -119,7 +119,7 @@ def test_any_vocabulary_can_follow_any_other(corpus: PreparedCorpus, separate: P
 
 def test_the_weights_without_rows_stay(small_target: PreparedCorpus, separate: PreparedCorpus) -> None:
     parent = make_parent(small_target)
-    arrays, _ = parent.adapt(separate, seed=1)
+    arrays, _ = parent.adapt_weights(separate, seed=1)
     tables = {SOURCE_EMBEDDING, TARGET_EMBEDDING, *OUTPUT_WEIGHTS}
     for name in parent.arrays.keys() - tables:
         assert arrays[name] is parent.arrays[name]
@@ -129,7 +129,7 @@ def test_the_rows_of_shared_pieces_are_the_parents_on_each_side(
     separate: PreparedCorpus, corpus: PreparedCorpus
 ) -> None:
     parent = make_parent(corpus, tied=False)
-    arrays, _ = parent.adapt(separate, seed=1)
+    arrays, _ = parent.adapt_weights(separate, seed=1)
     joint = read_vocabularies(corpus).joint
     sources = parent.arrays[TARGET_EMBEDDING if joint else SOURCE_EMBEDDING]
     embeddings = (corpus.source_tokenizer if joint else corpus.target_tokenizer), parent.arrays[TARGET_EMBEDDING]
@@ -199,6 +199,6 @@ def test_spelled_rows_are_means_and_drawn_rows_have_the_mean_and_spread_of_the_p
 
 def test_what_is_drawn_follows_from_the_seed(small_target: PreparedCorpus, separate: PreparedCorpus) -> None:
     parent = make_parent(separate)
-    first, again, other = (parent.adapt(small_target, seed)[0][TARGET_EMBEDDING] for seed in (1, 1, 2))
+    first, again, other = (parent.adapt_weights(small_target, seed)[0][TARGET_EMBEDDING] for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
