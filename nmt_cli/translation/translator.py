@@ -318,8 +318,12 @@ class Translator:
         # 1. Correct wrong numbers, if the network cannot carry the right ones.
         corrected = {} if self.carries else lost.correct_all(doubtful, translations)
         translations |= {text_id: mark_repaired(new, "corrected number") for text_id, new in corrected.items()}
-        # 2. Protect the numbers of pieces that lost one.  3. Search these again.
+        # 2. Protect the numbers of pieces that lost one; a piece that then has no words is kept.
         protected = lost.protect_all(doubtful, translations)
+        for text_id in [text_id for text_id, piece in protected.items() if not piece.is_translated]:
+            pieces[text_id] = protected[text_id]
+            del translations[text_id]
+        # 3. Search the others again.
         texts = {text_id: piece.text for text_id, piece in protected.items() if piece.is_translated}
         for text_id, translation in self.translate_pieces(texts, config, None, repair).items():
             pieces[text_id] = protected[text_id]

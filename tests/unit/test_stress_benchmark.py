@@ -1,25 +1,37 @@
-"""The benchmark of faithfulness counts a number as kept if it is there as often, in digits or as a word of its own."""
+"""The benchmark of faithfulness counts what comes through: a number in digits or words of its own, spans as often."""
 
 from __future__ import annotations
 
-import importlib.util
+import random
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "stress.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")
 def stress() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("stress_benchmark", BENCHMARK)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    import stress_rows
+
+    return stress_rows
+
+
+@pytest.fixture(scope="module")
+def losses() -> ModuleType:
+    import stress_lost
+
+    return stress_lost
+
+
+@pytest.fixture(autouse=True, scope="module")
+def find_benchmarks() -> Iterator[None]:
+    sys.path.insert(0, str(BENCHMARKS))
+    yield
+    sys.path.remove(str(BENCHMARKS))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +50,33 @@ def stress() -> ModuleType:
         ("1 duck", "eine Ente", False),
         ("1 duck", "1 Ente", True),
         ("in 1931", "um 1913", False),
+        ("100 ducks", "hundert Enten", True),
     ],
 )
 def test_numbers_are_kept_in_number_and_value(stress: ModuleType, source: str, target: str, kept: bool) -> None:
     assert stress.keeps_numbers(source, target, "deu") == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "kinds"),
+    [
+        ("<b>Duck</b>.<br>Goose 8.", "<b>Ente</b>.<br>Gans 8.", set()),
+        ("<b>Duck</b>.<br>Goose 8.", "<b>Ente</b>.<br>Gans.", {"number"}),
+        ("<b>Duck</b>.<br>Goose 8.", "<b>Ente.<br>Gans acht.", {"tag"}),
+        ("<b>Duck</b>.<br>Goose %s.", "<b>Ente</b>.<br>Gans.", {"placeholder"}),
+        ("<b>Duck</b>.<br>Goose 8.", "<b></b><br>8", {"line"}),
+        ("<b>Duck</b>.<br>Goose 8.", "<b>E</b>.<br>8.", {"sentence"}),
+    ],
+)
+def test_losses_are_found(losses: ModuleType, text: str, target: str, kinds: set[str]) -> None:
+    spans = ("<b>", "</b>", "<br>", *(("%s",) if "%s" in text else ()))
+    line = losses.HostileLine(text, ("Duck.", "Goose."), spans)
+    assert {loss.kind for loss in losses.list_losses(line, target, ["Ente.", "Gans."], "deu")} == kinds
+
+
+def test_what_is_put_into_a_hostile_line_stands_in_it_as_often(losses: ModuleType) -> None:
+    generator = random.Random(1)
+    for _ in range(500):
+        line = losses.make_line(["I see a duck.", "Where is the goose?"], generator)
+        assert all(line.text.count(span) >= line.spans.count(span) for span in line.spans)
+        assert not set(losses.list_losses(line, line.text, line.sentences, "deu"))

@@ -118,6 +118,7 @@ def test_a_number_word_within_another_word_does_not_count(source: str, target: s
         ("I see 1 goat.", "Ich sehe eine Ziege.", ["1"]),
         ("I see 1 goat.", "Ich sehe 1 Ziege.", []),
         ("Come at 7 p.m.", "Komm um 19 Uhr.", []),
+        ("3 dogs came.", "15 Uhr kamen Hunde.", ["3"]),
         ("in the 1434s", "um 14 Uhr", ["1434"]),
         ("21 goats", "einundzwanzig Ziegen", []),
     ],

@@ -169,3 +169,8 @@ def test_of_two_equal_numbers_none_gets_lost() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3 cats and 3 dogs", "3 cats"))
     assert translate(translator, "we have 3 cats and 3 dogs.").text == "we have 3 cats and 3 dogs."
     assert translator.given[1:] == ["we have ⟦0⟧ cats and ⟦1⟧ dogs."]
+
+
+def test_a_piece_of_numbers_alone_is_kept_once_they_are_found_lost() -> None:
+    translator = ScriptedTranslator(lambda line: "o'clock")
+    assert translate(translator, "4th {name}").text == "4. {name}"

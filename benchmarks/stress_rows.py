@@ -1,0 +1,118 @@
+"""The changes of `stress.py`: what people do to a line, how it is undone, and what must come through."""
+
+from __future__ import annotations
+
+import html
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nmt_cli.text.number_words import spell_number
+
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+NEIGHBOURS = {key: (row + row[-2])[index + 1] for row in KEYS for index, key in enumerate(row)}
+TYPING_ERRORS = 0.05  # share of the letters
+BAR, TYPING_BAR = 1.5, 4.0  # BLEU below clean
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+MARKS = ".,:’\u202f"  # within a number
+WORD = re.compile(r"[^\W\d_]+")
+
+Change = Callable[[str, random.Random], str]
+Rewrite = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A way to change lines, how its marks are taken off the output, and the right case of an output word."""
+
+    name: str
+    change: Change
+    take_off: Rewrite = str
+    right_case: Rewrite | None = None  # makes a word right; None where the case does not change
+    follows_clean: bool = False  # the right case is that of the clean translation
+    bar: float = BAR
+
+
+def mistype(text: str, generator: random.Random) -> str:
+    """Drops, doubles, exchanges or misses one key in twenty."""
+    letters, position = list(text), 0
+    while position < len(letters):
+        if letters[position].isalpha() and generator.random() < TYPING_ERRORS:
+            kind = generator.randrange(4)
+            if kind == 0:
+                letters[position] = ""
+            elif kind == 1:
+                letters[position] *= 2
+            elif kind == 2 and position + 1 < len(letters):
+                letters[position], letters[position + 1] = letters[position + 1], letters[position]
+                position += 1
+            else:
+                letters[position] = NEIGHBOURS.get(letters[position], letters[position])
+        position += 1
+    return "".join(letters)
+
+
+def escape(text: str, generator: random.Random) -> str:
+    """Writes marks as entities, and one blank as that which does not break."""
+    return html.escape(text).replace("&#x27;", "&#39;").replace(" ", "&nbsp;", 1)
+
+
+def title(text: str) -> str:
+    return " ".join(word[:1].upper() + word[1:] for word in text.split())
+
+
+ROWS = (
+    Row("lower case", lambda text, _: text.lower(), follows_clean=True),
+    Row("no final mark", lambda text, _: text.rstrip(".!?")),
+    Row("capitals", lambda text, _: text.upper(), right_case=str.upper),
+    Row("title case", lambda text, _: title(text), right_case=lambda word: word[:1].upper() + word[1:]),
+    Row("U+200E in front", lambda text, _: f"\u200e{text}", lambda text: text.replace("\u200e", "")),
+    Row("curly quotes around", lambda text, _: f"“{text}”", lambda text: text.strip('“”„"«»')),
+    Row("typing errors", mistype, bar=TYPING_BAR),
+    Row("in <b>", lambda text, _: f"<b>{text}</b>", lambda text: re.sub("</?b>", "", text)),
+    Row("dash in front", lambda text, _: f"- {text}", lambda text: text.removeprefix("- ")),
+    Row("number in front", lambda text, _: f"3. {text}", lambda text: text.removeprefix("3. ")),
+    Row("emoji behind", lambda text, _: f"{text} 🙂", lambda text: text.replace("🙂", "").strip()),
+    Row("entities", escape, lambda text: " ".join(html.unescape(text).split())),
+)
+JOINTS = {"two sentences": " ", "<br> between": "<br>"}
+
+
+def keeps_numbers(source: str, target: str, language: str) -> bool:
+    """Whether a translation has each number of its source as often, and no other: in digits, or as a word of its own.
+
+    The word for one is an article too, so one counts in digits alone; `language` is the code of the target's.
+    """
+    if has_same_digits(source, target):
+        return True
+    numbers, written = (Counter(digits(text, MARKS)) for text in (source, target))
+    return not written - numbers and not list_lost_numbers(source, target, language)
+
+
+def list_lost_numbers(source: str, target: str, language: str) -> list[str]:
+    """Returns the numbers of a source that its translation has less often, in digits or as words of their own."""
+    if has_same_digits(source, target):
+        return []
+    numbers, written = (Counter(digits(text, MARKS)) for text in (source, target))
+    words = Counter(word.lower() for word in WORD.findall(target))
+    lost = (numbers - written).items()
+    return [number for number, count in lost if sum(words[word] for word in spell(int(number), language)) < count]
+
+
+def spell(number: int, language: str) -> set[str]:
+    """Returns the words for a number; none for one, which is an article too. A hundred may be "hundert"."""
+    spellings = spell_number(number, language) if number > 1 else frozenset()
+    shorter = {word.removeprefix(one) for word in spellings for one in spell_number(1, language) if number >= 100}
+    return shorter | spellings
+
+
+def has_same_digits(source: str, target: str) -> bool:
+    """Whether both texts have the same numbers; a blank may part thousands, or two numbers."""
+    return any(digits(source, marks) == digits(target, marks) for marks in (MARKS, f"{MARKS} "))
+
+
+def digits(text: str, marks: str) -> list[str]:
+    """Returns the digits of each number, in order of size: notation and place are free."""
+    return sorted(re.sub(r"\D", "", number) for number in re.findall(rf"\d+(?:[{marks}]\d+)*", text))
