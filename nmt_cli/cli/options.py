@@ -8,8 +8,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -21,29 +23,12 @@ from nmt_cli.files import require_file
 from nmt_cli.settings import Setting, Settings, has_type, name_option, reject_unknown
 from nmt_cli.settings import option_fields as option_fields
 
+CONTEXT = "typer_context"  # the parameter by which a command learns which of its options are set
 # What the types of options are called in errors about a file of `--config`.
 IN_FILES = {str: "text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 
-DataOption = Annotated[
-    Path,
-    typer.Option(
-        "--data",
-        envvar="NMT_DATA",
-        help="Directory of the prepared corpus.",
-        autocompletion=complete_corpora,
-        rich_help_panel="Files",
-    ),
-]
-ModelOption = Annotated[
-    Path,
-    typer.Option(
-        "--model",
-        envvar="NMT_MODEL",
-        help="Directory of the model.",
-        autocompletion=complete_models,
-        rich_help_panel="Files",
-    ),
-]
+DATA_OPTION: dict[str, Any] = {"envvar": "NMT_DATA", "autocompletion": complete_corpora, "rich_help_panel": "Files"}
+MODEL_OPTION: dict[str, Any] = {"envvar": "NMT_MODEL", "autocompletion": complete_models, "rich_help_panel": "Files"}
 
 
 def resolve_model(path: Path) -> Path:
@@ -53,59 +38,39 @@ def resolve_model(path: Path) -> Path:
     return find_model(path)
 
 
-TrainedModelOption = Annotated[
-    Path,
-    typer.Option(
-        "--model",
-        envvar="NMT_MODEL",
-        help="Directory of the model, or the name of an installed one.",
-        autocompletion=complete_models,
-        rich_help_panel="Files",
-        callback=resolve_model,
-    ),
-]
-
-
 def resolve_models(paths: list[Path] | None) -> list[Path] | None:
     """Returns the directories of the models with these paths or names. Raises NotFoundError for a file."""
     return [resolve_model(path) for path in paths] if paths else paths
 
 
-ModelsOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--model",
-        envvar="NMT_MODEL",
-        help="Directory of the model, or the name of an installed one; several are compared.  [default: model]",
-        show_default=False,
-        autocompletion=complete_models,
-        rich_help_panel="Files",
-        callback=resolve_models,
-    ),
-]
-ServedModelsOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--model",
-        envvar="NMT_MODEL",
-        help="Directory of the model, or the name of an installed one; several with --serve.  [default: model]",
-        show_default=False,
-        autocompletion=complete_models,
-        rich_help_panel="Files",
-        callback=resolve_models,
-    ),
-]
+def make_models_option(several: str) -> Any:
+    """Returns the option `--model` of a command that takes several; its help says what becomes of these."""
+    text = f"Directory of the model, or the name of an installed one; {several}.  [default: model]"
+    return typer.Option("--model", help=text, show_default=False, callback=resolve_models, **MODEL_OPTION)
+
+
+DataOption = Annotated[Path, typer.Option("--data", help="Directory of the prepared corpus.", **DATA_OPTION)]
 CorporaOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--data",
-        envvar="NMT_DATA",
         help="Directory of the prepared corpus; --corpus compares several.  [default: prepared]",
         show_default=False,
-        autocompletion=complete_corpora,
-        rich_help_panel="Files",
+        **DATA_OPTION,
     ),
 ]
+ModelOption = Annotated[Path, typer.Option("--model", help="Directory of the model.", **MODEL_OPTION)]
+TrainedModelOption = Annotated[
+    Path,
+    typer.Option(
+        "--model",
+        help="Directory of the model, or the name of an installed one.",
+        callback=resolve_model,
+        **MODEL_OPTION,
+    ),
+]
+ModelsOption = Annotated[list[Path] | None, make_models_option("several are compared")]
+ServedModelsOption = Annotated[list[Path] | None, make_models_option("several with --serve")]
 DEFAULT_MODEL = Path("model")
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel="Output")]
@@ -115,21 +80,37 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more detai
 class ExplicitOptions(NamedTuple):
     """The options that were typed and those in the file of `--config`, even where they equal the default.
 
-    Each maps the names of parameters to options as they are typed. What the environment sets is in neither.
+    Each maps the names of parameters to options as they are typed. What the environment sets is in neither. `file` is
+    that of `--config`.
     """
 
     typed: Mapping[str, str]
     filed: Mapping[str, str]
+    file: Path | None = None
 
     @classmethod
     def from_context(cls, context: typer.Context) -> ExplicitOptions:
         names: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
+        file = None
         for parameter in context.command.params:
             name = str(parameter.name)
             source = context.get_parameter_source(name)
             if source is not None and source.name in names:
                 names[source.name][name] = format_option(parameter, context.params.get(name))
-        return cls(names["COMMANDLINE"], names["DEFAULT_MAP"])
+            if "--config" in parameter.opts:
+                file = context.params.get(name)
+        return cls(names["COMMANDLINE"], names["DEFAULT_MAP"], file)
+
+    @contextmanager
+    def name_file(self) -> Iterator[None]:
+        """Names the file in an OptionError of the block whose first option is one of the file, which nobody typed."""
+        try:
+            yield
+        except OptionError as error:
+            first = re.search(r"--[\w-]+", error.message)
+            if self.file is not None and first is not None and first[0] in self.filed.values():
+                raise OptionError(f"{self.file}: {error.message}", hint=error.hint) from error
+            raise
 
     def select_fields(self, settings: type[Settings]) -> frozenset[str]:
         """Returns the names of those fields of `settings` that are set explicitly."""
@@ -178,29 +159,27 @@ def with_settings(command: Callable[..., None], fallback: Fallback | None = None
     """
     signature = inspect.signature(command, eval_str=True)
     groups = {name: p.annotation for name, p in signature.parameters.items() if is_settings(p.annotation)}
-    asking = next((name for name, p in signature.parameters.items() if p.annotation is ExplicitOptions), None)
+    asking = [name for name, p in signature.parameters.items() if p.annotation is ExplicitOptions]
 
     @functools.wraps(command)
     def call_command(**values: Any) -> None:
-        explicit = ExplicitOptions.from_context(values[asking]) if asking else ExplicitOptions({}, {})
+        explicit = ExplicitOptions.from_context(values.pop(CONTEXT))
         overruled = {name for kind in groups.values() for name in explicit.find_overruled(kind)}
         explicit = explicit.drop(overruled)
-        others = fallback(values, explicit) if fallback else {}
-        for name, kind in groups.items():
-            options = {field.name: freeze_list(values.pop(field.name)) for field in option_fields(kind)}
-            options = {key: value for key, value in options.items() if key not in overruled}
-            values[name] = kind.from_options(**{**options, **others.get(kind, {})})
-        if asking:
-            values[asking] = explicit
-        command(**values)
+        with explicit.name_file():
+            others = fallback(values, explicit) if fallback else {}
+            for name, kind in groups.items():
+                options = {field.name: freeze_list(values.pop(field.name)) for field in option_fields(kind)}
+                options = {key: value for key, value in options.items() if key not in overruled}
+                values[name] = kind.from_options(**{**options, **others.get(kind, {})})
+            command(**values, **dict.fromkeys(asking, explicit))
 
-    parameters: list[inspect.Parameter] = []
+    parameters = [inspect.Parameter(CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     for parameter in signature.parameters.values():
         if parameter.name in groups:
             parameters += make_options(parameter.annotation)
-        else:
-            annotation = typer.Context if parameter.name == asking else parameter.annotation
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
+        elif parameter.name not in asking:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     call_command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     call_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call_command

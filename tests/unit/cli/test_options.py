@@ -181,3 +181,23 @@ def test_every_command_reads_its_options_from_a_file(command: str, tmp_path: Pat
     (tmp_path / "c.toml").write_text(f"[{command}]\nno-such-option = 1\n")
     result = runner.invoke(main_app, [command, "--config", str(tmp_path / "c.toml")])
     assert f"c.toml, [{command}]: there is no option 'no-such-option'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "message"),
+    [
+        ("train", "time = 3", "c.toml: --time cannot be '3'"),
+        ("train", "epochs = -2", "c.toml: --epochs is -2"),
+        ("train", "heads = 2", "c.toml: --heads is 2"),
+        ("translate", "n-best = 7", "c.toml: --n-best 7 needs a --beam-size of at least 7"),
+        ("prepare c.toml", "vocab-size = 1", "c.toml: --vocab-size is 1"),
+        ("train --time 3", "time = 4", "error: --time cannot be '3'"),
+        ("train --epochs -2", "batch = 3", "error: --epochs is -2"),
+    ],
+)
+def test_an_error_about_an_option_of_a_file_names_the_file(
+    arguments: str, content: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text(content)
+    assert message in runner.invoke(main_app, [*arguments.split(), "--config", "c.toml"]).stderr
