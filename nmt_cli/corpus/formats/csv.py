@@ -12,6 +12,7 @@ HEAD_LINES = 20  # lines from which the delimiter is inferred
 
 
 class CsvReader(TableReader):
+    guesses_encoding = True
     expects = "two columns, as in a spreadsheet"
 
     def read_records(self) -> Iterator[TableRecord]:

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -94,6 +95,9 @@ class InputStream:
         self._raw: BinaryIO | None = None
         self._peeked = b""  # what was read of a pipe to look at it
         self.lines_seen = 0
+        self.guesses_encoding = False  # whether lines that are not UTF-8 may be read as cp1252, as of spreadsheets
+        self.guessed_encoding: str | None = None
+        self.has_utf8 = False  # whether a line was UTF-8 and no ASCII
 
     @property
     def bytes_read(self) -> int:
@@ -218,9 +222,13 @@ class InputStream:
     def decode_line(self, data: bytes) -> str:
         """Decodes the line that was just read."""
         try:
-            text = data.decode("utf-8")
+            text = data.decode(self.guessed_encoding or "utf-8")
         except UnicodeDecodeError as error:
-            self.refuse_encoding(data, error)
+            text = self.guess_line(data, error)
+        else:
+            self.has_utf8 = self.has_utf8 or not text.isascii()
+            if self.guessed_encoding is not None and not is_western(data):
+                self.refuse_guess()
         if "\0" in text:
             raise DataError(
                 f"{self.name}, line {self.lines_seen}: a NUL byte at column {text.index(chr(0)) + 1}",
@@ -228,10 +236,28 @@ class InputStream:
             )
         return text
 
+    def guess_line(self, data: bytes, error: UnicodeDecodeError) -> str:
+        """Decodes the first line that is not UTF-8 as cp1252, and all after it, where that may be guessed.
+
+        Raises DataError if it may not, if lines before it are UTF-8, and if no Western language is written like this.
+        """
+        if not self.guesses_encoding or self.encoding is not None or self.has_utf8 or not is_western(data):
+            self.refuse_encoding(data, error)
+        self.guessed_encoding = "cp1252"
+        return data.decode(self.guessed_encoding)
+
+    def refuse_guess(self) -> NoReturn:
+        raise DataError(
+            f"{self.name}, line {self.lines_seen}: neither UTF-8 nor {self.guessed_encoding}",
+            hint="say which encoding it is, for instance --encoding cp1251",
+        )
+
     def refuse_encoding(self, data: bytes, error: UnicodeDecodeError) -> NoReturn:
         """Raises the DataError that says which encoding is likely."""
         likely = "cp1252" if is_decodable(data, "cp1252") else "iso-8859-1"
         hint = f"if it is {likely}, say so: --encoding {likely}"
+        if self.guesses_encoding and not is_western(data):
+            hint = "say which encoding it is, for instance --encoding cp1251"
         if self.encoding is not None:
             hint = "give the right encoding with --encoding"
         raise DataError(
@@ -282,6 +308,15 @@ def is_decodable(data: bytes, encoding: str) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def is_western(data: bytes) -> bool:
+    """Whether bytes are cp1252 as Western languages use it: letters with accents stand among plain ones."""
+    if data.isascii():
+        return True
+    letters = re.findall(rb"[\xc0-\xff]+", data)
+    in_runs = sum(len(run) for run in letters if len(run) > 1)
+    return is_decodable(data, "cp1252") and 2 * in_runs <= max(2, sum(map(len, letters)))
 
 
 def decompress_streams(file: io.BufferedReader, make_decompressor: Callable[[], Any]) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from nmt_cli.text.wrapping import format_count
 
 
 class ParallelReader(Reader):
+    guesses_encoding = True
     expects = "one sentence per line"
 
     def read_rows(self) -> Iterator[Row]:

@@ -14,6 +14,7 @@ from nmt_cli.corpus.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.errors import DataError
 from nmt_cli.text.columns import find_column
 
+OTHER_ENCODING = "if letters are wrong, name its encoding: --encoding cp1250"
 MAXIMUM_EMPTY = 100_000  # lines one after the other, of which each would be kept as a pair that was dropped
 
 
@@ -31,6 +32,7 @@ class Reader(ABC):
     """Iterates over the rows of an input, once. Raises NotFoundError, DataError or OptionError, naming the line."""
 
     has_columns: ClassVar[bool] = False  # which options name
+    guesses_encoding: ClassVar[bool] = False  # whether text that is not UTF-8 may be cp1252, as of spreadsheets
     expects: ClassVar[str]  # what the file should contain, for hints of errors
     languages: tuple[str, str] | None = None  # declared in the file itself; known once it has been read
 
@@ -39,6 +41,8 @@ class Reader(ABC):
         self.options = options
         self.notes: list[str] = []  # what a person should know about how the file was read
         self.streams = streams or [InputStream(path, options.encoding) for path in file.files]
+        for stream in self.streams:
+            stream.guesses_encoding = self.guesses_encoding
 
     @property
     def stream(self) -> InputStream:
@@ -67,6 +71,8 @@ class Reader(ABC):
         finally:
             for stream in self.streams:
                 stream.close()
+                if stream.guessed_encoding is not None:
+                    self.add_note(f"read as {stream.guessed_encoding}, since it is not UTF-8; {OTHER_ENCODING}")
         if row is None:
             raise DataError(f"{self.file.name} is empty", hint=f"it should contain {self.expects}")
 

@@ -10,6 +10,7 @@ from nmt_cli.corpus.formats.table_records import is_quoted, read_csv_records, ta
 
 
 class TsvReader(TableReader):
+    guesses_encoding = True
     expects = "one sentence pair per line, separated by a tab"
 
     def read_records(self) -> Iterator[TableRecord]:
