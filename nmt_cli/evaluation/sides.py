@@ -41,6 +41,7 @@ class SideText:
 
     columns: list[list[str]]
     keys: list[str] | None = None
+    language: str = ""  # that the file declares
 
     def align(self, keys: Sequence[str] | None, where: Path) -> SideText:
         """Returns the same side in the order of these keys. Raises DataError if the segments are others."""
@@ -53,7 +54,7 @@ class SideText:
                 hint="give files of the same test set",
             )
         rows = [dict(zip(self.keys, range(len(self.keys)), strict=True))[key] for key in keys]
-        return SideText([[column[row] for row in rows] for column in self.columns], list(keys))
+        return SideText([[column[row] for row in rows] for column in self.columns], list(keys), self.language)
 
 
 def split_column(path: Path) -> tuple[Path, str | None]:
@@ -149,8 +150,11 @@ def read_json_lines(path: Path, lines: list[str], role: SideRole, column: str | 
 def read_sgm(path: Path, lines: list[str], role: SideRole, column: str | None) -> SideText:
     from nmt_cli.corpus.formats.sgm import read_segments  # of test sets alone
 
-    segments = list(read_segments(enumerate((f"{line}\n" for line in lines), start=1), str(path)))
-    return SideText([[segment.text for segment in segments]], [segment.key for segment in segments])
+    declared = dict.fromkeys(("srclang", "trglang"), "")
+    segments = list(read_segments(enumerate((f"{line}\n" for line in lines), start=1), str(path), declared))
+    language = declared["srclang" if role == "source" else "trglang"]
+    texts, keys = [segment.text for segment in segments], [segment.key for segment in segments]
+    return SideText([texts], keys, language if language != "any" else "")
 
 
 def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
@@ -159,11 +163,13 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
 
     tag, attribute = {"source": ("src", ""), "reference": ("ref", "translator"), "hypothesis": ("hyp", "system")}[role]
     texts: dict[str, dict[str, str]] = {}
+    language = ""
     reader = WmtReader(make_input(path), make_options())
     for unit in reader.read_units():
         sides: Iterator[Element] = unit.element.iterfind(tag)
         for side in sides:
             name = side.get(attribute, "") if attribute else ""
+            language = language or side.get("lang", "")
             document = unit.element.get("id", str(unit.line))
             texts.setdefault(name, {}).update({f"{document} {key}": text for key, text in read_sides(side).items()})
     if column is not None:
@@ -172,15 +178,20 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
         names = ", ".join(sorted(texts)) or "none"
         raise DataError(f"{path}: the {role} is one of several, or missing", hint=f"name it: {path}:NAME, of {names}")
     keys = list(next(iter(texts.values())))
-    return SideText([[text.get(key, "") for key in keys] for text in texts.values()], keys)
+    return SideText([[text.get(key, "") for key in keys] for text in texts.values()], keys, language)
 
 
 def read_xliff(path: Path, role: SideRole) -> SideText:
     """Reads the sources of a file, or its translations."""
     from nmt_cli.corpus.formats.xliff import XliffReader
 
-    rows = list(XliffReader(make_input(path), make_options()))
-    return SideText([[row.source if role == "source" else row.target for row in rows]])
+    reader = XliffReader(make_input(path), make_options())
+    rows = list(reader)
+    source, target = reader.languages or ("", "")
+    return SideText(
+        [[row.source if role == "source" else row.target for row in rows]],
+        language=source if role == "source" else target,
+    )
 
 
 def make_input(path: Path) -> CorpusFile:

@@ -14,12 +14,24 @@ from nmt_cli.errors import DataError
 from nmt_cli.evaluation.sides import SideRole, read_side
 from nmt_cli.files import require_file
 from nmt_cli.formats import require_use
+from nmt_cli.languages import is_same_language
 from nmt_cli.text.sniffing import HEAD, recognise_format
 from nmt_cli.text.stream import decode_lines
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
+
+UNKNOWN = ("source", "target", "")  # what a card calls a language that it does not know
+
+
+@dataclass(frozen=True)
+class DeclaredLanguage:
+    """The language that a file declares of its sentences."""
+
+    path: Path
+    role: SideRole
+    code: str
 
 
 @dataclass(frozen=True)
@@ -28,6 +40,7 @@ class ParallelText:
 
     lines: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]  # one tuple per line, all of the same length
+    languages: tuple[DeclaredLanguage, ...] = ()  # of those files that declare one
 
 
 def read_sentences(path: Path) -> list[str]:
@@ -55,13 +68,30 @@ def read_files(lines: Path, references: Sequence[Path], role: SideRole = "hypoth
     side = read_side(lines, role)
     sentences = side.columns[0]
     columns: list[list[str]] = []
+    languages = [DeclaredLanguage(lines, role, side.language)]
     for path in references:
-        alternatives = read_side(path, "reference").align(side.keys, path).columns
-        check_count(lines, len(sentences), path, len(alternatives[0]))
-        columns += alternatives
+        reference = read_side(path, "reference").align(side.keys, path)
+        check_count(lines, len(sentences), path, len(reference.columns[0]))
+        columns += reference.columns
+        languages.append(DeclaredLanguage(path, "reference", reference.language))
     if not sentences:
         raise DataError(f"{lines} is empty: there is no sentence to score")
-    return ParallelText(tuple(sentences), tuple(zip(*columns, strict=True)))
+    declared = tuple(language for language in languages if language.code)
+    return ParallelText(tuple(sentences), tuple(zip(*columns, strict=True)), declared)
+
+
+def list_language_warnings(declared: Sequence[DeclaredLanguage], model: tuple[str, str] | None) -> list[str]:
+    """Returns a message for each file in another language than the model's, or without one than the first other."""
+    warnings = []
+    for language in declared:
+        others = [other for other in declared if (other.role == "source") == (language.role == "source")]
+        expected = others[0].code if model is None else model[language.role != "source"]
+        if expected not in UNKNOWN and not is_same_language(language.code, expected):
+            other = (
+                f"{others[0].path} is in {expected}" if model is None else f"the model translates {' -> '.join(model)}"
+            )
+            warnings.append(f"{language.path} is in {language.code}, but {other}")
+    return warnings
 
 
 def check_count(name: Path | str, lines: int, other: Path | str, count: int) -> None:

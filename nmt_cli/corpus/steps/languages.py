@@ -30,12 +30,12 @@ def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, 
     by_name = guess_languages(*(path.name for path in inputs.inputs[0].files))
     options = (config.source_language, config.target_language)
     known = [code if code != side else other for side, code, other in zip(UNKNOWN, declared, by_name, strict=True)]
-    if config.reverse:
-        known.reverse()
     sides = [
         option or (code if code not in UNKNOWN else side)
         for side, option, code in zip(UNKNOWN, options, known, strict=True)
     ]
+    if config.reverse:  # the options name the columns of the file
+        sides = [side if code in UNKNOWN else code for side, code in zip(UNKNOWN, reversed(sides), strict=True)]
     if config.source_type == "text" and UNKNOWN == tuple(sides):
         recognised = [recognise_language(pairs, text) for text in (pairs.source, pairs.target)]
         if all(recognised) and recognised[0] != recognised[1]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.evaluation.texts import read_files, read_sentences
+from nmt_cli.evaluation.texts import list_language_warnings, read_files, read_sentences
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -66,3 +66,21 @@ def test_a_table_with_rows_of_unequal_width_is_refused_with_its_line(tmp_path: P
     table = write(tmp_path / "r.tsv", b"a\tb\nc\n")
     with pytest.raises(DataError, match=r"r.tsv, line 2: 1 column, but the lines before it have 2"):
         read_files(write(tmp_path / "h", b"x\ny\n"), [table])
+
+
+def test_languages_that_files_declare_are_compared(tmp_path: Path) -> None:
+    source = '<srcset setid="s" srclang="en"><doc docid="d"><seg id="1">Yes.</seg></doc></srcset>'
+    reference = '<refset setid="s" srclang="en" trglang="fr"><doc docid="d"><seg id="1">Oui.</seg></doc></refset>'
+    unit = "<trans-unit id='1'><source>Yes.</source><target>Ja.</target></trans-unit>"
+    xliff = f"<xliff version='1.2'><file source-language='en' target-language='de'>{unit}</file></xliff>"
+    for name, text in (("a.src.sgm", source), ("a.ref.sgm", reference), ("a.xlf", xliff)):
+        (tmp_path / name).write_text(text)
+    text = read_files(tmp_path / "a.src.sgm", [tmp_path / "a.ref.sgm"], "source")
+    assert list_language_warnings(text.languages, ("eng", "fra")) == []
+    assert list_language_warnings(text.languages, ("source", "target")) == []
+    (warning,) = list_language_warnings(text.languages, ("eng", "deu"))
+    assert warning == f"{tmp_path}/a.ref.sgm is in fr, but the model translates eng -> deu"
+    text = read_files(tmp_path / "a.xlf", [tmp_path / "a.ref.sgm"], "hypothesis")
+    assert list_language_warnings(text.languages, None) == [
+        f"{tmp_path}/a.ref.sgm is in fr, but {tmp_path}/a.xlf is in de"
+    ]

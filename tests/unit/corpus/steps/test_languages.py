@@ -38,6 +38,27 @@ def test_few_lines_or_mixed_ones_name_nothing(tmp_path: Path) -> None:
     assert prepare_lines(tmp_path, mixed, keep=("swapped", "duplicate"))[:2] == ("source", "target")
 
 
+@pytest.mark.parametrize(
+    ("options", "languages"),
+    [
+        ({}, ("en", "de")),
+        ({"reverse": True}, ("de", "en")),
+        ({"reverse": True, "source_language": "en"}, ("de", "en")),
+        ({"reverse": True, "source_language": "de"}, ("en", "de")),
+        ({"source_language": "de"}, ("de", "en")),
+    ],
+)
+def test_options_name_the_languages_of_the_file_and_reverse_swaps_them(
+    tmp_path: Path, options: dict[str, object], languages: tuple[str, str]
+) -> None:
+    unit = '<tu><tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>{}</seg></tuv></tu>'
+    units = [unit.format(ENGLISH.format(n), GERMAN.format(n)) for n in range(30)]
+    text = ['<tmx version="1.4"><header srclang="en"/><body>', *units, "</body></tmx>"]
+    assert prepare_lines(tmp_path, text, "m.tmx", **options)[:2] == languages
+    first, second = (tmp_path / "d" / "train.tsv").read_text().splitlines()[0].split("\t")
+    assert ("castle" in first, "castle" in second) == (languages[0] == "en", languages[1] == "en")
+
+
 def test_an_error_about_too_few_pairs_says_which_check_dropped_them(tmp_path: Path) -> None:
     same = [f"the same text number {n} here\tthe same text number {n} here" for n in range(30)]
     with pytest.raises(DataError, match="dropped: 30 identical") as caught:
