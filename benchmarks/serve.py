@@ -5,7 +5,9 @@
     python benchmarks/serve.py memory --model MODEL --data PREPARED
 
 `speed` sends the test sentences, `--lines` in each request, from 1, 8, 64 and 256 clients: requests per second, their
-latency, and the server's processor seconds per sentence, beside those of `nmt translate` on the same text.
+latency, and the server's processor seconds per sentence, beside those of `nmt translate` on the same text. With
+`--ctranslate2 PYTHON --transformer DIR`, a minimal server around CTranslate2 answers the same requests in turn
+(`peers/ctranslate2_server.py`; PYTHON is that of an environment with ctranslate2, sentencepiece, starlette, uvicorn).
 `restarts` ends a busy server with SIGTERM again and again, and counts the requests that were not answered. `memory`
 sends 100,000 requests, and tells the resident memory as it goes.
 """
@@ -26,12 +28,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import nmt_cli as nmt
 
 NMT = (sys.executable, "-m", "nmt_cli", "translate")
+PEER = Path(__file__).parent / "peers" / "ctranslate2_server.py"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -42,8 +45,7 @@ class LostError(Exception):
 class Server:
     """A server process on a free port."""
 
-    def __init__(self, model: Path, port: int = 0) -> None:
-        command = [*NMT, "--model", str(model), "--serve", str(port)]
+    def __init__(self, command: Sequence[str]) -> None:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline() if self.process.stderr else ""
         match = re.search(r"on http://127\.0\.0\.1:(\d+)", line)
@@ -70,9 +72,14 @@ class Server:
         return code
 
 
+def make_command(model: Path, port: int = 0) -> list[str]:
+    """Returns the command of our own server."""
+    return [*NMT, "--model", str(model), "--serve", str(port)]
+
+
 @contextmanager
-def run_server(model: Path) -> Iterator[Server]:
-    server = Server(model)
+def run_server(command: Sequence[str]) -> Iterator[Server]:
+    server = Server(command)
     try:
         yield server
     finally:
@@ -143,23 +150,38 @@ def measure_speed(model: Path, sentences: Sequence[str], options: argparse.Names
     endless = itertools.cycle(sentences)
     text = list(itertools.islice(endless, options.lines * options.requests))
     command = statistics.median(measure_command(model, text) for _ in range(options.rounds))
-    print(f"nmt translate: {1000 * command:.2f} processor ms per sentence")
-    with run_server(model) as server:
-        asyncio.run(send_all(server.port, cut_requests(sentences, options.lines, 4), 2))
+    print(f"nmt translate: {1000 * command:.2f} processor ms per sentence", flush=True)
+    with ExitStack() as stack:
+        servers = {"nmt": stack.enter_context(run_server(make_command(model)))}
+        if options.ctranslate2 is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            threads = str(len(os.sched_getaffinity(0)))
+            peer = [str(options.ctranslate2), str(PEER), str(options.transformer), f"{folder}/model", threads]
+            servers["CTranslate2"] = stack.enter_context(run_server(peer))
+        for server in servers.values():
+            asyncio.run(send_all(server.port, cut_requests(sentences, options.lines, 4), 2))
         for clients in options.clients:
             requests = cut_requests(sentences, options.lines, options.requests)
-            spent, begun = server.cpu_seconds, time.perf_counter()
-            latencies = sorted(asyncio.run(send_all(server.port, requests, clients)))
-            seconds, spent = time.perf_counter() - begun, server.cpu_seconds - spent
-            per_sentence = spent / (options.lines * options.requests)
-            middle, late = statistics.median(latencies), latencies[int(0.99 * len(latencies))]
-            print(
-                f"{clients:4} clients: {len(requests) / seconds:7.1f} requests/s   median {1000 * middle:6.0f} ms   "
-                f"99 % {1000 * late:6.0f} ms   {1000 * per_sentence:.2f} processor ms per sentence "
-                f"({per_sentence / command:.2f} times)",
-                flush=True,
-            )
+            for name, server in servers.items():
+                measure_server(name, server, requests, clients, options.lines, command)
     measure_batch(model, sentences[: options.lines])
+
+
+def measure_server(
+    name: str, server: Server, requests: Sequence[bytes], clients: int, lines: int, command: float
+) -> None:
+    """Tells how a server answers requests of so many lines; `command` has the processor seconds of `nmt translate`."""
+    spent, begun = server.cpu_seconds, time.perf_counter()
+    latencies = sorted(asyncio.run(send_all(server.port, requests, clients)))
+    seconds, spent = time.perf_counter() - begun, server.cpu_seconds - spent
+    per_sentence = spent / (lines * len(requests))
+    middle, late = statistics.median(latencies), latencies[int(0.99 * len(latencies))]
+    print(
+        f"{name:11} {clients:4} clients: {len(requests) / seconds:7.1f} requests/s   median {1000 * middle:6.0f} ms   "
+        f"99 % {1000 * late:6.0f} ms   {1000 * per_sentence:.2f} processor ms per sentence "
+        f"({per_sentence / command:.2f} times)",
+        flush=True,
+    )
 
 
 def measure_batch(model: Path, lines: Sequence[str]) -> None:
@@ -167,7 +189,7 @@ def measure_batch(model: Path, lines: Sequence[str]) -> None:
     translator = nmt.load(model)
     request = make_request(lines)
     direct, served = [], []
-    with run_server(model) as server:
+    with run_server(make_command(model)) as server:
         for _ in range(20):
             begun = time.perf_counter()
             translator.translate(lines)
@@ -199,14 +221,14 @@ async def keep_busy(port: int, request: bytes, counts: dict[str, int], until: as
 
 async def restart_often(model: Path, sentences: Sequence[str], restarts: int) -> dict[str, int]:
     counts, until = {"answered": 0, "lost": 0}, asyncio.Event()
-    server = Server(model)
+    server = Server(make_command(model))
     request = make_request(sentences[:5], keep=False)
     clients = [asyncio.create_task(keep_busy(server.port, request, counts, until)) for _ in range(16)]
     for number in range(restarts):
         await asyncio.sleep(1)
         code = await asyncio.to_thread(server.end)
         print(f"restart {number + 1}: exit code {code}, {counts}", flush=True)
-        server = await asyncio.to_thread(Server, model, server.port)
+        server = await asyncio.to_thread(Server, make_command(model, server.port))
     await asyncio.sleep(1)
     until.set()
     await asyncio.gather(*clients)
@@ -215,7 +237,7 @@ async def restart_often(model: Path, sentences: Sequence[str], restarts: int) ->
 
 
 def watch_memory(model: Path, sentences: Sequence[str], requests: int) -> None:
-    with run_server(model) as server:
+    with run_server(make_command(model)) as server:
         for part in range(11):
             print(f"{part * requests // 10:7,} requests: {server.resident_megabytes:.0f} MB", flush=True)
             if part < 10:
@@ -233,6 +255,10 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--restarts", type=int, default=20)
+    parser.add_argument("--ctranslate2", type=Path, help="Python of an environment with CTranslate2")
+    parser.add_argument(
+        "--transformer", type=Path, help="model of nmt train --architecture transformer, for CTranslate2"
+    )
     options = parser.parse_args()
     pairs = (options.data / "test.tsv").read_text(encoding="utf-8").splitlines()
     sentences = [line.split("\t")[0] for line in pairs]

@@ -38,6 +38,8 @@ BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
 SIGN = rf"(?:(?<![\d.,)])[{MINUS}])?"
 MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
 CODES = (
+    # A code in brackets is one with them: tools for translators write what they hide as `[X7X]`.
+    rf"\[(?:[A-Za-z]{{1,12}}\d|\d{{1,12}}[A-Z]){MIXED}\]",
     # Numbers of books, accounts and articles, with what they are called.
     r"(?:ISBN|ISSN)(?:-1[03])?:?[ -]?\d(?:[ -]?\d){5,15}(?:[ -]?[Xx])?(?![\dA-Za-z])",
     rf"{BEFORE}[A-Z]{{2}}\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?(?![{LETTER}])",

@@ -75,6 +75,7 @@ def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
         ("Pages 3-7, chapter 007, the 1-2 defeat, 24/7", ["3-7", "007", "1-2", "24/7"]),
         ("On 2024 300 came; in 1999, 45 of 150", ["2024", "300", "1999", "150"]),
         ("a 300-page book for 5-year-olds", ["300"]),
+        ("Dear [X12X], see [A4] and [1st], [4] or [x].", ["[X12X]", "[A4]"]),
     ],
 )
 def test_numbers_that_no_language_writes_as_words_are_spans(text: str, numbers: list[str]) -> None:
