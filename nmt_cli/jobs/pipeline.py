@@ -49,6 +49,7 @@ def translate_units(
             observe(translation)
         # 6. Write the batch of which these are the translations.
         yield b"".join(write_units(waiting.popleft(), translations))
+        del translations  # else they would take memory until those of the next block are there
 
 
 def write_units(batch: list[TranslationUnit], translations: Iterable[Translation]) -> Iterator[bytes]:

@@ -242,6 +242,7 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # done by `optimise`
+    options.enable_mem_pattern = False  # it keeps a plan of memory for every shape, and few batches share a shape
     options.log_severity_level = 4  # what goes wrong is said once, and in other words
     try:
         return onnxruntime.InferenceSession(read_graph(path), options, providers=["CPUExecutionProvider"])
