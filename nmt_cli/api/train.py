@@ -82,7 +82,7 @@ def train(
     corpus, directory = PreparedCorpus.load(Path(data)), Path(model)
     corpus = reverse_corpus(corpus) if reverse else corpus
     is_synthetic = bool(make_plan(corpus, training).tasks)
-    explicit = {name for name in list_options(ModelConfig) if name in options}
+    explicit = {name for name in list_options(ModelConfig, TrainConfig) if name in options}
     watchers = combine_watchers(watcher, progress, find_path(tensorboard))
     request = TrainingRequest(
         corpus, directory, network, training, watchers, resume=resume, deadline=deadline, explicit=explicit

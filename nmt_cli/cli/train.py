@@ -123,10 +123,10 @@ def train(
 ) -> None:
     """Train a translator on a prepared corpus.
 
-    The default network has a bidirectional GRU encoder and a GRU decoder with Bahdanau's additive attention. After each
-    epoch the development set is translated, and the best weights are exported to the model directory. Ctrl-C ends
-    training early with a usable model; a second Ctrl-C stops at once. After that, or after a crash, the same command
-    with --resume continues where it stopped.
+    The default network has a bidirectional GRU encoder, and a GRU decoder with scaled dot-product attention; its size,
+    and how it is trained, follow the size of the corpus. After each epoch the development set is translated, and the
+    best weights are exported to the model directory. Ctrl-C ends training early with a usable model; a second Ctrl-C
+    stops at once. After that, or after a crash, the same command with --resume continues where it stopped.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.reversed import reverse_corpus
@@ -144,7 +144,9 @@ def train(
     corpus = reverse_corpus(corpus) if reverse else corpus
     is_synthetic = bool(make_plan(corpus, training).tasks)
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
-    options = explicit.select_fields(ModelConfig)
+    # What a checkpoint has is not chosen anew.
+    is_saved = bool(find_saved_options({"resume": resume, "force": force, "runs": runs, "model": model}, explicit))
+    options = None if is_saved else explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
     request = TrainingRequest(
         corpus, model, network, training, role=role, resume=resume, deadline=deadline, explicit=options
     )

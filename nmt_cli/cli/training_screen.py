@@ -90,6 +90,8 @@ class TrainingScreen(Watcher):
         millions = info.weights / 1e6
         weights = f"{millions:.1f} M weights" if millions >= 0.1 else format_count(info.weights, "weight")
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
+        if info.choice:
+            self.screen.say(info.choice)
         self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
         self.screen.say(
             f"{format_count(info.pairs, 'pair')}, {format_count(info.steps_per_epoch, 'step')} per epoch, "

@@ -51,7 +51,9 @@ class ModelConfig(Settings, ABC):
     architecture: Architecture = setting(
         "rnn", "Kind of network: recurrent with attention, or the Transformer.", panel="Network"
     )
-    embedding: int = setting(256, "Width of the token embeddings.", panel="Network", low=1)
+    embedding: int = setting(
+        256, "Width of the token embeddings.  [default: by the size of the corpus]", panel="Network", low=1
+    )
     layers: int = setting(
         None,
         "Number of layers in the encoder, and in the decoder.  [default: 1; transformer: 3]",
@@ -61,18 +63,24 @@ class ModelConfig(Settings, ABC):
     )
     heads: int = setting(
         None,
-        "Number of heads of scaled-dot attention and of the transformer.  [default: 1; transformer: 4]",
+        "Number of heads of scaled-dot attention and of the transformer.  [default: 8; with --attention scaled-dot: 1; "
+        "transformer: 4]",
         panel="Network",
         low=1,
         high=64,
     )
     dropout: float = setting(
-        0.1, "Share of embeddings and outputs that is dropped during training.", panel="Network", low=0, high=0.9
+        0.1,
+        "Share of embeddings and outputs that is dropped during training.  [default: by the size of the corpus]",
+        panel="Network",
+        low=0,
+        high=0.9,
     )
     tied: bool = setting(True, "Use the target embeddings as the weights of the output layer.", panel="Network")
     fixed_norm: bool = setting(
         False,
-        "Normalise the readout and the weights of the output layer, so that only their directions count.",
+        "Normalise the readout and the weights of the output layer, so that only their directions count.  "
+        "[default: on, unless --attention is set]",
         panel="Network",
     )
 
@@ -136,14 +144,16 @@ class RnnConfig(ModelConfig):
 
     architecture: Architecture = field(default="rnn", init=False)
     attention: AttentionName = setting(
-        "additive",
+        "scaled-dot",
         "Kind of attention: none is the plain encoder-decoder, additive (or bahdanau) is Bahdanau's, "
         "dot, general (or luong) and concat are Luong's, scaled-dot has learned projections.",
         panel="Network",
     )
     cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.", panel="Network")
     bidirectional: bool = setting(True, "Read the source in both directions.", panel="Network")
-    units: int = setting(512, "Width of the decoder state.", panel="Network", low=2)
+    units: int = setting(
+        512, "Width of the decoder state.  [default: by the size of the corpus]", panel="Network", low=2
+    )
     encoder_units: int | None = setting(
         None, "Width of the encoder output; each direction has half.  [default: --units]", panel="Network", low=2
     )
@@ -152,7 +162,10 @@ class RnnConfig(ModelConfig):
         False, "Feed the readout into the next step (dot, general, concat, scaled-dot).", panel="Network"
     )
     attend_embeddings: bool = setting(
-        False, "Append the source embeddings to the encoder output that attention reads.", panel="Network"
+        False,
+        "Append the source embeddings to the encoder output that attention reads.  [default: on, unless --attention is "
+        "set]",
+        panel="Network",
     )
     readout_units: int | None = setting(
         None, "Width of the dense layer before the output layer.  [default: --embedding]", panel="Network", low=1

@@ -21,7 +21,10 @@ class TrainConfig(Settings):
     """How the network is trained."""
 
     epochs: int = setting(
-        10, "Passes over the training pairs; the model is validated after each.", panel="Optimisation", low=1
+        10,
+        "Passes over the training pairs; the model is validated after each.  [default: by the size of the corpus]",
+        panel="Optimisation",
+        low=1,
     )
     epoch_pairs: int | None = setting(
         None,
@@ -30,7 +33,9 @@ class TrainConfig(Settings):
         panel="Optimisation",
         low=1,
     )
-    batch: int = setting(128, "Sentence pairs per batch.", panel="Optimisation", low=1)
+    batch: int = setting(
+        128, "Sentence pairs per batch.  [default: by the size of the corpus]", panel="Optimisation", low=1
+    )
     batch_tokens: int | None = setting(
         None,
         "Tokens per batch instead of sentence pairs: pairs times the length of the longest side, padding included.",
@@ -40,8 +45,8 @@ class TrainConfig(Settings):
     )
     learning_rate: float | None = setting(
         None,
-        "Peak learning rate of Adam, reached after warm-up.  [default: 0.005; transformer: 0.002; with "
-        "--init-from: 0.0005]",
+        "Peak learning rate of Adam, reached after warm-up.  [default: by the size of the corpus; transformer: 0.002; "
+        "with --init-from: 0.0005]",
         panel="Optimisation",
         low=0,
         also="lr",
@@ -79,7 +84,8 @@ class TrainConfig(Settings):
     sample_target: bool = setting(False, "Sample the subwords of target words too.", panel="Regularisation")
     word_dropout: float = setting(
         0.0,
-        "Share of source and previous target tokens replaced by the unknown token.",
+        "Share of source and previous target tokens replaced by the unknown token.  "
+        "[default: by the size of the corpus]",
         panel="Regularisation",
         low=0,
         high=0.9,

@@ -3,19 +3,24 @@
 A large network makes fewer updates in the same time, and after few updates it has learned less than a small one. On the
 bundled corpus, in the time of 450 updates the default network reached a dev BLEU of 5.6, and the small one with 900
 updates 8.5; in the time of 1,900 updates it was 22.7, against 23.6 with 3,400 updates
-(benchmarks/log/0006-network-size-by-time.md; with a learning rate of 2e-3).
+(benchmarks/log/0006-network-size-by-time.md; with a learning rate of 2e-3). With 160,000 pairs, a wider network is
+better where an hour holds more than ten epochs of it (benchmarks/log/0016-hour-wider.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.defaults import SMALL_NETWORK, fit_heads
 
-SMALL = ModelConfig.from_options(embedding=192, units=256)
-UPDATES_FOR_DEFAULT = 6000  # if so many updates of SMALL fit into the time, the default network learns more in it
+UPDATES_FOR_DEFAULT = 6000  # if so many updates of the small network fit into the time, the default one learns more
+WIDE_NETWORK = {"embedding": 320, "units": 640, "dropout": 0.2}
+# Of the small network, which makes 2.2 times as many as the wide one: 10 epochs of 160,000 pairs.
+UPDATES_FOR_WIDE, PAIRS_FOR_WIDE = 28_000, 100_000
 
 
 def is_size_open(explicit: Collection[str], config: TrainConfig) -> bool:
@@ -23,8 +28,21 @@ def is_size_open(explicit: Collection[str], config: TrainConfig) -> bool:
     return config.time is not None and config.init_from is None and not explicit
 
 
-def choose_first_size(facts: dict[str, Any] | None) -> ModelConfig:
+def choose_first_size(network: ModelConfig, facts: dict[str, Any] | None) -> ModelConfig:
     """Returns the network whose speed is measured first; when resuming, the network of the checkpoint with `facts`."""
     if facts is None:
-        return SMALL
+        return resize(network, SMALL_NETWORK)
     return ModelConfig.from_mapping(facts["identity"]["network"], where="the checkpoint")
+
+
+def choose_larger_size(network: ModelConfig, small: ModelConfig, pairs: int, updates: float) -> ModelConfig:
+    """Returns the network to train: `small`, of which so many updates fit into the time, `network`, or a wider one."""
+    if updates < UPDATES_FOR_DEFAULT:
+        return small
+    is_long = updates >= UPDATES_FOR_WIDE and pairs >= PAIRS_FOR_WIDE
+    return resize(network, WIDE_NETWORK) if is_long else network
+
+
+def resize(network: ModelConfig, widths: dict[str, Any]) -> ModelConfig:
+    resized = replace(network, **widths)
+    return fit_heads(resized) if isinstance(resized, RnnConfig) else resized

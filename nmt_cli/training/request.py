@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.settings import option_fields
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed.process import SINGLE_PROCESS, ProcessRole
@@ -33,12 +34,15 @@ class TrainingRequest:
     role: ProcessRole = SINGLE_PROCESS
     resume: bool = False  # from the checkpoint in `directory`, if there is one
     deadline: Deadline | None = None  # None: one of `training.time`, if set, that starts now
-    explicit: Collection[str] | None = None  # names of the network's options that the user set, even to their default
+    explicit: Collection[str] | None = None  # names of the options that the user set; None: no other may be chosen
+    choice: str | None = None  # what `training.defaults` chose for a corpus of this size
 
     @property
     def explicit_options(self) -> Collection[str]:
         """The names of the network's options that the user set; unless known, those that differ from their default."""
-        return list_changed_options(self.network) if self.explicit is None else self.explicit
+        if self.explicit is None:
+            return list_changed_options(self.network)
+        return {option.name for option in option_fields(ModelConfig)} & set(self.explicit)
 
 
 def list_changed_options(network: ModelConfig) -> set[str]:

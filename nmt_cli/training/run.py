@@ -40,11 +40,12 @@ from nmt_cli.training.data.batches import TrainingBatches, read_vocabularies
 from nmt_cli.training.data.replay import Replayed
 from nmt_cli.training.data.word_swaps import RARE
 from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.defaults import fit_to_corpus
 from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.distributed.strategy import count_parts, describe_devices, make_cluster, make_strategy
 from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.network_size import UPDATES_FOR_DEFAULT, choose_first_size, is_size_open
+from nmt_cli.training.network_size import choose_first_size, choose_larger_size, is_size_open
 from nmt_cli.training.precision import choose_policy, dtype_policy
 from nmt_cli.training.publish import publish
 from nmt_cli.training.request import TrainingRequest
@@ -111,6 +112,7 @@ def assist(request: TrainingRequest) -> None:
 
 def prepare_run(request: TrainingRequest) -> TrainingRun:
     """Returns a run that is ready for its next update: a new run, or one restored from its checkpoint."""
+    request = fit_to_corpus(request)
     corpus, role = request.corpus, request.role
     if request.training.time and role.processes > 1:
         raise OptionError(f"--time cannot be used with {role.processes} processes", hint="use --epochs")
@@ -127,7 +129,7 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
     replayed = load_replayed_corpus(corpus, config)
     identity = Identity(
         corpus.fingerprint,
-        choose_first_size(facts) if is_open else network,
+        choose_first_size(network, facts) if is_open else network,
         config,
         replayed.corpus.fingerprint if replayed else None,
     )
@@ -141,13 +143,14 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
     deadline = request.deadline or Deadline.from_option(config.time)
     if deadline is not None:
         start_clock(run, deadline)
-        if is_open and facts is None and deadline.updates_left >= UPDATES_FOR_DEFAULT:
-            larger = replace(identity, network=network)
-            run = build_run(corpus, request.directory, larger, facts, request.watcher, replayed, strategy)
+        larger = choose_larger_size(network, identity.network, run.batches.epoch_rows.pairs, deadline.updates_left)
+        if is_open and facts is None and larger != identity.network:
+            identity = replace(identity, network=larger)
+            run = build_run(corpus, request.directory, identity, facts, request.watcher, replayed, strategy)
             start_clock(run, deadline)
     run.cluster = cluster
     # 5. Report how training starts.
-    report_start(run, describe_devices(strategy, role), is_resumed=facts is not None)
+    report_start(run, describe_devices(strategy, role), None if facts else request.choice, is_resumed=facts is not None)
     return run
 
 
@@ -166,12 +169,12 @@ def warn_of_skipped_pairs(watcher: Watcher, replayed: Replayed | None) -> None:
         )
 
 
-def report_start(run: TrainingRun, devices: str, *, is_resumed: bool) -> None:
+def report_start(run: TrainingRun, devices: str, choice: str | None, *, is_resumed: bool) -> None:
     """Reports the run to its watcher, with a warning if --swap-words finds no words to swap."""
     if run.batches.swaps is not None and run.batches.swaps.is_empty:
         needed = f"words that occur in at most {RARE:.1%} of the pairs and have a reliable translation"
         run.watcher.warn(f"--swap-words has no effect on this corpus: it needs {needed}")
-    run.watcher.report_start(describe_run(run, choose_policy(run.trainer.config.mixed_precision), devices))
+    run.watcher.report_start(describe_run(run, choose_policy(run.trainer.config.mixed_precision), devices, choice))
     if is_resumed:
         run.watcher.report_resume(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
 
@@ -296,7 +299,7 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
         deadline.start()
 
 
-def describe_run(run: TrainingRun, policy: str, devices: str) -> RunInfo:
+def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None) -> RunInfo:
     """Returns what is shown of a run before its first update."""
     return RunInfo(
         weights=run.trainer.network.count_params(),
@@ -307,4 +310,5 @@ def describe_run(run: TrainingRun, policy: str, devices: str) -> RunInfo:
         devices=devices,
         network=run.trainer.network.config,
         parent=run.parent,
+        choice=choice,
     )

@@ -56,6 +56,7 @@ class RunInfo:
     precision: str  # name of the dtype policy
     network: ModelConfig
     parent: ParentInfo | None = None  # of a training that starts from another model
+    choice: str | None = None  # of the settings, by the size of the corpus, as a line for a person
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,19 @@ def test_the_widths_are_the_published_ones(
     assert (training(name).batch, training(name).epochs) == (batch, epochs)
 
 
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_is_the_same_for_every_corpus(path: Path) -> None:
+    fitted = {"attention", "embedding", "units", "dropout", "batch", "epochs", "learning_rate", "word_dropout"}
+    options = table(path, "train")
+    left_open = fitted - options.keys()
+    if "time" in options:  # an hour is for large corpora
+        assert left_open <= {"batch", "epochs", "word_dropout"}
+    elif options.get("architecture") == "transformer":
+        assert left_open <= {"attention", "units", "learning_rate"}
+    else:
+        assert not left_open
+
+
 def test_luongs_network_is_the_published_one() -> None:
     config = network("luong-2015")
     assert (config.attention, config.input_feeding, config.cell, config.bidirectional) == (

@@ -16,6 +16,8 @@ Direction = Literal["forward", "reverse"]  # of a helper model, seen from the mo
 # sentences, three copies.
 REAL_SHARE = 0.6
 MOST_REPEATS = 10
+# Of the model itself, unless --epochs is set: an epoch passes every real pair several times.
+FINAL_EPOCHS = 5
 HELPER_TIME = 0.25  # share of --time that the training of each helper model gets
 
 

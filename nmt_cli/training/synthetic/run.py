@@ -32,7 +32,16 @@ from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.deadline import Deadline, parse_duration
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
-from nmt_cli.training.synthetic.plan import HELPER_TIME, Direction, Interrupted, Plan, Task, count_repeats, make_plan
+from nmt_cli.training.synthetic.plan import (
+    FINAL_EPOCHS,
+    HELPER_TIME,
+    Direction,
+    Interrupted,
+    Plan,
+    Task,
+    count_repeats,
+    make_plan,
+)
 from nmt_cli.training.synthetic.selection import (
     LEAST_CONFIDENT,
     HeldOutSentences,
@@ -96,7 +105,10 @@ class SyntheticRun:
             "network": request.network.to_mapping(),
             "training": {k: v for k, v in asdict(request.training).items() if k not in ("epochs", "patience")},
         }
-        stages = Stages.open(request.directory, identity, resume=request.resume)
+        # The checkpoint of the last stage has settings of its own, which training compares.
+        is_last = request.resume and locate_state(request.directory).is_file()
+        compared = {"data"} if is_last else set(identity)
+        stages = Stages.open(request.directory, identity, resume=request.resume, compared=compared)
         sentences = sum(len(read_text(request.corpus, task)) for task in plan.tasks)
         require_room(request.directory, sentences, len(plan.directions))
         return cls(request, plan, stages)
@@ -224,9 +236,14 @@ class SyntheticRun:
         if self.request.training.time is not None:
             seconds = parse_duration(self.request.training.time) - self.stages.total_seconds
             deadline = Deadline(max(seconds, 1.0))
+        training, explicit = self.request.training, self.request.explicit
+        if explicit is not None and "epochs" not in explicit:
+            training, explicit = replace(training, epochs=FINAL_EPOCHS), {*explicit, "epochs"}
         return replace(
             self.request,
             corpus=corpus,
+            training=training,
+            explicit=explicit,
             deadline=deadline,
             resume=self.request.resume and locate_state(self.request.directory).is_file(),
         )

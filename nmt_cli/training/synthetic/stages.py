@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,10 +35,13 @@ class Stages:
     seconds: dict[str, float] = field(default_factory=dict)  # by stage that is done
 
     @classmethod
-    def open(cls, model: Path, identity: dict[str, Any], *, resume: bool) -> Self:
+    def open(
+        cls, model: Path, identity: dict[str, Any], *, resume: bool, compared: Collection[str] | None = None
+    ) -> Self:
         """Returns the stages of a model directory: those of an interrupted run with `resume`, else none.
 
-        Raises DataError if the run to resume was another, and DamagedError if its state cannot be read.
+        Raises DataError if the run to resume differs in what is `compared`, by default all of its identity, and
+        DamagedError if its state cannot be read.
         """
         directory = model / STAGES
         path = directory / STATE
@@ -53,7 +56,8 @@ class Stages:
             stages = cls(directory, dict(state["identity"]), {str(k): float(v) for k, v in state["seconds"].items()})
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{path} is damaged: {error}", hint="start over with --force") from error
-        if stages.identity != json.loads(json.dumps(identity)):
+        now = json.loads(json.dumps(identity))
+        if any(stages.identity.get(name) != now[name] for name in (identity if compared is None else compared)):
             raise DataError(
                 f"the stages in {directory}/ belong to other data or other settings",
                 hint="continue with the same options, or start over with --force",

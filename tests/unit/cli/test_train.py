@@ -221,7 +221,7 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
     captured = capsys.readouterr()
     assert captured.out == ""
     lines = captured.err.splitlines()
-    assert lines[0].startswith("rnn · additive attention · GRU 2x256 / 512, 2 layers · 4.6 M weights")
+    assert lines[0].startswith("rnn · scaled-dot attention · GRU 2x256 / 512, 2 layers · 4.6 M weights")
     assert lines[3].split() == ["2", "3.09", "2.74", "15.5", "53.8", "13.9", "30.3", "6,940", "1:01", "best"]
     assert lines[4].strip() == "The dog sleeps. -> Der Hund schläft."
     assert lines[5].endswith("1:01   part of the epoch")
@@ -230,8 +230,8 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
 @pytest.mark.parametrize(
     ("network", "told"),
     [
-        (ModelConfig.from_options(), "rnn · additive attention · GRU 2x256 / 512"),
-        (ModelConfig.from_options(encoder_units=128), "rnn · additive attention · GRU 2x64 / 512"),
+        (ModelConfig.from_options(), "rnn · scaled-dot attention · GRU 2x256 / 512"),
+        (ModelConfig.from_options(encoder_units=128), "rnn · scaled-dot attention · GRU 2x64 / 512"),
         (ModelConfig.from_options(attention="none", bidirectional=False, units=50), "rnn · no attention · GRU 50 / 50"),
         (
             ModelConfig.from_options(attention="scaled-dot", heads=4, cell="lstm", input_feeding=True),
@@ -241,7 +241,10 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
             ModelConfig.from_options(attention="scaled-dot", heads=8, attend_embeddings=True),
             "rnn · scaled-dot attention, 8 heads, attends embeddings · GRU 2x256 / 512",
         ),
-        (ModelConfig.from_options(fixed_norm=True), "rnn · additive attention · GRU 2x256 / 512 · fixed norm"),
+        (
+            ModelConfig.from_options(attention="additive", fixed_norm=True),
+            "rnn · additive attention · GRU 2x256 / 512 · fixed norm",
+        ),
         (
             ModelConfig.from_options(architecture="transformer"),
             "transformer · 4 heads · 3 + 3 layers, width 256 / 1024",

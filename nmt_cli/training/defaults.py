@@ -1,0 +1,131 @@
+"""Chooses the settings that a person leaves open, by the size of the corpus.
+
+A small corpus needs a small network, strong dropout, small batches and many passes. What counts is the number of
+updates, not of passes: 10 epochs of 5,000 pairs in batches of 128 are 400 updates, after which a network has learned
+next to nothing. What was tried is in benchmarks/log/0031-small-corpora.md. A setting that is typed, or set in a file,
+is never changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from nmt_cli.model.config import ModelConfig, RnnConfig
+from nmt_cli.text.wrapping import format_count
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.request import TrainingRequest
+
+# What goes with scaled-dot attention, where the attention itself is open: a person who names an attention gets that one
+# as the textbooks have it.
+EXTRAS: Mapping[str, Any] = {"attend_embeddings": True, "fixed_norm": True}
+MOST_HEADS = 8
+FEWEST_EPOCHS, MOST_EPOCHS = 10, 80
+LARGEST_RATE = 5e-3
+
+
+class SizeRule(NamedTuple):
+    """What is best for corpora of a size. A rate is that of the rule's own batch."""
+
+    name: str  # of the network
+    most_pairs: float
+    network: Mapping[str, Any]  # of all architectures that have the option
+    batch: int  # pairs
+    learning_rate: float  # of recurrent networks
+    word_dropout: float
+    pairs_seen: int  # all passes together
+
+    def count_epochs(self, pairs: int) -> int:
+        return max(FEWEST_EPOCHS, min(MOST_EPOCHS, round(self.pairs_seen / max(pairs, 1))))
+
+    def fit_rate(self, batch: int) -> float:
+        """Returns the learning rate for another batch: noise in the gradient falls with the root of its size."""
+        return min(LARGEST_RATE, round(self.learning_rate * math.sqrt(batch / self.batch), 5))
+
+
+SMALL_NETWORK = {"embedding": 192, "units": 256}
+RULES = (
+    SizeRule("small", 12_500, {**SMALL_NETWORK, "dropout": 0.3}, 32, 2e-3, 0.1, 150_000),
+    SizeRule("medium", 35_000, {"embedding": 256, "units": 384, "dropout": 0.2}, 64, 4e-3, 0.05, 300_000),
+    SizeRule("large", math.inf, {"embedding": 256, "units": 512, "dropout": 0.1}, 128, 5e-3, 0.0, 0),
+)
+
+
+def find_rule(pairs: int) -> SizeRule:
+    """Returns the rule for a corpus of so many training pairs."""
+    return next(rule for rule in RULES if pairs <= rule.most_pairs)
+
+
+def fit_to_corpus(request: TrainingRequest) -> TrainingRequest:
+    """Returns the request with the settings that it leaves open chosen by the number of its training pairs.
+
+    A request that does not know which settings are open keeps them all, and so does one for fine-tuning.
+    """
+    if request.explicit is None or request.training.init_from is not None:
+        return request
+    pairs = len(request.corpus.load_encoded("train").source)
+    rule = find_rule(pairs)
+    if request.corpus.has_pictures:  # the rules were found on text
+        return replace(request, network=fit_network_of_pictures(request.network, request.explicit))
+    network = fit_network(rule, request.network, request.explicit)
+    training = fit_training(rule, request.training, request.explicit, pairs)
+    if not isinstance(network, RnnConfig):  # the rates of the rules are those of recurrent networks
+        training = replace(training, learning_rate=request.training.learning_rate)
+    choice = describe_choice(rule, request.explicit, pairs, training)
+    return replace(request, network=network, training=training, choice=choice)
+
+
+def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str]) -> ModelConfig:
+    """Returns the network with what is open chosen: its widths, dropout, and what goes with the default attention."""
+    is_recurrent = isinstance(network, RnnConfig)
+    chosen = {name: value for name, value in rule.network.items() if is_recurrent or name == "dropout"}
+    if is_recurrent and "attention" not in explicit:
+        chosen |= EXTRAS
+    fitted = replace(network, **{name: value for name, value in chosen.items() if name not in explicit})
+    if not isinstance(fitted, RnnConfig) or {"attention", "heads"} & set(explicit):
+        return fitted
+    return fit_heads(fitted)
+
+
+def fit_network_of_pictures(network: ModelConfig, explicit: Collection[str]) -> ModelConfig:
+    """Returns the network with additive attention if it is open: it finds the region that a word is about."""
+    is_open = isinstance(network, RnnConfig) and "attention" not in explicit
+    return replace(network, attention="additive") if is_open else network  # (benchmarks/log/0024-attention.md)
+
+
+def fit_heads(network: RnnConfig) -> RnnConfig:
+    """Returns the network with the most heads that divide its widths, if its attention has heads."""
+    if not network.attention_kind.has_heads:
+        return network
+    shared = math.gcd(network.attention_units, network.memory_width)
+    return replace(network, heads=max(heads for heads in range(1, MOST_HEADS + 1) if shared % heads == 0))
+
+
+def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str], pairs: int) -> TrainConfig:
+    """Returns the training with what is open chosen: its batches, epochs, learning rate and word dropout."""
+    is_open = {name: name not in explicit for name in ("batch", "epochs", "learning_rate", "word_dropout")}
+    if training.batch_tokens is not None:
+        is_open["batch"] = False
+    fitted = replace(training, batch=rule.batch) if is_open["batch"] else training
+    chosen: dict[str, Any] = {"word_dropout": rule.word_dropout}
+    if training.batch_tokens is None:
+        chosen["learning_rate"] = rule.fit_rate(fitted.batch)
+    if training.time is None:
+        chosen["epochs"] = rule.count_epochs(min(pairs, training.epoch_pairs or pairs))
+    return replace(fitted, **{name: value for name, value in chosen.items() if is_open[name]})
+
+
+def describe_choice(rule: SizeRule, explicit: Collection[str], pairs: int, training: TrainConfig) -> str | None:
+    """Returns what was chosen and why, as a line for a person; None if nothing was left open."""
+    updates = math.ceil(min(pairs, training.epoch_pairs or pairs) / training.batch) * training.epochs
+    parts = {
+        f"{rule.name} network": not {"embedding", "units", "architecture"} & set(explicit),
+        f"{format_count(updates, 'update')}": "epochs" not in explicit
+        and not training.time
+        and not training.batch_tokens,
+        f"dropout {rule.network['dropout']:g}": "dropout" not in explicit,
+    }
+    chosen = [part for part, is_chosen in parts.items() if is_chosen]
+    return f"{format_count(pairs, 'pair')}: {', '.join(chosen)}" if chosen else None

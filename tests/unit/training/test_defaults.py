@@ -1,0 +1,143 @@
+"""What is left open is chosen by the size of the corpus; what is set stays as it is."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.errors import OptionError
+from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.defaults import RULES, find_rule, fit_to_corpus
+from nmt_cli.training.network_size import WIDE_NETWORK, choose_larger_size
+from nmt_cli.training.request import TrainingRequest
+
+
+def fit(pairs: int, *, has_pictures: bool = False, **options: Any) -> TrainingRequest:
+    """Returns the request of `nmt train` with these options for a corpus of so many pairs."""
+    encoded = SimpleNamespace(source=range(pairs))
+    corpus: Any = SimpleNamespace(load_encoded=lambda split: encoded, has_pictures=has_pictures)
+    network = ModelConfig.from_options(**{name: options[name] for name in options if name in NETWORK})
+    training = TrainConfig(**{name: options[name] for name in options if name not in NETWORK})
+    directory: Any = None
+    return fit_to_corpus(TrainingRequest(corpus, directory, network, training, explicit=set(options)))
+
+
+NETWORK = {"architecture", "attention", "heads", "units", "embedding", "dropout", "fixed_norm", "cell"}
+
+
+def test_a_small_corpus_gets_a_small_network_and_many_small_batches() -> None:
+    small, large = fit(5_000), fit(40_000)
+    assert isinstance(small.network, RnnConfig) and isinstance(large.network, RnnConfig)
+    assert small.network.units < large.network.units
+    assert small.network.dropout > large.network.dropout
+    assert (small.training.batch, small.training.epochs) == (32, 30)
+    assert (large.training.batch, large.training.epochs) == (128, 10)
+
+
+def test_the_choice_is_a_line_for_a_person() -> None:
+    assert fit(5_000).choice == "5,000 pairs: small network, 4,710 updates, dropout 0.3"  # 157 batches of 32, 30 times
+    assert fit(5_000, epochs=5, batch=128).choice == "5,000 pairs: small network, dropout 0.3"
+    assert fit(5_000, epochs=5, units=64, dropout=0.1).choice is None
+
+
+def test_the_textbook_setting_means_what_it_says() -> None:
+    request = fit(40_000, epochs=5, batch=128)
+    assert (request.training.epochs, request.training.batch, request.training.learning_rate) == (5, 128, 5e-3)
+
+
+@given(st.integers(1, 200_000), st.sampled_from([32, 64, 128, 512]))
+def test_the_learning_rate_follows_the_root_of_the_batch(pairs: int, batch: int) -> None:
+    rule = find_rule(pairs)
+    rate = fit(pairs, batch=batch).training.learning_rate
+    assert rate == pytest.approx(min(5e-3, rule.learning_rate * (batch / rule.batch) ** 0.5), abs=1e-5)
+
+
+@given(
+    st.integers(1, 200_000),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "units": st.integers(1, 300).map(lambda half: 2 * half),
+            "embedding": st.integers(1, 600),
+            "dropout": st.sampled_from([0.0, 0.4]),
+            "fixed_norm": st.booleans(),
+            "cell": st.sampled_from(["gru", "lstm"]),
+            "attention": st.sampled_from(list(ATTENTIONS)),
+            "epochs": st.integers(1, 99),
+            "batch": st.integers(1, 999),
+            "word_dropout": st.sampled_from([0.0, 0.5]),
+            "learning_rate": st.sampled_from([1e-4, 1e-2]),
+        },
+    ),
+)
+def test_what_is_set_stays_as_it_is_and_every_combination_makes_a_network(pairs: int, options: dict[str, Any]) -> None:
+    request = fit(pairs, **options)
+    for name, value in options.items():
+        assert getattr(request.network if name in NETWORK else request.training, name) == value
+
+
+def test_a_named_attention_is_that_of_the_textbooks() -> None:
+    for attention in ATTENTIONS:
+        network = fit(40_000, attention=attention).network
+        assert isinstance(network, RnnConfig)
+        assert (network.heads, network.attend_embeddings, network.fixed_norm) == (1, False, False)
+    default = fit(40_000).network
+    assert isinstance(default, RnnConfig)
+    assert (default.attention, default.heads, default.attend_embeddings, default.fixed_norm) == (
+        "scaled-dot",
+        8,
+        True,
+        True,
+    )
+
+
+def test_pictures_get_the_attention_that_finds_a_region() -> None:
+    request = fit(5_000, has_pictures=True)
+    assert request.network == ModelConfig.from_options(attention="additive")
+    assert request.training == TrainConfig()
+    assert fit(5_000, has_pictures=True, attention="dot").network == ModelConfig.from_options(attention="dot")
+
+
+def test_heads_divide_the_widths() -> None:
+    # 256 units of attention, and 300 + 256 = 556 = 4 * 139 features of memory.
+    assert fit(40_000, units=300).network.heads == 4
+    with pytest.raises(OptionError, match="--heads is 8"):
+        fit(40_000, units=300, heads=8)
+
+
+def test_a_transformer_keeps_its_widths_and_its_rate() -> None:
+    request = fit(5_000, architecture="transformer")
+    assert request.network == ModelConfig.from_options(architecture="transformer", dropout=0.3)
+    assert (request.training.batch, request.training.learning_rate) == (32, None)
+
+
+def test_batches_in_tokens_and_a_time_are_kept() -> None:
+    assert fit(5_000, batch_tokens=2_000).training.batch == TrainConfig().batch
+    assert fit(5_000, time="5m").training.epochs == TrainConfig().epochs
+
+
+def test_fine_tuning_and_programs_choose_for_themselves() -> None:
+    tuned = fit(5_000, init_from="model")
+    assert tuned.training == TrainConfig(init_from="model")
+    request = replace(tuned, training=TrainConfig(), explicit=None)
+    assert fit_to_corpus(request) == request
+
+
+def test_the_rules_cover_every_size() -> None:
+    limits = [rule.most_pairs for rule in RULES]
+    assert limits == sorted(limits)
+    assert find_rule(10**9) is RULES[-1]
+    assert find_rule(1) is RULES[0]
+
+
+def test_a_long_time_gets_a_wide_network_where_the_corpus_is_large() -> None:
+    default, small = fit(165_000, time="3h").network, fit(5_000).network
+    assert choose_larger_size(default, small, 165_000, 5_999) == small
+    assert choose_larger_size(default, small, 165_000, 6_000) == default
+    assert choose_larger_size(default, small, 50_000, 99_999) == default
+    wide = choose_larger_size(default, small, 165_000, 99_999)
+    assert wide == replace(default, **WIDE_NETWORK)
