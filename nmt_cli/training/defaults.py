@@ -86,21 +86,22 @@ def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str])
     fitted = replace(network, **{name: value for name, value in chosen.items() if name not in explicit})
     if not isinstance(fitted, RnnConfig) or {"attention", "heads"} & set(explicit):
         return fitted
-    return fit_heads(fitted)
+    return fit_heads(fitted, MOST_HEADS)
 
 
 def fit_network_of_pictures(network: ModelConfig, explicit: Collection[str]) -> ModelConfig:
     """Returns the network with additive attention if it is open: it finds the region that a word is about."""
-    is_open = isinstance(network, RnnConfig) and "attention" not in explicit
-    return replace(network, attention="additive") if is_open else network  # (benchmarks/log/0024-attention.md)
+    if isinstance(network, RnnConfig) and "attention" not in explicit:
+        return replace(network, attention="additive")
+    return network
 
 
-def fit_heads(network: RnnConfig) -> RnnConfig:
-    """Returns the network with the most heads that divide its widths, if its attention has heads."""
+def fit_heads(network: RnnConfig, most: int) -> RnnConfig:
+    """Returns the network with as many heads as divide its widths, `most` at most, if its attention has heads."""
     if not network.attention_kind.has_heads:
         return network
     shared = math.gcd(network.attention_units, network.memory_width)
-    return replace(network, heads=max(heads for heads in range(1, MOST_HEADS + 1) if shared % heads == 0))
+    return replace(network, heads=max(heads for heads in range(1, most + 1) if shared % heads == 0))
 
 
 def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str], pairs: int) -> TrainConfig:

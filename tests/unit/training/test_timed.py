@@ -19,6 +19,7 @@ from nmt_cli.training import run as running
 from nmt_cli.training.averaging import WeightChoice
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.defaults import SMALL_NETWORK
 from nmt_cli.training.int8_check import Int8Check
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.request import TrainingRequest
@@ -29,6 +30,7 @@ from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validatio
 from support.models import prepare_toy
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
+SMALL_DEFAULT = ModelConfig.from_options(**SMALL_NETWORK)  # what a short --time gets
 TIMED = TrainConfig(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
 CALIBRATION, VALIDATION, EXPORT = 12.0, 9.0, 6.0
 
@@ -290,7 +292,7 @@ def choose_network(
 
 
 def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
+    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == SMALL_DEFAULT
     assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 0.02) == ModelConfig.from_options()
 
 
@@ -304,16 +306,15 @@ def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus,
 
 
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:
-    for chosen in (network_size.SMALL, ModelConfig.from_options()):
-        assert network_size.choose_first_size({"identity": {"network": chosen.to_mapping()}}) == chosen
+    default = ModelConfig.from_options()
+    for chosen in (SMALL_DEFAULT, default):
+        assert network_size.choose_first_size(default, {"identity": {"network": chosen.to_mapping()}}) == chosen
     other = ModelConfig.from_options(attention="general")  # which was asked for then, and need not be now
-    assert network_size.choose_first_size({"identity": {"network": other.to_mapping()}}) == other
+    assert network_size.choose_first_size(default, {"identity": {"network": other.to_mapping()}}) == other
 
 
 def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    assert (
-        choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == network_size.SMALL
-    )  # and no update followed
+    assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == SMALL_DEFAULT  # and no update followed
     machine = Machine((0, 0.02))
     deadline = Deadline(300, clock=machine)
     request = TrainingRequest(
