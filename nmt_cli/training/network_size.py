@@ -31,7 +31,7 @@ def is_size_open(explicit: Collection[str], config: TrainConfig) -> bool:
 def choose_first_size(network: ModelConfig, facts: dict[str, Any] | None) -> ModelConfig:
     """Returns the network whose speed is measured first; when resuming, the network of the checkpoint with `facts`."""
     if facts is None:
-        return resize(network, SMALL_NETWORK)
+        return set_widths(network, SMALL_NETWORK)
     return ModelConfig.from_mapping(facts["identity"]["network"], where="the checkpoint")
 
 
@@ -40,10 +40,10 @@ def choose_larger_size(network: ModelConfig, small: ModelConfig, pairs: int, upd
     if updates < UPDATES_FOR_DEFAULT:
         return small
     is_long = updates >= UPDATES_FOR_WIDE and pairs >= PAIRS_FOR_WIDE
-    return resize(network, WIDE_NETWORK) if is_long else network
+    return set_widths(network, WIDE_NETWORK) if is_long else network
 
 
-def resize(network: ModelConfig, widths: dict[str, Any]) -> ModelConfig:
+def set_widths(network: ModelConfig, widths: dict[str, Any]) -> ModelConfig:
     """Returns the network with other widths, and no more heads than before."""
     if not isinstance(network, RnnConfig):
         return replace(network, **widths)
