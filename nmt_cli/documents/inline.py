@@ -94,12 +94,14 @@ def split_text(whole: MarkedText, must_split: Callable[[str], bool]) -> list[Mar
 def find_break(token: Any, following: Any) -> str:
     """Returns a token that ends a segment as it is written: a hard line break or `<br>`; empty for any other.
 
-    A blank at the start of the `following` token belongs to the break.
+    A blank at the start of the `following` token belongs to the break, and a line end.
     """
     if token.type == "hardbreak":
         return format_break(token) + "\n"
     if token.type != "html_inline" or not BREAK.fullmatch(token.content):
         return ""
+    if following is not None and following.type == "softbreak":
+        return f"{token.content}\n"
     has_blank = following is not None and following.type == "text" and following.content.startswith(" ")
     return f"{token.content} " if has_blank else str(token.content)
 
@@ -251,5 +253,5 @@ def make_link(start: int, end: int, opening: Any) -> Mark:
         return Mark(start, end, fixed=raw)
     label, after = raw[1:label_end], raw[label_end:]
     if after in ("]", "][]"):  # the label is the reference
-        after = f"][{label}]"
+        after = f"][{' '.join(label.split())}]"
     return Mark(start, end, "[", after)

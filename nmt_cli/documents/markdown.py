@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.documents.inline import InlineSegment, make_inline_parser, split_segments
-from nmt_cli.documents.markdown_lines import write_like
+from nmt_cli.documents.markdown_lines import restore_references, write_like
 from nmt_cli.documents.markup import MarkedText, project_marks
 from nmt_cli.documents.sentences import join_sentences
 
@@ -73,7 +73,7 @@ class MarkdownDocument(Document):
             lines = [self.write_segment(segment, remaining, passage) for segment in passage.segments]
             breaks = [segment.hard_break for segment in passage.segments[:-1]]
             before = [f"{line}{mark}" for line, mark in zip(lines, breaks, strict=False)]
-            whole = "".join(before) + lines[-1]
+            whole = restore_references(raw, "".join(before) + lines[-1])
             written = write_like(raw, whole, escape_line_start)
             return whole.replace("\n", line_end + passage.prefix) if written is None else written
 

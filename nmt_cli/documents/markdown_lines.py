@@ -16,7 +16,8 @@ PREFIX = re.compile(r"[ \t>]*")  # of the second and later lines, in a quote or 
 BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 HARD_BREAK = re.compile(r"[ \t]*\\\n")
 LINE_BREAK = re.compile(r"[ \t]*\\$|[ \t]+$")  # at the end of a line: a hard line break, or blanks
-BLANKS = re.compile(r"([ \t]+)")
+OWN_REFERENCE = re.compile(r"\[([^\[\]]+)\]\[\1\]")
+BLANKS = re.compile(r"(\s+)")
 
 
 def write_like(raw: str, written: str, escape_start: Callable[[str], str]) -> str | None:
@@ -40,7 +41,7 @@ def write_like(raw: str, written: str, escape_start: Callable[[str], str]) -> st
             if line.startswith("<"):
                 return None
         result += prefix + line + breaks[number] + end
-    return restore_references(raw, result)
+    return result
 
 
 def find_line_break(content: str) -> str:
@@ -74,10 +75,10 @@ def read_plain(word: str) -> str:
 
 def restore_references(raw: str, written: str) -> str:
     """Returns links whose words are their own reference in the short form that the source has."""
-    for match in re.finditer(r"\[([^\[\]]+)\]\[\1\]", written):
-        label = match[1]
-        for short in (f"[{label}][]", f"[{label}]"):
-            if match[0] not in raw and short in raw:
-                written = written.replace(match[0], short)
-                break
-    return written
+    source = " ".join(raw.split())
+
+    def shorten(link: re.Match[str]) -> str:
+        short_forms = (f"[{link[1]}][]", f"[{link[1]}]")
+        return link[0] if link[0] in source else next((form for form in short_forms if form in source), link[0])
+
+    return OWN_REFERENCE.sub(shorten, written)

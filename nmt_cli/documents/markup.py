@@ -79,6 +79,11 @@ class MarkNode:
     closed: bool  # whether punctuation at the end of the translated words does not belong to the mark
     inside: list[MarkNode] = field(default_factory=list)
 
+    @property
+    def tail(self) -> str:
+        """The blanks at the end of its text, if no blank follows it."""
+        return self.source[len(self.source.rstrip()) :] if self.suffix else ""
+
 
 def project_marks(marked: MarkedText, translation: Translation, escape: Escape) -> MarkedTranslation:
     """Returns the best translation of `marked.text` with all its marks, each exactly once.
@@ -122,10 +127,11 @@ def nest_marks(marked: MarkedText) -> list[MarkNode]:
     """Returns the marks as a forest over the words of the text."""
     roots: list[MarkNode] = []
     open_nodes: list[MarkNode] = []
+    text = re.sub(r"\s", " ", marked.text)
     for mark in marked.marks:
         while open_nodes and open_nodes[-1].mark.depth >= mark.depth:
             open_nodes.pop()
-        node = make_node(mark, marked.text)
+        node = make_node(mark, text)
         (open_nodes[-1].inside if open_nodes else roots).append(node)
         if mark.fixed is None and len(open_nodes) < MAX_DEPTH:
             open_nodes.append(node)
@@ -156,6 +162,10 @@ class MarkedLine:
         self.text += text if self.glued or glued_behind else " " + text
         self.glued = glued_ahead
 
+    def add_before(self, text: str, suffix: str) -> None:
+        """Adds a text in the last word, before the `suffix` with which this ends."""
+        self.text = f"{self.text[: -len(suffix)]}{text}{suffix}"
+
     def add_words(self, words: Iterable[str]) -> None:
         for word in words:
             self.add(word)
@@ -182,7 +192,11 @@ class Projection:
                 end = min(max(end, start + 1), high)
             behind = node.mark.is_point and bool(node.prefix)
             ahead = node.mark.is_point and bool(node.suffix) and not behind
-            line.add(self.write_node(node, start, end), glued_behind=behind, glued_ahead=ahead)
+            if behind and find_suffix(line.text, node.suffix) and start == end:
+                line.add_before(self.write_node(node, start, end), node.suffix)
+            else:
+                ahead = ahead or (bool(node.tail) and end < high and self.words[end][0] in CLOSING)
+                line.add(self.write_node(node, start, end), glued_behind=behind, glued_ahead=ahead)
             cursor = end
         line.add_words(map(self.escape, self.words[cursor:high]))
         return line.text
@@ -191,7 +205,10 @@ class Projection:
         """Returns the target words [start, end) with this mark and those inside it."""
         mark = node.mark
         last = self.words[end - 1] if end > start else ""
-        closing = find_closing(last) if node.closed else ""
+        inside_word = self.write_inside_word(node, start, end)
+        if inside_word is not None:
+            return inside_word
+        closing = find_closing(last) if node.closed else find_suffix(last, node.suffix)
         opening = find_opening(self.words[start]) if node.prefix and end > start else ""
         if mark.fixed is not None and end - start == 1 and PLACEHOLDER.fullmatch(node.source) and node.source in last:
             head, _, tail = last.partition(node.source)  # also of a compound: `%1$s-Achse`
@@ -209,7 +226,16 @@ class Projection:
         within = self.strip_punctuation(opening, closing, start, end)
         inner = within.write_words(node.inside, start, end)
         self.guessed += within.guessed if within is not self else 0
-        return f"{self.escape(opening)}{mark.before}{inner}{mark.after}{self.escape(closing)}"
+        return f"{self.escape(opening)}{mark.before}{inner}{node.tail}{mark.after}{self.escape(closing)}"
+
+    def write_inside_word(self, node: MarkNode, start: int, end: int) -> str | None:
+        """Returns a word that is kept, with a mark on a part of it (`H<sub>2</sub>O`); None for any other."""
+        before, after = (any(map(str.isalnum, text)) for text in (node.prefix, node.suffix))
+        is_kept = end - start == 1 and self.words[start] == f"{node.prefix}{node.source}{node.suffix}"
+        if not (before or after) or not is_kept or node.inside or node.mark.is_point or node.mark.fixed is not None:
+            return None
+        prefix, source, suffix = map(self.escape, (node.prefix, node.source, node.suffix))
+        return f"{prefix}{node.mark.before}{source}{node.mark.after}{suffix}"
 
     def write_untranslated(self, node: MarkNode) -> str:
         """Returns the source words of a mark, with the marks inside it."""
@@ -270,6 +296,12 @@ def find_densest_run(inside: Sequence[bool]) -> tuple[int, int]:
 def find_closing(word: str) -> str:
     """Returns the punctuation at the end of a word; nothing if the word is nothing else."""
     return word[len(word.rstrip(CLOSING)) :] if word.strip(CLOSING) else ""
+
+
+def find_suffix(word: str, suffix: str) -> str:
+    """Returns the punctuation that follows a mark in the source, if a word ends with it too."""
+    is_closing = bool(suffix) and not suffix.strip(CLOSING)
+    return suffix if is_closing and word.endswith(suffix) and len(word) > len(suffix) else ""
 
 
 def find_opening(word: str) -> str:

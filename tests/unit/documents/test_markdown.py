@@ -382,3 +382,23 @@ def test_a_page_of_extensions_stays_byte_for_byte() -> None:
 
 def test_a_heading_without_text_stays() -> None:
     assert converted("md", "#\n\ntext\n\n##  \n")[0] == "#\n\nTEXT\n\n##  \n"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("x 2<sup>32</sup> y", "X 2<sup>32</sup> Y"),
+        ("Is **this (so)**. Yes.", "IS **THIS (SO)**. YES."),
+        ("See [b](c)<!-- kept -->.", "SEE [B](c)<!-- kept -->."),
+        ("One [b ](c), d", "ONE [B ](c), D"),
+        ("A [b](c) and\u00a0[d\u00a0e](f)", "A [B](c) AND\u00a0[D\u00a0E](f)"),
+        ("First<br>\nsecond<br> third", "FIRST<br>\nSECOND<br> THIRD"),
+        (
+            "See [one\ntwo] of [it][].\n\n[one two]: x\n[it]: y",
+            "SEE [ONE TWO][one two] OF [IT][it].\n\n[one two]: x\n[it]: y",
+        ),
+    ],
+)
+def test_what_stands_beside_a_mark_stays_beside_it(text: str, written: str) -> None:
+    assert converted("md", text, same)[0] == text
+    assert converted("md", text)[0] == written
