@@ -24,8 +24,8 @@ CLOSING_QUOTES = "\"'”’»)"
 # In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
 INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
 SECOND_CAPITAL = re.compile(r"[ \"'([](?!I\b)[A-Z]")
-ORDINAL = re.compile(r"\d+[^\W\d_]{2,}")  # 5th, 20s
-LONG_LOWER_WORD = re.compile(rf" [a-z]{{{LONG_WORD + 1}}}")
+ORDINAL = r"\d+[^\W\d_]{2,}"  # 5th, 20s
+LONG_LOWER_WORD = rf" [a-z]{{{LONG_WORD + 1}}}"
 
 CaseKind = Literal["upper", "title", "words"]
 
@@ -161,7 +161,9 @@ class Caser:
 def may_be_unusual(text: str) -> bool:
     """Whether a text of mixed case may have a case that is not usual: a quick look, which most texts do not pass."""
     if text.isascii():
-        return bool(INNER_CAPITAL.search(text) or (SECOND_CAPITAL.search(text) and not LONG_LOWER_WORD.search(text)))
+        return bool(
+            INNER_CAPITAL.search(text) or (SECOND_CAPITAL.search(text) and not re.search(LONG_LOWER_WORD, text))
+        )
     first, *words = text.split(" ")
     if any(map(str.isupper, first[1:])):
         return True
@@ -183,7 +185,7 @@ def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]
         word, start, end = match[0], *match.span()
         index += text.count(" ", position, start)
         position = start
-        is_cased = word.lower() != word.upper() and (ORDINAL.fullmatch(word) or not any(map(str.isdigit, word)))
+        is_cased = word.lower() != word.upper() and (re.fullmatch(ORDINAL, word) or not any(map(str.isdigit, word)))
         if is_cased and word[0].isalnum():
             yield CasedWord(word, start, index, is_first)
         if word in SENTENCE_MARKS and text[end : end + 3].lstrip(CLOSING_QUOTES)[:1] == " ":

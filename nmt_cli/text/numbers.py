@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Protocol
 
-BETWEEN_DIGITS = re.compile(r"(?<=\d)[.,:'’\s]+(?=\d)")
-WRITTEN = re.compile(
+# Patterns as text: compiled at their first use.
+BETWEEN_DIGITS = r"(?<=\d)[.,:'’\s]+(?=\d)"
+WRITTEN = (
     r"(?<![^\W_])(?<![\d.,:/'’])(?<![^\W\d_]-)(?<![^\W\d_]\d-)"
     r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
 )
 DASHES = str.maketrans("−–", "--")
-GROUPS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f\u2009 ])\d{3})(?:\1\d{3})*")
+GROUPS = r"\d{1,3}(?:([.,'’\u00a0\u202f\u2009 ])\d{3})(?:\1\d{3})*"
 
 
 class MarkTable(Protocol):
@@ -34,7 +35,7 @@ class NumberNotation(NamedTuple):
 
     def convert(self, text: str) -> str:
         """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it."""
-        return WRITTEN.sub(lambda match: self.convert_number(match[0]), text)
+        return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
 
     def convert_number(self, number: str) -> str:
         """Converts digits with marks; both marks of a number change, or none does."""
@@ -58,9 +59,9 @@ def split_number(number: str, decimal: str | None, thousands: str | None) -> tup
         return number, "", ""
     # 1. The last mark is that of the decimals if it is another one than those before it.
     whole, last, fraction = re.split(r"([^\d])(?=\d+$)", number)
-    grouped = GROUPS.fullmatch(number)
+    grouped = re.fullmatch(GROUPS, number)
     if len(marks) > 1:
-        is_decimal = last in ".," and (groups := GROUPS.fullmatch(whole)) is not None and groups[1] != last
+        is_decimal = last in ".," and (groups := re.fullmatch(GROUPS, whole)) is not None and groups[1] != last
         return (whole, last, fraction) if is_decimal else ((number, "", "") if grouped else hide_marks(number))
     # 2. A single mark before three digits may be either: what is usual decides.
     if last == decimal and last != thousands:
@@ -81,4 +82,4 @@ def make_number_key(text: str) -> str:
     >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
     True
     """
-    return "".join(BETWEEN_DIGITS.sub("", text).translate(DASHES).split())
+    return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(DASHES).split())

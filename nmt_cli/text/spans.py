@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from nmt_cli.text.entities import REFERENCE, stands_for_word
-from nmt_cli.text.patterns.span_patterns import DIGIT, TRIGGER, compile_number_pattern, compile_span_pattern
-
+# Every span but a number contains one of these; most sentences contain none, and a search for them alone is fast.
+TRIGGER = re.compile(
+    r"[@%{<&~$`⟦©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
+)
+DIGIT = re.compile(r"\d")  # which every number contains
 INLINE_TAGS = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
     " strong sub sup tt u var x".split()
@@ -87,6 +89,8 @@ def find_spans(text: str) -> list[Span]:
     """Returns the protected spans of a line, in order. They do not overlap, and no two masked ones touch."""
     spans: list[Span] = []
     if TRIGGER.search(text):
+        from nmt_cli.text.patterns.span_patterns import compile_span_pattern  # which few lines need
+
         spans = [make_span(match) for match in compile_span_pattern().finditer(text)]
     if DIGIT.search(text):
         spans = sorted([*spans, *find_numbers(text, spans)])
@@ -100,6 +104,8 @@ def find_spans(text: str) -> list[Span]:
 
 def find_numbers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     """Yields the numbers that are carried over unchanged, outside the `spans`."""
+    from nmt_cli.text.patterns.span_patterns import compile_number_pattern  # which few lines need
+
     for match in compile_number_pattern().finditer(cover_spans(text, spans)):
         yield Span(*match.span(), match[0], is_extracted=False, is_number=True)
 
@@ -117,6 +123,8 @@ def cover_spans(text: str, spans: Sequence[Span]) -> str:
 
 def make_span(match: re.Match[str]) -> Span:
     """Returns the span that a match of the pattern is."""
+    from nmt_cli.text.entities import REFERENCE, stands_for_word  # which few lines need
+
     kind, start, end = match.lastgroup, *match.span()
     if kind == "address":
         end = start + len(trim_address(match[0]))

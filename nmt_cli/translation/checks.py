@@ -13,11 +13,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
-from nmt_cli.text.spans import find_spans
+from nmt_cli.text.spans import DIGIT, find_spans
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.translation.faults import find_fault, has_stutter, split_units, strip_words
-from nmt_cli.translation.number_check import compare_numbers
 from nmt_cli.translation.result import FailedCheck, Placed, Translation
+from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
 from nmt_cli.translation.segments import find_sentence_starts
 
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from nmt_cli.translation.faults import Fault
     from nmt_cli.translation.result import CheckKind
 
-BRACKETS = re.compile(r"[()\[\]{}（）［］｛｝【】〔〕]")
+# Patterns as text: compiled at their first use.
+BRACKETS = r"[()\[\]{}（）［］｛｝【】〔〕]"
 NARROW = str.maketrans("（）［］｛｝【】〔〕", "()[]{}[][]")  # brackets that scripts write differently
-QUOTES = re.compile(r'["“”„‟«»「」『』＂]')
-MARKS_INSIDE = re.compile(r"[()\[\]{}（）［］｛｝【】〔〕\"“”„‟«»「」『』＂]")
+QUOTES = r'["“”„‟«»「」『』＂]'
+MARKS_INSIDE = frozenset('()[]{}（）［］｛｝【】〔〕"“”„‟«»「」『』＂')
 CLOSING = "\"“”„‟«»「」『』＂'’‘)]}）】〕 "  # may follow the final mark
 FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
     "?": "?？؟;՞፧⸮",
@@ -36,8 +37,8 @@ FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
     ":": ":：,，、;；",
 }
 MARK_KINDS = {mark: kind for kind, marks in FINAL_MARKS.items() for mark in marks}
-SENTENCE_ENDS = re.compile(r"[.!?…؟۔։።।]\S*\s+\S|[。！？｡။។].|<|\n")  # what a text of several sentences contains
-BREAK = re.compile(r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n")
+SENTENCE_ENDS = r"[.!?…؟۔։።।]\S*\s+\S|[。！？｡။។].|<|\n"  # what a text of several sentences contains
+BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n"
 EDGES = ".,;:!?…\"'„“”"  # what may stand around a word
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
@@ -184,6 +185,10 @@ def check_spans(source: str, target: str, placed: Sequence[Placed] | None) -> It
 
 def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the numbers of both texts by value."""
+    if not (DIGIT.search(source) or DIGIT.search(target)):
+        return None
+    from nmt_cli.translation.number_check import compare_numbers  # which most lines need not
+
     missing, invented = compare_numbers(source, target, context.source_language, context.target_language)
     parts = [
         f"{join_shown(numbers)} {what}" for numbers, what in ((missing, "missing"), (invented, "added")) if numbers
@@ -196,14 +201,14 @@ def check_numbers(source: str, target: str, context: CheckContext) -> FailedChec
 
 def check_inner_marks(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares brackets, and whether there are quotation marks on both sides, in pairs."""
-    if not (MARKS_INSIDE.search(source) or MARKS_INSIDE.search(target)):
+    if MARKS_INSIDE.isdisjoint(source) and MARKS_INSIDE.isdisjoint(target):
         return None
     source, target = (re.sub(r"<[^>]*>", "", text) if "<" in text else text for text in (source, target))
-    before, after = (Counter(BRACKETS.findall(text.translate(NARROW))) for text in (source, target))
+    before, after = (Counter(re.findall(BRACKETS, text.translate(NARROW))) for text in (source, target))
     if before != after:
         parts = [(before - after, "missing"), (after - before, "added")]
         return FailedCheck("brackets", ", ".join(f"{' '.join(marks)} {what}" for marks, what in parts if marks))
-    count, target_count = len(QUOTES.findall(source)), len(QUOTES.findall(target))
+    count, target_count = len(re.findall(QUOTES, source)), len(re.findall(QUOTES, target))
     if count and not target_count:
         return FailedCheck("quotes", "quotation marks missing")
     if target_count and not count:
@@ -232,7 +237,7 @@ def find_final_mark(text: str) -> str:
 
 def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the numbers of sentences where the source has several."""
-    if not SENTENCE_ENDS.search(source):
+    if not (has_mark_inside(source) or "<" in source or "\n" in source) or not re.search(SENTENCE_ENDS, source):
         return None
     count = count_sentences(source)
     target_count = count_sentences(target) if count > 1 else count
@@ -243,7 +248,7 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
 
 def count_sentences(text: str) -> int:
     """Returns the number of sentences that have words; a line break and a tag such as <br> end one."""
-    lines = BREAK.split(text) if "<" in text or "\n" in text else [text]
+    lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
     lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^>]*>", "", line) if "<" in line else line))]
     return sum(len(find_sentence_starts(line.strip(), ())) for line in lines)
 

@@ -8,7 +8,6 @@ from itertools import accumulate, chain
 import numpy as np
 
 from nmt_cli.arrays.special_ids import END, UNKNOWN
-from nmt_cli.text.entities import encode_entities
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.translation.pieces import Piece
@@ -211,6 +210,8 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
 
 def encode_translation(translation: Translation, references: Mapping[str, str]) -> Translation:
     """Returns the translation with references of HTML for the characters for which its source has them."""
+    from nmt_cli.text.entities import encode_entities  # which few lines need
+
     return translation._replace(
         hypotheses=tuple(
             hypothesis._replace(

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.patterns.ordinals import find_ending
-from nmt_cli.text.patterns.span_patterns import DIGIT
-from nmt_cli.text.spans import Span, cover_spans
+from nmt_cli.text.spans import DIGIT, Span, cover_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.number_check import NUMBER, compare_numbers, list_uncertain
 from nmt_cli.translation.pieces import LineReader, Piece

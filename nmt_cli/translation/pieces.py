@@ -13,13 +13,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from nmt_cli.search.sampling import TextId
-from nmt_cli.text.accelerators import find_accelerator
-from nmt_cli.text.choices import split_choice
 from nmt_cli.text.masking import MaskedText, mask
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.numbers import NumberNotation
-from nmt_cli.text.patterns.span_patterns import DIGIT
-from nmt_cli.text.spans import Span, cover_spans, find_spans
+from nmt_cli.text.spans import DIGIT, Span, cover_spans, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
@@ -228,6 +225,8 @@ class LineReader:
 
     def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
         """Returns the segments of a message of ICU; the words around a choice go into each of its texts."""
+        from nmt_cli.text.choices import split_choice  # which few lines need
+
         parts = split_choice(text[choice.start : choice.end])
         if parts is None:
             return []
@@ -255,8 +254,11 @@ class LineReader:
             spans = add_number_signs(line, spans)
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
-        if self.config.protect and ("&" in line or "_" in line) and (sign := find_accelerator(line, spans)):
-            spans = sorted([*spans, sign])
+        if self.config.protect and ("&" in line or "_" in line):
+            from nmt_cli.text.accelerators import find_accelerator  # which few lines need
+
+            sign = find_accelerator(line, spans)
+            spans = sorted([*spans, sign]) if sign else spans
         spans = self.convert_numbers(spans)
         if self.carries:
             return spans

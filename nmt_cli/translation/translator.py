@@ -17,7 +17,6 @@ from nmt_cli.search.ensemble import Ensemble
 from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
-from nmt_cli.text.entities import decode_entities
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.text.tokenizer import Tokenizer
@@ -270,6 +269,8 @@ class Translator:
         decoded = list(lines)
         for index, line in enumerate(lines):
             if "&" in line and ";" in line:
+                from nmt_cli.text.entities import decode_entities  # which few lines need
+
                 decoded[index], references[index] = decode_entities(line)
         return decoded, references
 

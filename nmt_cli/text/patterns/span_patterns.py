@@ -52,11 +52,6 @@ PATTERNS = {
         )
     ),
 }
-# Every one of these contains one of those characters; most sentences contain none, and a search for them alone is fast.
-TRIGGER = re.compile(
-    r"[@%{<&~$`⟦©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
-)
-DIGIT = re.compile(r"\d")  # which every number contains
 
 
 @cache

@@ -33,7 +33,7 @@ AFTER = (
     r"|\s?\[\d{1,3}\]|\s?\(\*\)"
     rf"|\s[^\w\s{INVISIBLE}{QUOTES}.!?。！？]{{1,10}}"
 )
-WRAPPING = re.compile(r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)")
+WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
 PLAIN_ENDS = frozenset(".!?。！？।")
 
 
@@ -128,7 +128,7 @@ def skip_brackets(text: str, spans: Sequence[Span], start: int, end: int) -> tup
     inner = text[start:end]
     if closes and inner.count(last) > inner.count(OPENING_BRACKETS[last]):
         return start, end - 1
-    mark = WRAPPING.match(text, start, end)
+    mark = re.compile(WRAPPING).match(text, start, end)
     if mark and inner.endswith(mark[0]) and inner.count(mark[0]) == 2 and len(inner) > 2 * len(mark[0]):
         return start + len(mark[0]), end - len(mark[0])
     return start, end

@@ -25,7 +25,7 @@ END = (
     rf"|{EMOJI_COVER}+(?:\s*{EMOJI_COVER})*\s*"
 )
 # After a quotation with its own mark, these go on with the sentence: particles of Japanese, verbs of saying in Chinese.
-GOES_ON = re.compile(r"[とってのはがをにもへでやかねよ]|[^，。！？、\s\u3040-\u30ff]{1,3}[说說道问問喊叫答曰]")
+GOES_ON = r"[とってのはがをにもへでやかねよ]|[^，。！？、\s\u3040-\u30ff]{1,3}[说說道问問喊叫答曰]"
 
 # Abbreviations whose dot ends no sentence, before whatever word; nor does that of a single letter, except "I".
 ABBREVIATIONS = frozenset(
@@ -41,10 +41,10 @@ OF_NUMBERS = frozenset(
     " jan feb mar apr jun jul aug sep sept oct okt nov dec dez".split()
 )
 OFTEN_LAST = frozenset("etc usw ff".split())  # a capital after these begins a sentence
-WORD_BEFORE = re.compile(r"(?:^|(?<=[\s(\[\"'“„«‘./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$")
+WORD_BEFORE = r"(?:^|(?<=[\s(\[\"'“„«‘./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
 # A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
-SMALL_NUMBER = re.compile(r"(?:^|(?<=[(\s])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{1,2}\.$")
-UNIT = re.compile(rf"[\d{COVERS}]\s?[mglhtsмлт]\.$")
+SMALL_NUMBER = r"(?:^|(?<=[(\s])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{1,2}\.$"
+UNIT = rf"[\d{COVERS}]\s?[mglhtsмлт]\.$"
 PRONOUNS = "IЯя"
 
 
@@ -86,7 +86,7 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: b
     marks = match[0].rstrip()
     # 1. Marks of scripts without blanks: the sentence goes on after a quotation.
     if marks[0] in SOLID:
-        return marks[-1] in SOLID or not GOES_ON.match(covered, match.end())
+        return marks[-1] in SOLID or not re.compile(GOES_ON).match(covered, match.end())
     if marks[0] == EMOJI_COVER:
         return following.isupper() and len(covered[start : match.start()].split()) >= WORDS_BEFORE_EMOJI
     # 2. A mark without a blank after it.
@@ -120,10 +120,10 @@ def begins_without_blank(covered: str, match: re.Match[str]) -> bool:
 def is_abbreviation(covered: str, end: int, following: str, *, is_cased: bool) -> bool:
     """Whether the full stop before `end` belongs to an abbreviation, an initial or an ordinal."""
     text = covered[max(0, end - 16) : end]
-    if SMALL_NUMBER.search(text):
+    if re.search(SMALL_NUMBER, text):
         return True
-    match = WORD_BEFORE.search(text)
-    if match is None or (UNIT.search(text) and following.isupper()):
+    match = re.search(WORD_BEFORE, text)
+    if match is None or (re.search(UNIT, text) and following.isupper()):
         return False
     word = match[1] or match[2]
     if len(word) == 1 and word.isalpha():
