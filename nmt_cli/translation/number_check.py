@@ -72,12 +72,22 @@ class NumberWords(NamedTuple):
         position = self.text.find(spelling)
         while position >= 0:
             begins = spelling[0] > LAST_PLAIN_LETTER or position in self.starts
-            if begins and not any(
-                len(other) > len(spelling) and self.text.startswith(other, position) for other in longer
-            ):
+            if begins and not self.begins_longer(position, spelling, longer):
                 return True
             position = self.text.find(spelling, position + 1)
         return False
+
+    def begins_longer(self, position: int, spelling: str, longer: Sequence[str]) -> bool:
+        """Whether one of the `longer` number words stands at the position.
+
+        It may go on in the next word, to its end; but no number word goes on with a word of one letter.
+        """
+        ends = self.starts if position + len(spelling) in self.starts else None
+        return any(
+            self.text.startswith(other, position) and (ends is None or position + len(other) in ends)
+            for other in longer
+            if len(other) > len(spelling) + (ends is not None)
+        )
 
     def count(self, spellings: Iterable[str]) -> int:
         """Returns how often one of the spellings stands in the text as words of its own, not in a longer word."""
