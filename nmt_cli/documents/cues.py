@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from nmt_cli.documents.cue_paragraph import SLACK, WIDEST, wrap_text
 from nmt_cli.documents.markup import Mark, MarkedText, link_words
 from nmt_cli.documents.sentences import find_sentence_starts, split_marked
 from nmt_cli.text.normalise import find_unspaced
@@ -63,13 +65,23 @@ def split_turns(cue: str) -> list[Turn]:
 def make_turn(lines: Sequence[str]) -> Turn:
     marked = extract_tags(" ".join(line.strip() for line in lines) if len(lines) > 1 else lines[0])
     length = measure_speaker(marked.text)
-    moved = tuple(
-        replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marked.marks
-    )
     is_sound = SOUND.fullmatch(marked.text) is not None
-    words = tuple(len(line.split()) for line in lines)
+    before, marks = marked.text[:length], marked.marks
+    if length and TAG.match(lines[0].lstrip()):  # `<i>- Yes.</i>`
+        before = "".join(mark.fixed or mark.before for mark in marks if mark.start == 0) + before
+        marks = tuple(
+            mark if mark.start else replace(mark, before="") for mark in marks if mark.start or not mark.is_point
+        )
+    moved = tuple(replace(mark, start=max(0, mark.start - length), end=max(0, mark.end - length)) for mark in marks)
+    first, *others = (len(TAG.sub(close_tag, line).split()) for line in lines)
+    words = (first - len(marked.text[:length].split()), *others)
     width = max(len(TAG.sub("", line)) for line in lines)
-    return Turn(marked.text[:length], MarkedText(marked.text[length:], moved), words, width, is_sound)
+    return Turn(before, MarkedText(marked.text[length:], moved), words, width, is_sound)
+
+
+def close_tag(tag: re.Match[str]) -> str:
+    """Returns a tag as one word."""
+    return tag[0].replace(" ", "\0")
 
 
 def measure_speaker(text: str) -> int:
@@ -173,3 +185,15 @@ def divide_text(translation: Translation, boundaries: Sequence[int], total: int)
         yield blank.join(words[start:cut])
         start = cut
     yield blank.join(words[start:])
+
+
+def wrap_like(text: str, turn: Turn) -> list[str]:
+    """Returns a translation in the lines of its turn: with as many words in each, if these are all, and fit."""
+    words = TAG.sub(close_tag, text).split()
+    if len(words) == sum(turn.words) and turn.lines > 1:
+        ends = list(accumulate(turn.words))
+        lines = [" ".join(words[end - count : end]) for end, count in zip(ends, turn.words, strict=True)]
+        lines = [line.replace("\0", " ") for line in lines]
+        if max(len(TAG.sub("", line)) for line in lines) <= max(WIDEST, turn.width + SLACK):
+            return lines
+    return wrap_text(text, turn.lines, TAG)

@@ -12,11 +12,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.cue_paragraph import wrap_text
-from nmt_cli.documents.cues import LONGEST_SENTENCE, TAG, JoinedText, Turn, goes_on, split_turns
+from nmt_cli.documents.cues import LONGEST_SENTENCE, TAG, JoinedText, Turn, goes_on, split_turns, wrap_like
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.documents.markup import MarkedText, project_marks
 from nmt_cli.documents.sentences import join_sentences
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 MAXIMUM_SIZE = 48  # MiB, of which the parser makes about 1 GiB in memory
 LINE = re.compile(r"[^\n]*\n?")
 LINE_END = re.compile(r"\r?\n")
-WIDEST = 42  # characters of a line, which is what most guidelines for subtitles allow
-SLACK = 4  # characters by which a line may be longer than any of the source
 NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow
 GUESSED = "tags whose positions are guesses"
 NOT_FOUND = "cues that were not translated: they could not be located in the file after parsing"
@@ -184,15 +181,3 @@ def find_cues(text: str, source: DocumentSource, notes: Counter[str]) -> Iterato
             notes[NOT_FOUND] += 1
         elif content:
             yield position, position + len(content)
-
-
-def wrap_like(text: str, turn: Turn) -> list[str]:
-    """Returns a translation in the lines of its turn: with as many words in each, if these are all, and fit."""
-    words = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text).split()
-    if len(words) == sum(turn.words) and turn.lines > 1:
-        ends = list(accumulate(turn.words))
-        lines = [" ".join(words[end - count : end]) for end, count in zip(ends, turn.words, strict=True)]
-        lines = [line.replace("\0", " ") for line in lines]
-        if max(len(TAG.sub("", line)) for line in lines) <= max(WIDEST, turn.width + SLACK):
-            return lines
-    return wrap_text(text, turn.lines, TAG)

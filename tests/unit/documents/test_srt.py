@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.srt import wrap_text
+from nmt_cli.documents.cue_paragraph import wrap_text
 from nmt_cli.errors import DataError
 from nmt_cli.translation.result import Translation
 from support.translations import aligned, backwards, converted, louder, same
@@ -179,3 +179,17 @@ def test_cues_that_do_not_go_on_are_translated_apart(texts: tuple[str, ...]) -> 
 def test_a_translator_that_returns_its_input_changes_no_word(texts: list[list[str]]) -> None:
     text = cues(*map(" ".join, texts))
     assert converted("srt", text, same)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("<i>- We are <b>here</b>.</i>\n- Yes.", "<i>- WE ARE <b>HERE</b>.</i>\n- YES."),
+        ("- I am so tired of it.\nSilence now.", "- I AM SO TIRED OF IT.\nSILENCE NOW."),
+        ("{\\an8}- Go <i>on</i>.", "{\\an8}- GO <i>ON</i>."),
+    ],
+)
+def test_a_turn_with_a_dash_keeps_its_tags_and_its_lines(text: str, written: str) -> None:
+    film = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    assert converted("srt", film.format(text), same)[0] == film.format(text)
+    assert converted("srt", film.format(text))[0] == film.format(written)

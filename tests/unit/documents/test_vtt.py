@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError
+from nmt_cli.translation.result import Translation
 from support.documents import convert_bytes, echo_document, list_texts
 from support.translations import Rule, aligned, backwards, converted, louder
 
@@ -64,6 +67,56 @@ def test_a_translation_has_as_many_lines_as_its_cue() -> None:
     rule: Rule = lambda text: aligned(text, words, [0, 2, 1, 4, 5, 5, 6, 7, 3, 3])  # noqa: E731
     written = convert_bytes("vtt", film.encode(), rule).decode()
     assert written.split("2.000\n")[1] == "Wir sind schon seit einer\r\nsehr langen Zeit genau hier\n"
+
+
+LONG_SENTENCE = """WEBVTT
+
+1
+00:01.000 --> 00:02.000 align:start
+<v Mary>We have been here
+
+NOTE between two cues
+
+00:02.000 --> 00:03.000 line:0
+<v Mary>for a very long time &amp;
+we would like to
+
+00:03.000 --> 00:04.000
+<v Mary>stay. Or not.
+
+00:04.000 --> 00:05.000
+<i>Where is</i>
+
+00:05.000 --> 00:06.000
+<b>he?</b>
+
+00:06.000 --> 00:07.000
+- So he said, and
+
+00:07.000 --> 00:08.000
+<v Tom>went away
+"""
+
+
+def test_a_sentence_over_several_cues_is_translated_as_one_and_divided_again() -> None:
+    assert list_texts("vtt", LONG_SENTENCE.encode()) == [
+        "We have been here for a very long time & we would like to stay.",
+        "Or not.",
+        *("Where is", "he?", "So he said, and", "went away"),  # in other tags, by another speaker
+    ]
+    for film in (LONG_SENTENCE, LONG_SENTENCE.replace("\n", "\r\n")):
+        assert echo_document("vtt", film.encode()) == film.encode()
+    written = convert_bytes("vtt", LONG_SENTENCE.encode(), louder).decode()
+    assert "<v Mary>FOR A VERY LONG TIME &amp;\nWE WOULD LIKE TO\n\n" in written
+    assert "align:start\n<v Mary>WE HAVE BEEN HERE\n\nNOTE between two cues\n" in written
+    words = "Wir würden gern bleiben, denn wir sind sehr lange hier gewesen.".split()
+
+    def reorder(text: str) -> Translation:
+        return aligned(text, words, [9, 10, 11, 12, 1, 0, 1, 5, 6, 3, 2]) if "&" in text else louder(text)
+
+    written = convert_bytes("vtt", LONG_SENTENCE.encode(), reorder).decode()
+    assert " ".join(re.sub(r"(?m)^(?!<v Mary>|[a-zA-Zü ,.]+$).*$", "", written).split()).count("<v Mary>") == 3
+    assert "bleiben" in written and "gewesen. OR NOT.\n" in written
 
 
 def test_what_is_no_subtitle_is_refused() -> None:
