@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.api.progress import count_stage
-from nmt_cli.api.scoring import Evaluation, load_translator, read_rival
+from nmt_cli.api.scoring import Evaluation, read_rival
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_seen, warn_of_leak
@@ -76,7 +76,7 @@ def score_system(evaluation: Evaluation, task: SystemTask, path: Path, lines: Se
         made = report.score_material(evaluation.names, material, evaluation.config)
     else:
         text = texts.ParallelText(task.sources or (), task.references)
-        translator = load_translator(path, task.corpus)
+        translator = evaluation.load_translator(path, task.corpus)
         progress = count_stage(evaluation.progress, f"translating with {path}", len(text.lines))
         made = report.score_translations(
             evaluation.names, text, translator, evaluation.search, progress, evaluation.config

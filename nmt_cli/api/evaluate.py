@@ -25,6 +25,7 @@ def evaluate(
     split: str = "test",
     data: PathLike | None = None,
     model: PathLike = "model",
+    precision: str | None = None,
     profile: bool = False,
     progress: StageReporter | None = None,
     **options: Any,
@@ -32,8 +33,8 @@ def evaluate(
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
     `metric` is one metric or several; the report's `scores` maps their names to scores, its `intervals` to 95 %
-    intervals. `options` are those of `nmt evaluate`, such as `beam_size=1` or `lowercase=True`. Raises NotFoundError,
-    DataError or OptionError.
+    intervals. `precision` is that of the weights, "float" or "int8"; None: as the model says. `options` are those of
+    `nmt evaluate`, such as `beam_size=1` or `lowercase=True`. Raises NotFoundError, DataError or OptionError.
     """
     from nmt_cli.api.scoring import Evaluation, EvaluationInputs
     from nmt_cli.evaluation.metrics.registry import resolve_available_names
@@ -51,6 +52,7 @@ def evaluate(
         find_path(against),
         split,
         data_named=data is not None,
+        precision=precision,
     )
     names = resolve_available_names(list_texts(metric), scores, inputs.available)
     return Evaluation(names, inputs, search, scores, profile, progress or ignore_progress).run().report

@@ -47,6 +47,7 @@ class EvaluationInputs:
     rival: Path | None = None  # other hypotheses, or another model directory, to compare with
     split: str = "test"  # or "dev"
     data_named: bool = False  # whether `data` was typed, so that it must exist
+    precision: str | None = None  # of the weights of every model: float or int8; None: as its card says
 
     def __post_init__(self) -> None:
         option = "--hypothesis" if self.hypothesis else "--source"
@@ -78,11 +79,12 @@ class EvaluationInputs:
         """The inputs by their options, for `--json`."""
         references = [str(path) for path in self.references]
         source = {"source": str(self.source)} if self.source else {}
+        precision = {"precision": self.precision} if self.precision else {}
         if self.hypothesis:
-            return {"hypothesis": str(self.hypothesis), **source, "reference": references}
+            return {"hypothesis": str(self.hypothesis), **source, "reference": references, **precision}
         if self.source:
-            return {**source, "reference": references, "model": str(self.model)}
-        return {"split": self.split, "data": str(self.data), "model": str(self.model)}
+            return {**source, "reference": references, "model": str(self.model), **precision}
+        return {"split": self.split, "data": str(self.data), "model": str(self.model), **precision}
 
     @property
     def task_values(self) -> dict[str, Any]:
@@ -120,7 +122,7 @@ class Evaluation:
         text, translator = self.load_text(corpus), None
         rival = read_rival(self.inputs.rival, text)  # before anything is translated
         if self.inputs.hypothesis is None:
-            translator = load_translator(self.inputs.model, corpus)
+            translator = self.load_translator(self.inputs.model, corpus)
         note = self.choose_tokenizer(corpus, translator, text.references)
         if translator is not None:
             evaluation = self.translate(text, translator)
@@ -161,6 +163,11 @@ class Evaluation:
         corpus = PreparedCorpus.load(self.inputs.data)
         return corpus if self.inputs.hypothesis is not None else orient_corpus(corpus, self.inputs.model)
 
+    def load_translator(self, model: Path, corpus: PreparedCorpus | None) -> Translator:
+        """Loads a model, with the pictures of the corpus if it has any."""
+        translator = open_translator(ModelRequest(model, precision=self.inputs.precision))
+        return translator if corpus is None else add_stored_pictures(translator, corpus)
+
     def load_text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
         lines = self.inputs.hypothesis or self.inputs.source
         if lines is not None:
@@ -192,7 +199,7 @@ class Evaluation:
             material = Material(rival, text.references, sources)
         else:
             corpus = self.load_corpus()
-            other = load_translator(Path(name), corpus)
+            other = self.load_translator(Path(name), corpus)
             lines = texts.ParallelText(tuple(sources or ()), text.references)
             progress = count_stage(self.progress, f"translating with {name}", len(lines.lines))
             made = report.translate_text(self.names, lines, other, self.search, progress)
@@ -327,8 +334,3 @@ def read_rival(path: Path | None, text: texts.ParallelText) -> list[str] | None:
     lines = texts.read_lines_of(path, "hypothesis")
     texts.check_count(path, len(lines), "the references", len(text.references))
     return lines
-
-
-def load_translator(model: Path, corpus: PreparedCorpus | None) -> Translator:
-    translator = open_translator(ModelRequest(model))
-    return translator if corpus is None else add_stored_pictures(translator, corpus)

@@ -20,6 +20,7 @@ from nmt_cli.cli.options import (
     DataOption,
     ExplicitOptions,
     ModelsOption,
+    Precision,
     Quiet,
     option_fields,
     resolve_model,
@@ -102,6 +103,7 @@ def evaluate(
     ] = "test",
     data: DataOption = Path("prepared"),
     model: ModelsOption = None,
+    precision: Precision = None,
     scores: ScoreConfig,
     search: SearchConfig,
     profile: Annotated[
@@ -136,7 +138,7 @@ def evaluate(
     rivals, mains = tuple(against or ()), tuple(hypothesis or model or [resolve_model(DEFAULT_MODEL)])
     if hypothesis and not any(path.is_dir() for path in rivals):
         why, hint = "cannot be combined with --hypothesis, which is translated already", "leave it out"
-        explicit.refuse(["model", *(field.name for field in option_fields(SearchConfig))], why, hint=hint)
+        explicit.refuse(["model", "precision", *(field.name for field in option_fields(SearchConfig))], why, hint=hint)
     check_outputs(write_to, sentences)
     inputs = EvaluationInputs(
         data,
@@ -147,6 +149,7 @@ def evaluate(
         rivals[0] if rivals else None,
         split,
         data_named="data" in explicit.typed,
+        precision=precision,
     )
     output = EvaluationOutput(screen, write_to, sentences, as_json, profile)
     is_single = len(mains) == 1 and len(rivals) <= 1

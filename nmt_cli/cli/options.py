@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -71,6 +71,14 @@ TrainedModelOption = Annotated[
 ]
 ModelsOption = Annotated[list[Path] | None, make_models_option("several are compared")]
 ServedModelsOption = Annotated[list[Path] | None, make_models_option("several with --serve")]
+Precision = Annotated[
+    Literal["int8", "float"] | None,
+    typer.Option(
+        "--precision",
+        help="Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]",
+        rich_help_panel="Files",
+    ),
+]
 DEFAULT_MODEL = Path("model")
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel="Output")]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -22,6 +22,7 @@ from nmt_cli.cli.options import (
     Configuration,
     ExplicitOptions,
     Force,
+    Precision,
     Quiet,
     ServedModelsOption,
     Verbose,
@@ -109,14 +110,7 @@ def translate(
     ] = None,
     force: Force = False,
     model: ServedModelsOption = None,
-    precision: Annotated[
-        Literal["int8", "float"] | None,
-        typer.Option(
-            "--precision",
-            help="Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]",
-            rich_help_panel="Files",
-        ),
-    ] = None,
+    precision: Precision = None,
     ensemble: Annotated[
         list[Path] | None,
         typer.Option(

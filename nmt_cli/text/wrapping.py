@@ -9,6 +9,7 @@ import re
 import unicodedata
 
 RUNS = re.compile(r"( *)([^ ]+)")  # a word with the blanks before it
+CHOICE_ENDS = re.compile(r"(?<=\|)|(?<=/)(?=--)")
 SMALLEST_TEXT = 16  # columns that an indent leaves to the text, however narrow the terminal
 
 
@@ -33,7 +34,7 @@ def wrap_text(text: str, width: int, *, hang: int | None = None) -> list[str]:
     """Wraps each line of `text` at blanks, so that it takes at most `width` columns unless a single word takes more.
 
     Blanks inside a line stay as they are. Further lines are indented by `hang` columns; None: by two more than the
-    first. A choice such as `a|b|c` may also break after a bar.
+    first. A choice such as `a|b|c` or `--x/--no-x` may also break after a bar or a slash.
     """
     lines: list[str] = []
     for line in text.split("\n"):
@@ -57,10 +58,10 @@ def wrap_line(line: str, width: int, hang: int) -> list[str]:
 
 
 def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
-    """Returns the word with the blanks before it; in parts, after each bar, if it does not fit on a line."""
-    if count_columns(word) <= width or "|" not in word:
+    """Returns the word with the blanks before it; in parts, after each bar or flag, if it does not fit on a line."""
+    if count_columns(word) <= width:
         return [(blanks, word)]
-    parts = re.findall(r"[^|]*\|?", word)[:-1]
+    parts = CHOICE_ENDS.split(word)
     return [(blanks if index == 0 else "", part) for index, part in enumerate(parts)]
 
 

@@ -18,6 +18,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus, ReferencedSource, SentencePai
 from nmt_cli.errors import ExitCode
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation import forced
+from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 
 runner = CliRunner()
@@ -173,6 +174,21 @@ def test_the_profile_compares_with_a_sample_of_the_training_sentences(shouting: 
     assert [line.split()[:3] for line in out.splitlines() if "training sentences" in line] == [
         ["training", "sentences", "1"]
     ]
+
+
+def test_every_model_has_the_weights_that_are_asked_for(
+    shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ModelRequest] = []
+    monkeypatch.setattr(Translator, "load", lambda request: asked.append(request) or shouting)
+    models = [word for name in ("a", "b") for word in ("--model", str(tmp_path / name))]
+    made = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "float", *models])
+    assert made.exit_code == ExitCode.OK, (made.exception, made.stderr)
+    assert [(request.model.name, request.precision) for request in asked] == [("a", "float"), ("b", "float")]
+    told = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "int8", "--json", *models[:2]])
+    assert json.loads(told.stdout)["scored"]["precision"] == "int8"
+    refused = runner.invoke(app, ["evaluate", "--hypothesis", "o", "--reference", "r", "--precision", "int8"])
+    assert "--precision cannot be combined with --hypothesis" in refused.stderr
 
 
 def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) -> None:

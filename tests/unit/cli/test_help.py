@@ -27,8 +27,8 @@ def section_of(page: str, heading: str) -> str:
 
 
 def words_of(page: str) -> list[str]:
-    """The words of a page, without what depends on its width: line ends of commands, breaks after bars."""
-    return sorted(re.sub(r"\|\n +", "|", re.sub(r" \\\n", "\n", page)).replace("# ", "").split())
+    """The words of a page, without what depends on its width: line ends of commands, breaks after bars and slashes."""
+    return sorted(re.sub(r"(\||/(?=\n +--))\n +", r"\1", re.sub(r" \\\n", "\n", page)).replace("# ", "").split())
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, ""])
