@@ -108,6 +108,14 @@ class LoadedTranslator:
         """The default of `beam_size`."""
         return make_search_options(self._options, n_best=1).search.beam_size
 
+    def can_rate(self, **options: Any) -> bool:
+        """Returns whether it can tell its confidence with these options, which go before those of `nmt.load`."""
+        try:
+            self._make_options({**options, "confidence": True})
+        except OptionError:
+            return False
+        return True
+
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
         """Returns the settings of a search; `options` go before those that were given to `nmt.load`."""
         made = make_search_options({**self._options, **options}, n_best=n_best)

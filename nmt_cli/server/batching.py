@@ -36,6 +36,7 @@ class WaitingRequest:
 
     model: ServedModel
     n_best: int
+    is_rated: bool  # whether the confidence in each translation is wanted, where the model can tell it
     lines: Sequence[str]
     order: Sequence[int]  # indices of the lines that go through this lane
     translations: list[Translation | None]
@@ -44,9 +45,9 @@ class WaitingRequest:
     finished_count: int = 0
 
     @property
-    def key(self) -> tuple[int, int]:
+    def key(self) -> tuple[int, int, bool]:
         """What requests must have in common to be translated together."""
-        return id(self.model), self.n_best
+        return id(self.model), self.n_best, self.is_rated
 
     @property
     def is_waiting(self) -> bool:
@@ -148,7 +149,9 @@ class Batcher:
         self.batches = 0  # translated so far
         self.lock = threading.Lock()
 
-    async def translate(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
+    async def translate(
+        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, *, is_rated: bool = False
+    ) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if too many lines wait already."""
         if sum(lane.waiting_lines for lane in self.lanes.values()) + len(lines) > self.most_waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
@@ -158,7 +161,7 @@ class Batcher:
             order = [index for index, line in enumerate(lines) if (len(line) >= LONG_LINE) == are_long]
             if order:
                 done = asyncio.get_running_loop().create_future()
-                request = WaitingRequest(model, n_best, lines, order, translations, done)
+                request = WaitingRequest(model, n_best, is_rated, lines, order, translations, done)
                 requests.append(request)
                 lane.add(request)
         try:
@@ -176,7 +179,8 @@ class Batcher:
         translator = self.pool.open(first.model)
         beam_size = max(translator.beam_size, first.n_best)
         lines = [request.lines[index] for request, index in batch]
-        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size)
+        rated = {"confidence": True} if first.is_rated and translator.can_rate(beam_size=beam_size) else {}
+        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size, **rated)
 
     def close(self) -> None:
         for lane in self.lanes.values():

@@ -46,7 +46,7 @@ async def translate(call: Call) -> Any:
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
     split = SplitTexts.from_texts([text])
-    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES))
+    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES, is_rated=True))
     lines = split.texts[0]
     return {"lines": [describe_line(line, next(translations) if line.is_translated else None) for line in lines]}
 
@@ -63,8 +63,8 @@ def describe_line(line: TextLine, translation: Translation | None) -> dict[str, 
         "text": translation.text,
         "alternatives": [other for other in others if other != translation.text],
         "spans": list(dict.fromkeys(span.text for span in translation.placed)),
-        "checks": [check.message for check in getattr(translation, "checks", ())],
-        "confidence": getattr(translation, "confidence", None),
+        "checks": [check.message for check in translation.checks],
+        "confidence": None if translation.confidence is None else round(translation.confidence, 3),
         **describe_words(translation),
     }
 

@@ -98,14 +98,16 @@ class Service:
 
         return translate_block
 
-    async def translate_lines(self, model: ServedModel, lines: Sequence[str], n_best: int = 1) -> list[Translation]:
+    async def translate_lines(
+        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, *, is_rated: bool = False
+    ) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if there are too many."""
         if len(lines) > self.limits.lines:
             raise RequestError(413, f"{len(lines):,} lines; this server takes {self.limits.lines:,} in one request")
         if not lines:
             return []
         try:
-            return await self.batcher.translate(model, lines, n_best)
+            return await self.batcher.translate(model, lines, n_best, is_rated=is_rated)
         except NmtError as error:  # a model that was damaged since the server started
             raise RequestError(500, error.message) from error
 

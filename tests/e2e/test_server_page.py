@@ -18,10 +18,13 @@ from support.translations import louder
 
 
 def offer_two(text: str) -> Translation:
-    """The text in capitals, or the same twice."""
+    """The text in capitals, or the same twice; of a doubt it is not sure."""
     translation = louder(text)
     first = translation.hypotheses[0]
-    return translation._replace(hypotheses=(first, first._replace(text=f"{first.text} {first.text}")))
+    confidence = 0.3 if "doubt" in text else None
+    return translation._replace(
+        confidence=confidence, hypotheses=(first, first._replace(text=f"{first.text} {first.text}"))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +84,16 @@ def test_a_word_shows_what_it_looked_at(page: Any) -> None:
     strengths = [float(node.value_of_css_property("background-color").split(",")[-1].strip(" )")) for node in marked]
     assert [node.get_attribute("textContent") for node in marked] == ["hello", "you"]
     assert strengths[0] < 0.1 < strengths[1]
+
+
+def test_a_line_shows_its_confidence_beside_its_text(page: Any) -> None:
+    write(page, "a doubt")
+    wait_for_rows(page, "A DOUBT")
+    shown = "return getComputedStyle(document.querySelector('.confidence.unsure'), '::before').content"
+    assert "30" in page.execute_script(shown)
+    find(page, "#shade").click()
+    assert page.execute_script(shown) == "none"
+    find(page, "#shade").click()
 
 
 def test_another_translation_is_chosen_by_keyboard(page: Any) -> None:

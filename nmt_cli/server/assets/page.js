@@ -86,8 +86,17 @@ function makeRow(line, number) {
   row.append(line.before.replace(/[\r\n]/g, ""));
   if (line.segments) row.append(...makeWords(line, number));
   else row.append(line.text);
+  if (typeof line.confidence === "number" && line.segments) row.append(makeConfidence(line.confidence));
   for (const check of line.checks ?? []) row.append(make("span", "check", check));
   return row;
+}
+
+// The probability that a line is right; its digits are no text, so that they are not copied with it.
+function makeConfidence(confidence) {
+  const node = make("span", confidence < 0.5 ? "confidence unsure" : "confidence");
+  node.dataset.percent = `${(100 * confidence).toFixed(0)} %`;
+  node.title = "how likely this line is right";
+  return node;
 }
 
 function makeWords(line, number) {
@@ -136,7 +145,8 @@ function openMenu(row, number) {
   menu.hidden = false;
   menu.style.left = `${Math.max(8, Math.min(box.left + scrollX, innerWidth - menu.offsetWidth - 16))}px`;
   menu.style.top = `${box.bottom + scrollY + 4}px`;
-  menu.firstChild.focus();
+  menu.scrollIntoView({ block: "nearest" });
+  menu.firstChild.focus({ preventScroll: true });
 }
 
 function closeMenu() { menu.hidden = true; }

@@ -7,7 +7,8 @@ import pytest
 
 import nmt_cli as nmt
 from nmt_cli.errors import NotFoundError, OptionError
-from support.fakes import FakeTranslator, fake_loaded
+from nmt_cli.translation.confidence import FEATURES
+from support.fakes import FakeTranslator, fake_loaded, make_card
 
 
 def test_a_string_is_one_line_and_never_its_letters() -> None:
@@ -34,6 +35,17 @@ def test_a_stream_holds_no_more_lines_than_a_batch() -> None:
     stream = fake_loaded().stream(lines(), batch=10)
     assert [next(stream) for _ in range(11)][-1] == "LINE 10"
     assert len(read) == 20
+
+
+def test_confidence_is_told_only_where_it_was_calibrated() -> None:
+    values = {"features": FEATURES, "means": [0.0], "scales": [1.0], "weights": [1.0], "bias": 0.0}
+    entry = {**values, **{name: values[name] * len(FEATURES) for name in ("means", "scales", "weights")}}
+    calibrated = FakeTranslator(make_card(confidence=entry))
+    assert fake_loaded(calibrated).can_rate()
+    assert fake_loaded(calibrated, beam_size=1).can_rate(beam_size=5)
+    assert not fake_loaded(calibrated, beam_size=1).can_rate()
+    assert not fake_loaded(calibrated, sample=True).can_rate()
+    assert not fake_loaded().can_rate()
 
 
 def test_options_of_a_call_win_over_those_of_loading() -> None:
