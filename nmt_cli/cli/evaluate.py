@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from nmt_cli.api.compare_systems import score_systems
+from nmt_cli.api.kept_scores import keep_scores
 from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.cli.completion import complete_metrics
 from nmt_cli.cli.options import (
@@ -162,6 +163,7 @@ def evaluate(
         else:
             result = score_systems(evaluation, (*mains, *rivals), () if hypothesis else mains)
     if isinstance(result, Outcome):
+        keep_scores(result.report, inputs)
         write_outcome(result, inputs, output)
     else:
         write_systems(result, inputs, output)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.api.kept_scores import read_scores
 from nmt_cli.errors import NmtError
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def describe_standing(environment: Mapping[str, str] | None = None) -> list[str]
     return [
         f"corpus   {describe_corpus(standing)}",
         f"model    {describe_model(standing)}",
+        *describe_scores(standing),
         *(f"  ! {problem}" for problem in standing.problems),
         *(f"{'next' if number == 0 else '':9}{command}" for number, command in enumerate(list_next(standing))),
         "",
@@ -98,6 +100,14 @@ def describe_model(standing: Standing) -> str:
 
 
 SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))
+
+
+def describe_scores(standing: Standing) -> list[str]:
+    """Returns a line about the last evaluation of the model on its test set, if there was one."""
+    kept = read_scores(standing.model) if standing.card is not None else None
+    if kept is None:
+        return []
+    return [f"scores   {', '.join(kept.scores)} on {kept.sentences:,} test sentences ({kept.decoding})"]
 
 
 def compare_data(standing: Standing) -> str:

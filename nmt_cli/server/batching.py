@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ModelPool, ServedModel
@@ -179,8 +179,10 @@ class Batcher:
         translator = self.pool.open(first.model)
         beam_size = max(translator.beam_size, first.n_best)
         lines = [request.lines[index] for request, index in batch]
-        rated = {"confidence": True} if first.is_rated and translator.can_rate(beam_size=beam_size) else {}
-        return translator.translations(lines, n_best=first.n_best, beam_size=beam_size, **rated)
+        options: dict[str, Any] = {"beam_size": beam_size}
+        if first.is_rated and translator.can_rate(**options):
+            options["confidence"] = True
+        return translator.translations(lines, n_best=first.n_best, **options)
 
     def close(self) -> None:
         for lane in self.lanes.values():

@@ -7,13 +7,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nmt_cli.api.kept_scores import keep_scores
+from nmt_cli.api.scoring import EvaluationInputs
 from nmt_cli.cli.app import app
 from nmt_cli.cli.standing import describe_standing
 from nmt_cli.cli.translation_files import require_input
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import NotFoundError
+from nmt_cli.evaluation.analysis.significance import Interval
+from nmt_cli.evaluation.metrics.material import Material
+from nmt_cli.evaluation.metrics.score import Score
+from nmt_cli.evaluation.report import Report
 from nmt_cli.runtime import installed_models
+from nmt_cli.search.config import SearchConfig
 from support.commands import nmt
 from support.fakes import make_card
 
@@ -71,6 +78,24 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: py
     assert "eng -> deu; rnn with additive attention, epoch 5, dev BLEU 27.8, chrF 48.1 (greedy)" in lines[1]
     assert "other data than prepared/" in lines[1]
     assert lines[2].endswith("| nmt translate")
+
+
+def test_the_scores_of_the_last_evaluation_are_shown_until_the_model_is_another(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = place / "model"
+    model.mkdir()
+    for name in ("model.json", "weights.npz"):
+        (model / name).write_text("{}")
+    monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: make_card())
+    score = Score("BLEU-4", 31.165, "tok:13a", ())
+    report = Report({"bleu4": score}, 1000, 1, SearchConfig(), (), Material([], []), {"bleu4": Interval(29.0, 33.0)})
+    keep_scores(report, EvaluationInputs(place / "prepared", model, split="dev"))
+    assert not any(line.startswith("scores") for line in describe_standing({}))
+    keep_scores(report, EvaluationInputs(place / "prepared", model))
+    assert describe_standing({})[2].startswith("scores   BLEU-4 31.16 ± 2.00 on 1,000 test sentences (beam 5")
+    (model / "model.json").write_text("{ }")
+    assert not any(line.startswith("scores") for line in describe_standing({}))
 
 
 def test_models_with_a_name_are_shown_with_a_sentence_of_their_language(monkeypatch: pytest.MonkeyPatch) -> None:

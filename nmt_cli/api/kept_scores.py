@@ -1,0 +1,57 @@
+"""The scores of the last evaluation of a model on a test set, kept beside its card so that `nmt` alone can show them.
+
+Must stay light: `nmt` alone reads them.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.files import hash_file, write_json
+from nmt_cli.records import Count, build, parse_json
+
+if TYPE_CHECKING:
+    from nmt_cli.api.scoring import EvaluationInputs
+    from nmt_cli.evaluation.report import Report
+
+SCORES = "scores.json"
+SHOWN = 3  # scores that are kept
+
+
+class KeptScores(NamedTuple):
+    """What was measured, of which model; `scores` are written as they are printed."""
+
+    card: str  # SHA-256 of the model's card: of another one the scores say nothing
+    sentences: Count
+    decoding: str
+    scores: tuple[str, ...]
+
+
+def keep_scores(report: Report, inputs: EvaluationInputs) -> None:
+    """Keeps the scores of a model that was trained here on its test set; where nothing can be written, nothing is."""
+    from nmt_cli.runtime.model_directory import CARD, WEIGHTS
+
+    is_test = inputs.hypothesis is None and inputs.source is None and inputs.split == "test"
+    if not is_test or report.search is None or not (inputs.model / WEIGHTS).is_file():
+        return
+    scores = []
+    for name, score in list(report.scores.items())[:SHOWN]:
+        interval = report.intervals.get(name)
+        spread = f" ± {interval.half_width:.2f}" if interval is not None else ""
+        scores.append(f"{score.name} {score.value:.2f}{spread}")
+    kept = KeptScores(hash_file(inputs.model / CARD), report.sentences, report.search.summary, tuple(scores))
+    with suppress(OSError):
+        write_json(inputs.model / SCORES, kept._asdict())
+
+
+def read_scores(model: Path) -> KeptScores | None:
+    """Returns the scores of the last evaluation; None if there are none, or none of this model."""
+    from nmt_cli.runtime.model_directory import CARD
+
+    try:
+        kept: KeptScores = build(KeptScores, parse_json((model / SCORES).read_text(encoding="utf-8")))
+        return kept if kept.card == hash_file(model / CARD) else None
+    except (OSError, ValueError):
+        return None
