@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,32 +66,38 @@ def train(
     with a usable model. Raises DataError, OptionError, OutputError or TrainingError, and MissingExtraError without
     TensorFlow.
     """
-    from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.corpus.reversed import reverse_corpus
     from nmt_cli.training.checkpoints.lock import lock_model
-    from nmt_cli.training.deadline import Deadline
-    from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.synthetic.plan import make_plan
 
     check_options(options, ModelConfig, TrainConfig, where="train")
     if force and resume:
         raise OptionError("force starts over and resume continues", hint="give one of them")
+    request = make_request(Path(data), Path(model), options, reverse=reverse, resume=resume)
+    watchers = combine_watchers(watcher, progress, find_path(tensorboard))
+    is_synthetic = bool(make_plan(request.corpus, request.training).tasks)
+    with lock_model(request.directory, replace=force, resume=resume):
+        with silent_tensorflow():
+            run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
+        return run(replace(request, watcher=watchers))
+
+
+def make_request(
+    data: Path, model: Path, options: Mapping[str, Any], *, reverse: bool, resume: bool
+) -> TrainingRequest:
+    """Returns what is trained, on which corpus; the time of a deadline begins now. Raises MissingExtraError."""
+    from nmt_cli.corpus.dataset import PreparedCorpus
+    from nmt_cli.corpus.reversed import reverse_corpus
+    from nmt_cli.training.deadline import Deadline
+    from nmt_cli.training.request import TrainingRequest
+
     training = TrainConfig.from_options(**select_options(options, TrainConfig))
     network = ModelConfig.from_options(**select_options(options, ModelConfig))
     deadline = Deadline.from_option(training.time)
     require_tensorflow()
-    corpus, directory = PreparedCorpus.load(Path(data)), Path(model)
+    corpus = PreparedCorpus.load(data)
     corpus = reverse_corpus(corpus) if reverse else corpus
-    is_synthetic = bool(make_plan(corpus, training).tasks)
     explicit = {name for name in list_options(ModelConfig, TrainConfig) if name in options}
-    watchers = combine_watchers(watcher, progress, find_path(tensorboard))
-    request = TrainingRequest(
-        corpus, directory, network, training, watchers, resume=resume, deadline=deadline, explicit=explicit
-    )
-    with lock_model(directory, replace=force, resume=resume):
-        with silent_tensorflow():
-            run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
-        return run(request)
+    return TrainingRequest(corpus, model, network, training, resume=resume, deadline=deadline, explicit=explicit)
 
 
 def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[TrainingRequest], TrainReport]:

@@ -40,33 +40,38 @@ def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int
         # 3. Quantise the graphs, and measure both precisions on the development set.
         int8_check = quantise_and_check(corpus, staged, run.validator)
         # 4. Add what else translates.
-        names = list(corpus.tokenizers)
         add_reading(staged, corpus, run.profile)
         # 5. Describe it all in the card.
-        card = ModelCard(
-            format=FORMAT,
-            source_language=corpus.source_language,
-            target_language=corpus.target_language,
-            network=network.config.to_mapping(),
-            vocabularies=asdict(read_vocabularies(corpus)),
-            training=asdict(run.trainer.config),
-            synthetic=corpus.synthetic if isinstance(corpus, MixedCorpus) else {},
-            tokenizer=asdict(corpus.tokenizer_settings),
-            source_tokenizer=names[0],
-            target_tokenizer=names[-1],
-            dataset_fingerprint=corpus.fingerprint,
-            epochs=choice.epochs[0],
-            development=describe_development(choice),
-            precision=int8_check.to_mapping(),
-            versions=read_versions(),
-            checksums={},
-            source=corpus.source.to_mapping(),
-            parent={} if run.parent is None else run.parent.to_mapping(),
-        )
+        card = make_card(run, corpus, choice, int8_check)
         write_card(staged, card)
         # 6. Fit the model of confidence, with all of this in place.
         write_card(staged, card._replace(confidence=fit_confidence(staged, corpus)))
     return choice, int8_check
+
+
+def make_card(run: TrainingRun, corpus: PreparedCorpus, choice: WeightChoice, int8_check: Int8Check) -> ModelCard:
+    """Returns the card of a model, without the checksums and the model of confidence, which need its files."""
+    names = list(corpus.tokenizers)
+    return ModelCard(
+        format=FORMAT,
+        source_language=corpus.source_language,
+        target_language=corpus.target_language,
+        network=run.validator.network.config.to_mapping(),
+        vocabularies=asdict(read_vocabularies(corpus)),
+        training=asdict(run.trainer.config),
+        synthetic=corpus.synthetic if isinstance(corpus, MixedCorpus) else {},
+        tokenizer=asdict(corpus.tokenizer_settings),
+        source_tokenizer=names[0],
+        target_tokenizer=names[-1],
+        dataset_fingerprint=corpus.fingerprint,
+        epochs=choice.epochs[0],
+        development=describe_development(choice),
+        precision=int8_check.to_mapping(),
+        versions=read_versions(),
+        checksums={},
+        source=corpus.source.to_mapping(),
+        parent={} if run.parent is None else run.parent.to_mapping(),
+    )
 
 
 def add_reading(directory: Path, corpus: PreparedCorpus, profile: str) -> None:

@@ -30,25 +30,13 @@ def compute_bleu(
     Raises DataError if hypotheses and references do not pair up.
     """
     smoothing = config.smoothing
-    shared = {
-        "max_ngram_order": order,
-        "force": True,  # analysis/warnings.py reports tokenised text in our words
-        "lowercase": config.lowercase,
-    }
     if smoothing.method == "epsilon" and smoothing.value is not None:
-        epsilon = smoothing.value
-        unsmoothed = make_bleu_metric(config, **shared, smooth_method="none")
-        score = score_with_sacrebleu(
-            unsmoothed,
-            name,
-            hypotheses,
-            references,
-            corpus_value=lambda row: 100 * combine_with_epsilon(row, epsilon),
-            sentence_value=lambda row: 100 * combine_with_epsilon(row, epsilon, effective=True),
-            signature=lambda signature: signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
-        )
-        return add_details(score, unsmoothed)
-    options = {**shared, "smooth_method": smoothing.method, "smooth_value": smoothing.value}
+        return compute_with_epsilon(hypotheses, references, config, smoothing.value, order=order, name=name)
+    options = {
+        **list_shared_options(config, order),
+        "smooth_method": smoothing.method,
+        "smooth_value": smoothing.value,
+    }
     corpus, sentence = make_bleu_metric(config, **options), make_bleu_metric(config, **options, effective_order=True)
     score = score_with_sacrebleu(
         corpus,
@@ -59,6 +47,28 @@ def compute_bleu(
         sentence_value=lambda row: cap_percent(sentence._compute_score_from_stats(row).score),
     )
     return add_details(score, corpus)
+
+
+def compute_with_epsilon(
+    hypotheses: Hypotheses, references: References, config: ScoreConfig, epsilon: float, *, order: int, name: str
+) -> Score:
+    """Computes BLEU with `epsilon` in place of a precision of 0, which sacreBLEU does not offer."""
+    unsmoothed = make_bleu_metric(config, **list_shared_options(config, order), smooth_method="none")
+    score = score_with_sacrebleu(
+        unsmoothed,
+        name,
+        hypotheses,
+        references,
+        corpus_value=lambda row: 100 * combine_with_epsilon(row, epsilon),
+        sentence_value=lambda row: 100 * combine_with_epsilon(row, epsilon, effective=True),
+        signature=lambda signature: signature.replace("smooth:none", f"smooth:epsilon[{epsilon:g}]"),
+    )
+    return add_details(score, unsmoothed)
+
+
+def list_shared_options(config: ScoreConfig, order: int) -> dict[str, Any]:
+    """Returns sacreBLEU's options that do not depend on the smoothing; `analysis.warnings` reports tokenised text."""
+    return {"max_ngram_order": order, "force": True, "lowercase": config.lowercase}
 
 
 def add_details(score: Score, metric: Any) -> Score:
