@@ -219,7 +219,7 @@ class Evaluation:
         what = (
             f"{self.inputs.split} sentences"
             if is_split
-            else f"sentences of {self.inputs.hypothesis or self.inputs.source}"
+            else f"sentences of {name_input(self.inputs.hypothesis or self.inputs.source)}"
         )
         pairs = corpus.read_pairs("train") if corpus is not None and evaluation.material.sources else []
         sources = evaluation.material.sources or ()
@@ -314,6 +314,10 @@ def list_earlier_data(card: ModelCard) -> list[str]:
     """Returns what a model was trained on beside its corpus: the data of its initial model, and replayed pairs."""
     start, replayed = (card.training.get(name) for name in ("init_from", "replay"))
     return [*([f"what {start} was trained on"] if start else []), *([str(replayed)] if replayed else [])]
+
+
+def name_input(path: Path | None) -> str:
+    return "standard input" if path == texts.STDIN else str(path)
 
 
 def drop_sources(material: Material) -> Material:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.errors import DataError
+from nmt_cli.evaluation.sides import STDIN as STDIN
 from nmt_cli.evaluation.sides import SideRole, read_side
 from nmt_cli.files import require_file
 from nmt_cli.formats import require_use

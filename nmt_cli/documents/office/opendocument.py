@@ -21,9 +21,13 @@ MANIFEST = "META-INF/manifest.xml"
 
 
 class OpenDocumentReader(ParagraphReader):
-    paragraphs = frozenset({"p", "h"})
+    paragraphs = frozenset({"p", "h", "title", "desc"})
     kept = frozenset("tracked-changes annotation scripts automatic-styles font-face-decls".split())
     needs_text = frozenset({"a"})
+
+    def is_paragraph(self, name: str) -> bool:
+        """Whether an element is a paragraph, or describes a picture; a chart has a title with paragraphs of its own."""
+        return super().is_paragraph(name) and (not name.endswith(("title", "desc")) or name.startswith("svg:"))
 
     def read_items(self, node: XmlNode) -> list[InlineItem]:
         return list(self.read_children(node))

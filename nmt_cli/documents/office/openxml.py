@@ -57,6 +57,7 @@ class DocxDocument(OpenXmlDocument):
         "wordprocessingml.footer+xml",
         "wordprocessingml.footnotes+xml",
         "wordprocessingml.endnotes+xml",
+        "wordprocessingml.styles+xml",  # for the language of the document
     )
 
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
+from nmt_cli.documents.languages import find_language_tag, is_same_language
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
-from nmt_cli.documents.xml.scanner import MarkupToken
+from nmt_cli.documents.xml.scanner import MarkupToken, escape_attribute, read_attributes, spell_text
 from nmt_cli.documents.xml.tree import XmlNode, decode_xml, escape_xml, read_node, scan_xml, strip_prefix
+
+DESCRIBED = frozenset({"docPr", "cNvPr"})  # of pictures and shapes, in Office Open XML
+DESCRIPTIONS = ("descr", "title")
+LANGUAGE = re.compile(
+    r'(?P<before><w:lang\b[^<>]*?\bw:val="|<a:(?:r|def|endPara)RPr\b[^<>]*?\blang="|\bfo:language=")'
+    r'(?P<language>[A-Za-z]{2,3}(?:-\w+)*)"(?P<country> fo:country=")?(?(country)\w+")'
+)
+FILE_NAME = re.compile(r"\S+\.\w{2,4}")
 
 
 class ParagraphReader(ABC):
@@ -24,17 +34,21 @@ class ParagraphReader(ABC):
         """Yields the units of a part."""
         decoded = decode_xml(source)
         yield keep_verbatim(decoded.mark)
-        tokens = scan_xml(decoded.text)
+        tokens = scan_xml(set_language(decoded.text, source.source_language, source.target_language))
         parts = (part for token in tokens for part in self.read_token(token, tokens))
         yield from make_units(parts, notes, decoded.encode)
 
     def read_token(self, token: MarkupToken, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
         name = strip_prefix(token.name)
-        if token.kind != "open" or not (name in self.paragraphs or name in self.kept):
-            yield token.raw
+        if token.kind != "open" or not (self.is_paragraph(token.name) or name in self.kept):
+            yield from [token.raw] if token.kind == "close" else read_tag(token.raw, name)
             return
         node = read_node(tokens, token)
         yield from [node.raw] if name in self.kept else self.read_paragraph(node)
+
+    def is_paragraph(self, name: str) -> bool:
+        """Whether an element with this name, which may have a prefix, is a paragraph."""
+        return strip_prefix(name) in self.paragraphs
 
     def read_paragraph(self, node: XmlNode) -> Iterator[str | Paragraph]:
         """Yields a paragraph between its tags."""
@@ -44,12 +58,12 @@ class ParagraphReader(ABC):
 
     def read_blocks(self, node: XmlNode) -> Iterator[str | Paragraph]:
         """Yields an element that stands inside a paragraph and has paragraphs of its own inside it."""
-        if node.name in self.paragraphs:
+        if node.name in self.paragraphs and self.is_paragraph(node.tag[1:].split(maxsplit=1)[0].rstrip("/>")):
             yield from self.read_paragraph(node)
-        elif node.name in self.kept or not any(node.find_all(self.paragraphs)):
-            yield node.raw
+        elif node.name in self.kept or not any(node.find_all(self.paragraphs | DESCRIBED)):
+            yield from [node.raw] if node.name not in DESCRIBED else read_tag(node.raw, node.name)
         else:
-            yield node.tag
+            yield from read_tag(node.tag, node.name)
             for child in node.children:
                 yield from self.read_blocks(child) if isinstance(child, XmlNode) else (child.raw,)
             yield node.end
@@ -57,6 +71,35 @@ class ParagraphReader(ABC):
     @abstractmethod
     def read_items(self, node: XmlNode) -> list[InlineItem]:
         """Returns what is in a paragraph."""
+
+
+def set_language(text: str, source: str, target: str) -> str:
+    """Returns a part in which the source's language, by which words are spelled and checked, is the target's."""
+    tag = find_language_tag(target)
+    if not tag or is_same_language(source, target):
+        return text
+
+    def replace_language(match: re.Match[str]) -> str:
+        if not is_same_language(match["language"], source):
+            return match[0]
+        country = match["country"] and f'{match["country"]}none"'  # of OpenDocument
+        return f'{match["before"]}{tag}"{country or ""}'
+
+    return LANGUAGE.sub(replace_language, text)
+
+
+def read_tag(tag: str, name: str) -> Iterator[str | Paragraph]:
+    """Yields a tag; the attributes in which a picture is described are paragraphs, unless they name a file."""
+    position = 0
+    for attribute in read_attributes(tag) if name in DESCRIBED else ():
+        is_text = any(map(str.isalpha, attribute.value)) and not FILE_NAME.fullmatch(attribute.value)
+        if attribute.name in DESCRIPTIONS and is_text:
+            raw = tag[attribute.start : attribute.end]
+            text, spellings = spell_text(raw, escape_attribute)
+            yield tag[position : attribute.start]
+            yield Paragraph([InlineItem("text", (raw,), text, spellings)], escape_attribute)
+            position = attribute.end
+    yield tag[position:]
 
 
 def make_point(

@@ -258,3 +258,33 @@ def test_any_paragraph_stays_byte_for_byte(runs: list[str]) -> None:
     data = make_docx(f"<w:p>{''.join(runs)}</w:p>")
     written = unpack(convert_bytes("docx", data, echo))["word/document.xml"]
     assert written.replace(FIRST.encode(), b"").replace(LAST.encode(), b"") == unpack(data)["word/document.xml"]
+
+
+PICTURE = (
+    '<w:p><w:r><w:rPr><w:lang w:val="en-GB" w:bidi="ar-SA"/></w:rPr><w:t>Look</w:t></w:r><w:r><w:rPr>'
+    '<w:lang w:val="fr-FR"/></w:rPr><w:drawing><wp:inline xmlns:wp="w"><wp:docPr id="1" name="Picture 1" '
+    'descr="A red &quot;boat&quot;" title="boat.png"/><a:graphic xmlns:a="a"/></wp:inline></w:drawing></w:r></w:p>'
+)
+FRAME = (
+    "<text:p>Here <draw:frame><draw:image/><svg:title>A boat</svg:title><svg:desc>Red &amp; old.</svg:desc>"
+    "</draw:frame> it is</text:p>"
+)
+
+
+def test_pictures_are_described_in_the_target_language() -> None:
+    assert list_texts("docx", make_docx(PICTURE)) == ["Look", 'A red "boat"']
+    written = unpack(convert_bytes("docx", make_docx(PICTURE), louder))["word/document.xml"].decode()
+    assert 'descr="A RED &quot;BOAT&quot;" title="boat.png"/>' in written
+    assert list_texts("odt", make_odt(FRAME)) == ["Here  it is", "A boat", "Red & old."]
+    written = unpack(convert_bytes("odt", make_odt(FRAME), louder))["content.xml"].decode()
+    assert "<svg:title>A BOAT</svg:title><svg:desc>RED &amp; OLD.</svg:desc>" in written
+
+
+def test_the_language_of_a_document_becomes_that_of_the_target() -> None:
+    written = unpack(convert_bytes("docx", make_docx(PICTURE), louder))["word/document.xml"].decode()
+    assert '<w:lang w:val="de" w:bidi="ar-SA"/>' in written and '<w:lang w:val="fr-FR"/>' in written
+    same = unpack(convert_bytes("docx", make_docx(PICTURE), echo, "en"))["word/document.xml"].decode()
+    assert '<w:lang w:val="en-GB" w:bidi="ar-SA"/>' in same
+    style = '<text:p><text:span fo:language="en" fo:country="US">Hut</text:span></text:p>'
+    written = unpack(convert_bytes("odt", make_odt(style), louder))["content.xml"].decode()
+    assert 'fo:language="de" fo:country="none"' in written
