@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.visuals.curves import draw_curves, format_curves, read_history, render_curves_svg
+from nmt_cli.visuals.curves import build_curves_figure, draw_curves, format_curves, read_history, render_curves_svg
 
 
 def record(epoch: int) -> dict[str, object]:
@@ -74,3 +74,12 @@ def test_the_best_epoch_is_labelled_with_its_value(tmp_path: Path) -> None:
     write_history(tmp_path, 3)
     svg = render_curves_svg({"m": read_history(tmp_path)})
     assert "best: epoch 3, 9.0" in svg and "best: epoch 3, 1.33" in svg
+
+
+def test_each_curve_has_the_value_of_each_epoch_at_that_epoch(tmp_path: Path) -> None:
+    write_history(tmp_path, 4)
+    history = read_history(tmp_path)[1:]  # as of a model whose first epoch was not kept in the history
+    figure = build_curves_figure({"m": history})
+    curves = [list(zip(*line.get_data(), strict=True)) for axes in figure.axes for line in axes.lines]
+    for key in ("loss", "dev_loss", "bleu", "chrf", "learning_rate"):
+        assert [(record["epoch"], record[key]) for record in history] in curves
