@@ -24,7 +24,7 @@ NETWORK = ["--attention", "scaled-dot", "--units", "192", "--embedding", "128", 
 PARENT_PAIRS, PARENT_EPOCHS = 20_000, 6
 PREPARE_PARENT = ["--lowercase", "--source-language", "eng", "--target-language", "deu"]
 BATCH = 32
-EPOCHS = {2_500: 16, 5_000: 12}  # by size
+EPOCHS = {2_500: 12, 5_000: 10}  # by size
 RATES = ("5e-4", "1e-3", "2e-3")
 
 

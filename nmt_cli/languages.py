@@ -108,6 +108,12 @@ def find_language_key(code: str) -> str:
 
 
 @lru_cache(4096)
+def name_language(code: str) -> str:
+    """Returns the English name of a language, as in "German"; the code itself if NAMES does not have it."""
+    short = find_language_key(code).split("-")[0]
+    return next((name.title() for name, named in NAMES.items() if named == short), code)
+
+
 def is_same_language(code: str, other: str) -> bool:
     """Whether two codes are one language in one script, whatever their regions: "en-US", "en_GB" and "eng"."""
     return code == other or find_language_key(code) == find_language_key(other)

@@ -17,6 +17,7 @@ from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.cli.completion import complete_metrics
 from nmt_cli.cli.options import (
     DEFAULT_MODEL,
+    AsJson,
     Configuration,
     DataOption,
     ExplicitOptions,
@@ -122,7 +123,7 @@ def evaluate(
         Path | None, make_file_option("--sentences", "Write every sentence with its scores to a .tsv.", "Output")
     ] = None,
     explain: ExplainOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")] = False,
+    as_json: AsJson = False,
     configuration: Configuration = None,
     quiet: Quiet = False,
 ) -> None:

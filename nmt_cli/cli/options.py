@@ -80,6 +80,7 @@ Precision = Annotated[
     ),
 ]
 DEFAULT_MODEL = Path("model")
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.", rich_help_panel="Files")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.", rich_help_panel="Output")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more detail.", rich_help_panel="Output")]

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nmt_cli.api.advice import Advice, Commands, advise_on_corpus, describe_prepare, describe_train
 from nmt_cli.api.prepare import collect_inputs, prepare_inputs
 from nmt_cli.cli import render
-from nmt_cli.cli.options import Configuration, DataOption, Force, Quiet, Verbose, with_settings
+from nmt_cli.cli.options import AsJson, Configuration, DataOption, Force, Quiet, Verbose, with_settings
 from nmt_cli.cores import count_cores
 from nmt_cli.corpus.config import PrepareConfig
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.manifest import Manifest
+    from nmt_cli.corpus.prepare import PrepareReport
 
 
 @with_settings
@@ -38,6 +45,7 @@ def prepare(
     ] = None,
     data: DataOption = Path("prepared"),
     force: Force = False,
+    as_json: AsJson = False,
     configuration: Configuration = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -49,4 +57,30 @@ def prepare(
         corpus_report = prepare_inputs(
             inputs, data, config, force=force, report=report, processes=count_cores(), progress=progress
         )
-    render.show_prepared_corpus(screen, corpus_report)
+    files = [] if source_file is None else [f"{source_file},{target_file}"]
+    commands = name_commands(corpus_report.manifest, [*(corpus or []), *files], data)
+    advice = advise_on_corpus(corpus_report.manifest, commands)
+    render.show_prepared_corpus(screen, corpus_report, advice)
+    if as_json:
+        typer.echo(json.dumps(describe_corpus(corpus_report, advice), ensure_ascii=False))
+
+
+def name_commands(manifest: Manifest, typed: list[str], data: Path) -> Commands:
+    """Returns what the commands to type next begin with, after a corpus was prepared from these inputs."""
+    return Commands(describe_prepare(manifest, typed, data), describe_train(data, Path("model")))
+
+
+def describe_corpus(report: PrepareReport, advice: Advice) -> dict[str, Any]:
+    """Returns what `--json` prints of a prepared corpus."""
+    manifest = report.manifest
+    return {
+        "data": str(report.directory),
+        "source_language": manifest.source_language,
+        "target_language": manifest.target_language,
+        "counts": asdict(manifest.counts),
+        "source": asdict(manifest.source),
+        "target": asdict(manifest.target),
+        "notes": list(report.notes),
+        "fingerprint": manifest.fingerprint,
+        "advice": advice.to_mapping(),
+    }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from nmt_cli.api.advice import Advice
     from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest, PictureStatistics, SubwordStatistics
     from nmt_cli.corpus.prepare import PrepareReport
     from nmt_cli.evaluation.report import Report
@@ -250,8 +251,8 @@ def print_stages(screen: Screen) -> Callable[[str, int, int], None]:
     return advance
 
 
-def show_prepared_corpus(screen: Screen, report: PrepareReport) -> None:
-    """Prints what `nmt prepare` read, found, dropped, split and learned, and the next command."""
+def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) -> None:
+    """Prints what `nmt prepare` read, found, dropped, split and learned, what would help, and the next command."""
     manifest, directory = report.manifest, report.directory
     counts = manifest.counts
     names = list(manifest.inputs)
@@ -275,7 +276,14 @@ def show_prepared_corpus(screen: Screen, report: PrepareReport) -> None:
         screen.say(f"  text     {text.kept:,} {side} sentences without translations{why}")
     next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
     screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
+    show_advice(screen, advice)
     screen.say(f"{directory}/ is ready. Next: {next_command}")
+
+
+def show_advice(screen: Screen, advice: Advice) -> None:
+    """Prints which scores are usual, how far they can be trusted, and what would help most."""
+    for line in advice.lines:
+        screen.say(f"  {line}")
 
 
 def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -17,9 +18,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nmt_cli.api.advice import (
+    Advice,
+    Commands,
+    advise_on_model,
+    describe_prepare,
+    describe_train,
+    has_learned_nothing,
+)
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.api.train import load_training
 from nmt_cli.cli.options import (
+    AsJson,
     Configuration,
     DataOption,
     ExplicitOptions,
@@ -41,6 +51,7 @@ from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.watcher import Watcher, Watchers
 
 if TYPE_CHECKING:
+    from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.run import TrainReport
 
@@ -117,6 +128,7 @@ def train(
     runs: Runs = 1,
     tensorboard: TensorBoardDirectory = None,
     log_every: LogEvery = 60.0,
+    as_json: AsJson = False,
     config: Configuration = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -144,11 +156,15 @@ def train(
     corpus = reverse_corpus(corpus) if reverse else corpus
     is_synthetic = bool(make_plan(corpus, training).tasks)
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
-    # What a checkpoint has is not chosen anew.
-    is_saved = bool(find_saved_options({"resume": resume, "force": force, "runs": runs, "model": model}, explicit))
-    options = None if is_saved else explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
     request = TrainingRequest(
-        corpus, model, network, training, role=role, resume=resume, deadline=deadline, explicit=options
+        corpus,
+        model,
+        network,
+        training,
+        role=role,
+        resume=resume,
+        deadline=deadline,
+        explicit=select_explicit(explicit, model, resume=resume, force=force, runs=runs),
     )
     if runs > 1 and role.processes > 1:
         raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
@@ -166,12 +182,49 @@ def train(
                 run = repeat_training(run, runs=runs, replace_models=force)
             with TrainingScreen(screen, stop, log_every) as shown, explain_interruption(screen, stop):
                 report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
-    shown.show_summary(report, model, pictures=corpus.has_pictures)
+    advice = advise_after_training(corpus, report, training, data, model)
+    shown.show_summary(report, model, None if stop.signal else advice, pictures=corpus.has_pictures)
+    print_json(report, model, advice, as_json=as_json)
     if deadline is not None and runs == 1 and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
     if stop.signal:
         shown.show_interruption(report, describe_command(data, model, runs), runs)
         raise typer.Exit(128 + stop.signal)
+
+
+def select_explicit(
+    explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
+) -> frozenset[str] | None:
+    """Returns the names of the options that the user set; None where a checkpoint has all: it is not chosen anew."""
+    is_saved = bool(find_saved_options({"resume": resume, "force": force, "runs": runs, "model": model}, explicit))
+    return None if is_saved else explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
+
+
+def advise_after_training(
+    corpus: PreparedCorpus, report: TrainReport, training: TrainConfig, data: Path, model: Path
+) -> Advice:
+    """Returns what would help most, with the commands to type."""
+    from nmt_cli.corpus.reversed import ReversedCorpus
+
+    is_reversed = isinstance(corpus, ReversedCorpus)
+    anew = describe_train(data, model, "--force", *(["--reverse"] if is_reversed else []))
+    prepare = describe_prepare(corpus.manifest, None, data)
+    commands = Commands(prepare, anew, describe_train(data, model, "--resume"))
+    has_parent = training.init_from is not None
+    return advise_on_model(corpus.manifest, report, commands, has_parent=has_parent, is_reversed=is_reversed)
+
+
+def print_json(report: TrainReport, model: Path, advice: Advice, *, as_json: bool) -> None:
+    """Prints what `--json` says of a model, if it is asked for."""
+    values = {
+        "model": str(model),
+        "epochs": list(report.epochs),
+        "learned_nothing": has_learned_nothing(report.validation),
+        "development": asdict(report.validation),
+        "advice": advice.to_mapping(),
+    }
+    if as_json:
+        typer.echo(json.dumps(values, ensure_ascii=False))
 
 
 @contextmanager

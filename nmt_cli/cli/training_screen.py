@@ -9,8 +9,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
 from nmt_cli.cli.network_summary import describe_network
-from nmt_cli.cli.render import Screen, StepBar
+from nmt_cli.cli.render import Screen, StepBar, show_advice
 from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.training.watcher import EpochRecord, ParentInfo, RunInfo, SeedResult, StepStatus, Validation, Watcher
 
@@ -52,7 +53,6 @@ def choose_columns(width: int | None) -> list[TableColumn]:
 
 
 SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each side
-LEARNED_NOTHING = 1.0  # development BLEU under which a model is not called ready
 
 
 class TrainingScreen(Watcher):
@@ -186,8 +186,10 @@ class TrainingScreen(Watcher):
         """Returns a line of the table, with those columns for which the terminal has room."""
         return "".join(texts[column.heading].rjust(column.width) for column in choose_columns(self.screen.width))
 
-    def show_summary(self, report: TrainReport, directory: Path, *, pictures: bool = False) -> None:
-        """Prints what was made, how good it is, and the next command.
+    def show_summary(
+        self, report: TrainReport, directory: Path, advice: Advice | None = None, *, pictures: bool = False
+    ) -> None:
+        """Prints what was made, how good it is, what would help, and the next command.
 
         A picture is not offered as an example: its name is relative to the file that named it.
         """
@@ -197,15 +199,17 @@ class TrainingScreen(Watcher):
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
         if report.runs:
             self.show_runs(report.runs, validation)
-        if validation.bleu < LEARNED_NOTHING:
+        if has_learned_nothing(validation):
             self.screen.say(f"{directory}/: {which}, {score}.")
-            self.screen.warn(
-                "this model has learned next to nothing; small corpora need more updates: "
-                "nmt train --force --batch 32 --epochs 30"
-            )
+            alike = ", and its translations are all alike" if validation.distinct_share < ALIKE else ""
+            self.screen.warn(f"this model has learned next to nothing{alike}")
+            if advice is not None:
+                show_advice(self.screen, advice)
             return
         self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.int8_check)}")
         self.screen.say_detail(f"  {validation.bleu_signature}")
+        if advice is not None:
+            show_advice(self.screen, advice)
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"
         if pictures:
             self.screen.say(f"Next: nmt evaluate{where}")

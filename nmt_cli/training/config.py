@@ -105,7 +105,9 @@ class TrainConfig(Settings):
         high=1,
     )
     init_from: str | None = setting(
-        None, "Model directory to take the initial weights from, for fine-tuning.", panel="Fine-tuning"
+        None,
+        "Model to start from: one of these languages for fine-tuning, or of others as a parent for a small corpus.",
+        panel="Fine-tuning",
     )
     replay: str | None = setting(
         None, "Prepared directory of old pairs to mix in, so that they are not forgotten.", panel="Fine-tuning"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -75,12 +76,19 @@ class Validator:
             chrf_signature=chrf.signature,
             sample_source=self.sources[self.sample],
             sample_hypothesis=hypotheses[self.sample],
+            distinct_share=measure_distinct_share(self.sources, hypotheses),
         )
 
     def sum_losses(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
         """Returns the nats, the correct tokens and all tokens of a batch, as one tensor (3,)."""
         loss = compute_token_loss(self.network(source, previous, training=False), tf.transpose(target))
         return tf.stack([loss.nats, loss.correct, loss.tokens])
+
+
+def measure_distinct_share(sources: Sequence[str], hypotheses: Sequence[str]) -> float:
+    """Returns the number of different translations beside the first, by that of different sources; 1 for one source."""
+    different = len(set(sources)) - 1
+    return min(1.0, (len(set(hypotheses)) - 1) / different) if different else 1.0
 
 
 def copy_weights(trainer: Trainer, target: Seq2Seq) -> None:

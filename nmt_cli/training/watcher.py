@@ -85,6 +85,7 @@ class Validation:
     chrf_signature: str
     sample_source: str
     sample_hypothesis: str
+    distinct_share: float = 1.0  # 0-1: how many different translations there are, by different sources
 
 
 @dataclass(frozen=True)

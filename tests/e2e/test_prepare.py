@@ -1,5 +1,6 @@
 """`nmt prepare` as a user meets it: what is printed, the exit code, and what is on disk afterwards."""
 
+import json
 import os
 import signal
 import subprocess
@@ -38,7 +39,9 @@ def test_a_corpus_is_prepared_and_the_next_command_named(corpus: Path) -> None:
     assert "no sentence appears in two splits" in lines[3]
     assert "joint unigram" in lines[4]
     assert "every character can be encoded" in lines[4]
-    assert lines[5] == "prepared/ is ready. Next: nmt train"
+    assert lines[5].startswith("  320 training pairs; on 40 test pairs, a BLEU is good to ± 10.1. What helps most:")
+    assert lines[6].split(maxsplit=4)[-1] == f"nmt prepare {corpus.name} --monolingual-target more.de --force"
+    assert lines[-1] == "prepared/ is ready. Next: nmt train"
     assert "\x1b" not in done.stderr
 
 
@@ -47,6 +50,15 @@ def test_quiet_says_nothing_and_verbose_more(corpus: Path) -> None:
     verbose = nmt(corpus.parent, "prepare", corpus.name, "-v", "--force", "--data", "other").stderr
     assert "groups of connected pairs" in verbose
     assert verbose.endswith("other/ is ready. Next: nmt train --data other\n")
+
+
+def test_the_counts_and_the_advice_are_an_object_too(corpus: Path) -> None:
+    done = nmt(corpus.parent, "prepare", corpus.name, "--json", "-q")
+    values = json.loads(done.stdout)
+    assert done.stderr == "" and values["counts"]["kept"] == 400
+    advice = values["advice"]
+    assert (advice["test_pairs"], advice["interval"], advice["usual"]) == (40, 10.1, None)
+    assert advice["suggestions"][-1]["command"] == f"nmt prepare {corpus.name} more.tsv --force"
 
 
 def test_several_inputs_standard_input_and_given_test_data_in_one_command(corpus: Path) -> None:

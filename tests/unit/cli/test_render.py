@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 from typer.testing import CliRunner
 
+from nmt_cli.api.advice import Advice, Suggestion
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import (
     Screen,
@@ -187,6 +188,20 @@ def test_several_runs_and_their_interruption_fit_the_terminal(
     assert "2 runs: dev BLEU 16.8 ± 10.4, chrF 40.0 ± 0.0 (mean and standard deviation)" in text
     assert "interrupted in run 2 of 3, after 1.4 of 5 epochs; continue with nmt train --runs 3 --resume" in text
     assert text.count("wo") == 60 / 3 + text.count("Try: echo") * 40
+
+
+@pytest.mark.parametrize(("bleu", "distinct", "words"), [(0.4, 1.0, "next to nothing"), (7.0, 0.0, "all alike")])
+def test_a_model_that_has_learned_nothing_is_not_ready(
+    bleu: float, distinct: float, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    validation = Validation(2.0, 50.0, bleu, 4.0, "b", "c", "a source", "h", distinct)
+    report: Any = SimpleNamespace(epochs=(1,), validation=validation, runs=())
+    advice = Advice(60, 6, 26.0, None, (Suggestion("more pairs", "nmt prepare CORPUS more.tsv"),))
+    TrainingScreen(Screen(), lambda: False).show_summary(report, Path("model"), advice)
+    printed = capsys.readouterr().err
+    assert "ready" not in printed and words in printed and "nmt prepare CORPUS more.tsv" in printed
+    TrainingScreen(Screen(quiet=True), lambda: False).show_summary(report, Path("model"), advice)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from nmt_cli.arrays.batching import BatchSize
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.training.validation import make_sorted_batches
+from nmt_cli.training.validation import make_sorted_batches, measure_distinct_share
 from support.models import toy_pairs, write_pairs
 
 
@@ -18,3 +20,11 @@ def test_long_sources_make_small_batches_whatever_their_targets(tmp_path: Path) 
     batches = make_sorted_batches(dev, BatchSize(rows=128, cells=400))
     assert sum(len(batch.source) for batch in batches) == len(dev.load_encoded("dev").source)
     assert all(batch.source.size <= 400 or len(batch.source) == 1 for batch in batches)
+
+
+@pytest.mark.parametrize(
+    ("sources", "hypotheses", "share"),
+    [("abc", "xxx", 0.0), ("abc", "xyz", 1.0), ("abc", "xyx", 0.5), ("a", "x", 1.0), ("aab", "xyz", 1.0)],
+)
+def test_the_share_of_different_translations(sources: str, hypotheses: str, share: float) -> None:
+    assert measure_distinct_share(sources, hypotheses) == share

@@ -161,6 +161,14 @@ def test_a_child_keeps_what_it_shares_with_its_parent_and_its_card_tells_it(old:
     assert watcher.parents == [ParentInfo.from_mapping(entries)]
 
 
+def test_a_child_with_other_subwords_learns_faster_than_a_network_from_scratch(old: Old, tmp_path: Path) -> None:
+    child = prepare_toy(tmp_path, 200, vocab_size=310)
+    config = TrainConfig(epochs=3, **OPTIONS)
+    train(TrainingRequest(child, tmp_path / "scratch", SMALL, config))
+    train(TrainingRequest(child, tmp_path / "child", SMALL, replace(config, init_from=str(old.model))))
+    assert score(tmp_path / "child", child) > score(tmp_path / "scratch", child) + 10
+
+
 def test_a_resumed_child_needs_its_parent_no_more_and_still_tells_it(old: Old, tmp_path: Path) -> None:
     child, parent = prepare_toy(tmp_path, 200, vocab_size=310), tmp_path / "parent"
     copytree(old.model, parent)
