@@ -26,6 +26,7 @@ DEFAULT_NOTE = re.compile(r"\s*\[(?:default: )?([^\[\]]*)\]\.?$")
 CLAUSES = re.compile(r"(?:; |\. (?=[A-Z]))(?![^(]*\))")  # their ends, but for those in parentheses
 SHORT_CLAUSE = 24  # characters of a later clause that is always shown: "0 allows all"
 ENDINGS = {"help": "Show this page; --help-all has every option in full."}
+LONGEST_FLAG = 36  # columns of a flag and its opposite with a bar; longer ones may break between the two
 MOST_CHOICES = 8  # that are listed beside an option; a longer list belongs in its description
 
 
@@ -111,7 +112,8 @@ def format_flags(parameter: Any) -> str:
     names = sorted(parameter.opts, key=len)
     if parameter.is_flag:
         off = parameter.secondary_opts if parameter.default is not False else []
-        return "/".join([", ".join(names), *off])
+        both = "/".join([", ".join(names), *off])
+        return both if count_columns(both) <= LONGEST_FLAG else ", ".join([*names, *off])
     return f"{', '.join(names)} {format_metavar(parameter)}"
 
 
