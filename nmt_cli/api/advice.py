@@ -88,7 +88,10 @@ class Advice:
         interval = f"on {self.test_pairs:,} test pairs, a BLEU is good to ± {self.interval:.1f}"
         first = f"{usual}; {interval}." + (" What helps most:" if self.suggestions else "")
         width = max((len(suggestion.what) for suggestion in self.suggestions), default=0)
-        return [first, *(f"    {each.what.ljust(width)}   {each.command}" for each in self.suggestions)]
+        return [
+            first,
+            *(f"    {suggestion.what.ljust(width)}   {suggestion.command}" for suggestion in self.suggestions),
+        ]
 
 
 def compute_interval(test_pairs: int) -> float:
@@ -222,12 +225,12 @@ def list_prepare_options(options: Mapping[str, Any]) -> list[str]:
         if value in (field.default, list(field.default) if isinstance(field.default, tuple) else None, False):
             continue
         values = [*value] if isinstance(value, list | tuple) else [value]
-        typed += [flag] if value is True else [part for each in values for part in (flag, str(each))]
+        typed += [flag] if value is True else [part for item in values for part in (flag, str(item))]
     return typed
 
 
 def describe_train(data: Path, model: Path, *options: str) -> str:
     """Returns the command that trains on a corpus, with these options."""
     places = (("--data", data, "prepared"), ("--model", model, "model"))
-    named = [part for flag, path, default in places if str(path) != default for part in (flag, str(path))]
-    return shlex.join(["nmt", "train", *options, *named])
+    typed = [part for flag, path, default in places if str(path) != default for part in (flag, str(path))]
+    return shlex.join(["nmt", "train", *options, *typed])
