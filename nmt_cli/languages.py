@@ -111,7 +111,7 @@ def find_language_key(code: str) -> str:
 def name_language(code: str) -> str:
     """Returns the English name of a language, as in "German"; the code itself if NAMES does not have it."""
     short = find_language_key(code).split("-")[0]
-    return next((name.title() for name, named in NAMES.items() if named == short), code)
+    return next((name.title() for name, known_code in NAMES.items() if known_code == short), code)
 
 
 def is_same_language(code: str, other: str) -> bool:
