@@ -72,15 +72,30 @@ def open_document(
     `format_line` writes a translation in plain text, the only format that has room for more than one hypothesis.
     Raises OptionError for options that the format does not have.
     """
+    check_options(name, source)
     module, kind = CLASSES[name]
     document: type[Document] = getattr(import_module(f"{PACKAGE}.{module}"), kind)
+
+    def open_as_utf8(source: DocumentSource) -> Document:
+        with_lines = format_line is not None and name == TEXT.name
+        return document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
+
     config = source.config
+    if config.encoding is None and name != CATALOGUE:
+        return open_as_utf8(source)
+    encoding = None if config.encoding is None else check_encoding(config.encoding)
+    source = source._replace(config=dataclasses.replace(config, encoding=encoding))
+    return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)
+
+
+def check_options(name: str, source: DocumentSource) -> None:
+    """Raises OptionError for options that the format `name` does not have."""
+    config, where = source.config, f"{source.name} is read as {name}"
     if config.column is None and config.new_column is not None:
         raise OptionError("--new-column needs --column", hint="say with --column which column is translated")
     if config.column is not None and name not in TABLES:
         raise OptionError(
-            f"--column: {source.name} is read as {name}, which has no columns",
-            hint="name its format with --format tsv, csv or jsonl",
+            f"--column: {where}, which has no columns", hint="name its format with --format tsv, csv or jsonl"
         )
     for option, is_set in (("--retranslate", config.retranslate), ("--fuzzy", config.fuzzy)):
         if is_set and name not in CATALOGUES:
@@ -89,20 +104,7 @@ def open_document(
             )
     if config.qa_column is not None and name not in TABLES:
         raise OptionError(
-            f"--qa-column: {source.name} is read as {name}, which has no columns",
-            hint="--report qa.html shows what is wrong with any text",
+            f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"
         )
-
-    def open_as_utf8(source: DocumentSource) -> Document:
-        with_lines = format_line is not None and name == TEXT.name
-        return document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
-
-    if config.encoding is None and name != CATALOGUE:
-        return open_as_utf8(source)
-    if name in DECLARING:
-        raise OptionError(
-            f"--encoding: {source.name} is read as {name}, which names its encoding itself", hint="leave it out"
-        )
-    encoding = None if config.encoding is None else check_encoding(config.encoding)
-    source = source._replace(config=dataclasses.replace(config, encoding=encoding))
-    return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)
+    if config.encoding is not None and name in DECLARING:
+        raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")
