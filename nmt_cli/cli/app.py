@@ -24,6 +24,7 @@ from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
 from nmt_cli.cli.fast_start import LightParameters, leave_process
 from nmt_cli.cli.signals import exit_on_signals
+from nmt_cli.cli.usage_errors import explain_usage, keep_value
 from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_os_error
 
 # Other names of values, by the option: those by which textbooks and other toolkits call them.
@@ -42,6 +43,7 @@ class PanelledCommand(LightParameters, TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         parameters = super().get_params(ctx)
         for parameter in parameters:
+            keep_value(parameter)
             synonyms = SYNONYMS.get(parameter.name)
             if synonyms and not hasattr(parameter, "synonyms"):
                 parameter.synonyms = synonyms
@@ -216,10 +218,7 @@ def find_exit_code(problem: ImportError) -> int | None:
 def show_error(problem: NmtError | TyperException | OSError) -> int:
     """Prints the error and returns its exit code."""
     if isinstance(problem, TyperException):
-        context = getattr(problem, "ctx", None)
-        path = context.command_path if context else "nmt"
-        message = problem.format_message().replace("Value error, ", "")  # pydantic adds it
-        render.print_error(message, f"see `{path} --help`")
+        render.print_error(*explain_usage(problem))
         return problem.exit_code
     known = convert_os_error(problem) if isinstance(problem, OSError) else problem
     render.print_error(known.message, known.hint)

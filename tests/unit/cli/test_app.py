@@ -74,9 +74,27 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
     assert "--epochs" in option.stderr and option.exit_code == ExitCode.USAGE
 
 
-def test_a_value_that_is_none_of_the_possible_ones_is_told_in_one_clause() -> None:
-    told = runner.invoke(app, ["evaluate", "--split", "train"])
-    assert told.stderr.startswith("error: Invalid value for '--split': 'train' is not one of 'dev', 'test'.\n")
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ("evaluate --split train", "--split cannot be 'train'", "it takes dev, test"),
+        ("train --attention aditive", "--attention cannot be 'aditive'", "did you mean additive?"),
+        ("train --epochs abc", "--epochs cannot be 'abc'", "it takes a whole number"),
+        ("train --epochs 1.5", "--epochs cannot be '1.5'", "it takes a whole number"),
+        ("train --ema much", "--ema cannot be 'much'", "it takes a number"),
+        ("train --epochs", "--epochs needs a value", "see `nmt --help`"),
+        (
+            "train --epoch 3",
+            "there is no option --epoch",
+            "did you mean --epoch-pairs or --epochs? see `nmt train --help`",
+        ),
+        ("train --zzz", "there is no option --zzz", "see `nmt train --help`"),
+    ],
+)
+def test_an_error_of_usage_is_said_in_our_words(arguments: str, message: str, hint: str) -> None:
+    result = runner.invoke(app, arguments.split(), prog_name="nmt")
+    assert result.stderr == f"error: {message}\nhint: {hint}\n"
+    assert result.exit_code == ExitCode.USAGE
 
 
 def failing(problem: BaseException) -> typer.Typer:

@@ -188,7 +188,7 @@ def test_every_command_reads_its_options_from_a_file(command: str, tmp_path: Pat
     [
         ("train", "time = 3", "c.toml: --time cannot be '3'"),
         ("train", "epochs = -2", "c.toml: --epochs is -2"),
-        ("train", "heads = 2", "c.toml: --heads is 2"),
+        ("train", "attention = 'dot'\nheads = 2", "c.toml: --heads is 2"),
         ("translate", "n-best = 7", "c.toml: --n-best 7 needs a --beam-size of at least 7"),
         ("prepare c.toml", "vocab-size = 1", "c.toml: --vocab-size is 1"),
         ("train --time 3", "time = 4", "error: --time cannot be '3'"),

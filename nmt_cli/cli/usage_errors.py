@@ -1,0 +1,61 @@
+"""Says what is wrong with a command line in our words: Typer's name types of Python, not the value that was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, get_args
+
+from typer import BadParameter
+from typer.exceptions import TyperException
+
+from nmt_cli.errors import find_nearest
+
+KINDS = {int: "a whole number", float: "a number"}
+
+
+def keep_value(parameter: Any) -> None:
+    """Has the error of a value that a parameter refuses carry this value, which Typer's own does not."""
+    if not hasattr(parameter, "keeps_value"):
+        parameter.keeps_value = True
+        parameter.process_value = partial(convert_value, parameter.process_value)
+
+
+def convert_value(convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    try:
+        return convert(context, value)
+    except BadParameter as problem:
+        if value is not None:  # else it is missing
+            problem.value = value  # type: ignore[attr-defined]
+        raise
+
+
+def explain_usage(problem: TyperException) -> tuple[str, str]:
+    """Returns the message and the hint for an error of usage."""
+    context: Any = getattr(problem, "ctx", None)
+    see = f"see `{context.command_path if context else 'nmt'} --help`"
+    message, name = problem.format_message(), getattr(problem, "option_name", None)
+    if isinstance(problem, BadParameter) and hasattr(problem, "value") and problem.param is not None:
+        return explain_value(problem.param, problem.value, see)
+    if name is not None and "requires an argument" in message:
+        return f"{name} needs a value", see
+    if name is not None and "No such option" in message:
+        nearest = " or ".join(sorted(getattr(problem, "possibilities", None) or ()))
+        return f"there is no option {name}", f"did you mean {nearest}? {see}" if nearest else see
+    return message.replace("Value error, ", ""), see  # pydantic adds it
+
+
+def explain_value(parameter: Any, value: Any, see: str) -> tuple[str, str]:
+    """Returns the message and the hint for a value that a parameter does not take."""
+    kind, choices = (
+        parameter.type_descriptor.annotation,
+        [str(choice) for choice in parameter.type_descriptor.choices or ()],
+    )
+    values = value if isinstance(value, list | tuple) else [value]
+    refused = next((part for part in values if part not in choices), value)
+    message = f"{max(parameter.opts, key=len)} cannot be {refused!r}"
+    if choices:
+        nearest = find_nearest(str(refused), choices)
+        return message, f"did you mean {nearest}?" if nearest else f"it takes {', '.join(choices)}"
+    expected = next((KINDS[part] for part in (kind, *get_args(kind)) if part in KINDS), None)
+    return message, f"it takes {expected}" if expected else see
