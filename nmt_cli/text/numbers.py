@@ -6,7 +6,10 @@ Knows text alone; which marks a side writes is learned from a corpus (`profile`)
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from nmt_cli.text.profile import CorpusProfile
 
 # Patterns as text: compiled at their first use.
 BETWEEN_DIGITS = r"(?<=\d)[.,:'’\s]+(?=\d)"
@@ -32,6 +35,13 @@ class NumberNotation(NamedTuple):
     decimal: str | None  # of the source
     thousands: str | None  # of the source
     marks: MarkTable
+
+    @classmethod
+    def from_profile(cls, profile: CorpusProfile | None) -> NumberNotation | None:
+        """Returns how the target of a corpus writes the numbers of its source; None if nothing is known of them."""
+        if profile is None or profile.source is None:
+            return None
+        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks)
 
     def convert(self, text: str) -> str:
         """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it."""

@@ -150,7 +150,7 @@ class LineReader:
     """Splits lines into pieces and masks their protected spans.
 
     `carries` says whether the network has learned to carry placeholders over; else spans are extracted, but plain
-    numbers stay in the text.
+    numbers stay in the text. They stay there too for a network that has learned placeholders, but not for numbers.
     """
 
     def __init__(
@@ -158,6 +158,7 @@ class LineReader:
         config: LineConfig,
         *,
         carries: bool,
+        carries_numbers: bool = True,
         glossary: Glossary | None = None,
         folding: InputFolding | None = None,
         notation: NumberNotation | None = None,
@@ -165,6 +166,7 @@ class LineReader:
         """`notation` says how the target writes numbers; without it, they stay as they are."""
         self.config = config
         self.carries = carries
+        self.carries_numbers = carries and carries_numbers
         self.glossary = glossary
         self.folding = folding if config.fold else None
         self.notation = notation
@@ -260,9 +262,10 @@ class LineReader:
             sign = find_accelerator(line, spans)
             spans = sorted([*spans, sign]) if sign else spans
         spans = self.convert_numbers(spans)
-        if self.carries:
+        if self.carries_numbers:
             return spans
-        return [span._replace(is_extracted=True) for span in spans if not (span.is_number and is_plain_number(span))]
+        spans = [span for span in spans if not (span.is_number and is_plain_number(span))]
+        return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
 
     def convert_numbers(self, spans: Sequence[Span]) -> list[Span]:
         """Returns the spans, with the text of each number as the target writes it."""

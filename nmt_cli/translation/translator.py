@@ -61,11 +61,13 @@ class Translator:
         *,
         lines: LineConfig | None = None,
         carries: bool = True,
+        carries_numbers: bool = True,
         threads: int = 1,
         folding: InputFolding | None = None,
         profile: CorpusProfile | None = None,
     ) -> None:
-        """`carries` says whether the network has learned to carry placeholders over; `profile` is for checks.
+        """`carries` says whether the network has learned to carry placeholders over, `carries_numbers` whether these
+        stood for plain numbers too; `profile` is for checks.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
@@ -77,9 +79,10 @@ class Translator:
         self.reader = LineReader(
             lines,
             carries=self.carries,
+            carries_numbers=carries_numbers,
             glossary=load_glossary(lines),
             folding=folding,
-            notation=make_notation(profile),
+            notation=NumberNotation.from_profile(profile),
         )
 
     @classmethod
@@ -108,6 +111,7 @@ class Translator:
             card=first.card,
             lines=request.lines,
             carries=carries,
+            carries_numbers=profile is not None,  # before there were profiles, numbers were learned as words
             threads=threads,
             folding=make_folding(first.card, profile),
             profile=profile,
@@ -172,6 +176,7 @@ class Translator:
             self._card,
             lines=self.reader.config,
             carries=self.carries,
+            carries_numbers=self.reader.carries_numbers,
             threads=self.batch_search.threads,
             folding=self.reader.folding,
             profile=self.profile,
@@ -382,13 +387,6 @@ def make_folding(card: ModelCard, profile: CorpusProfile | None) -> InputFolding
     lowercase = bool(card.tokenizer.get("lowercase", False))
     languages = (card.source_language, card.target_language)
     return InputFolding.from_profile(profile, languages, lowercase=lowercase)
-
-
-def make_notation(profile: CorpusProfile | None) -> NumberNotation | None:
-    """Returns how the target of a corpus writes the numbers of its source; None if nothing is known of them."""
-    if profile is None or profile.source is None:
-        return None
-    return NumberNotation(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks)
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:
