@@ -17,6 +17,7 @@ from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.transfer.finetune import has_same_subwords, load_initial_model
 
 # What goes with scaled-dot attention, where the attention itself is open: a person who names an attention gets that one
 # as the textbooks have it.
@@ -61,20 +62,37 @@ def find_rule(pairs: int) -> SizeRule:
 def fit_to_corpus(request: TrainingRequest) -> TrainingRequest:
     """Returns the request with the settings that it leaves open chosen by the number of its training pairs.
 
-    A request that does not know which settings are open keeps them all, and so does one for fine-tuning.
+    A request that does not know which settings are open keeps them all, and so does one for fine-tuning: training from
+    a model with the same subwords.
     """
-    if request.explicit is None or request.training.init_from is not None:
+    parent = None if request.explicit is None else load_initial_model(request.training)
+    if request.explicit is None or (parent is not None and has_same_subwords(request.corpus, parent)):
         return request
     pairs = len(request.corpus.load_encoded("train").source)
     rule = find_rule(pairs)
     if request.corpus.has_pictures:  # the rules were found on text
         return replace(request, network=fit_network_of_pictures(request.network, request.explicit))
+    if parent is not None:
+        return fit_child(rule, request, pairs)
     network = fit_network(rule, request.network, request.explicit)
     training = fit_training(rule, request.training, request.explicit, pairs)
     if not isinstance(network, RnnConfig):  # the rates of the rules are those of recurrent networks
         training = replace(training, learning_rate=request.training.learning_rate)
     choice = describe_choice(rule, request.explicit, pairs, training)
     return replace(request, network=network, training=training, choice=choice)
+
+
+def fit_child(rule: SizeRule, request: TrainingRequest, pairs: int) -> TrainingRequest:
+    """Returns the request for a model that starts from a parent with other subwords, whose network it takes over."""
+    explicit = set(request.explicit or ())
+    training = fit_training(rule, request.training, explicit, pairs)
+    if "learning_rate" not in explicit:  # high enough for the rows that the parent does not have
+        training = replace(training, learning_rate=rule.fit_rate(training.batch) / 2)
+    network = replace(request.network, dropout=rule.network["dropout"])
+    choice = describe_choice(rule, {*explicit, "units"}, pairs, training)
+    if "dropout" in explicit:
+        return replace(request, training=training, choice=choice)
+    return replace(request, network=network, training=training, explicit={*explicit, "dropout"}, choice=choice)
 
 
 def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str]) -> ModelConfig:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig
+from nmt_cli.training import defaults
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.defaults import RULES, find_rule, fit_to_corpus
 from nmt_cli.training.network_size import WIDE_NETWORK, choose_larger_size
@@ -120,11 +121,31 @@ def test_batches_in_tokens_and_a_time_are_kept() -> None:
     assert fit(5_000, time="5m").training.epochs == TrainConfig().epochs
 
 
-def test_fine_tuning_and_programs_choose_for_themselves() -> None:
+@pytest.fixture
+def has_same_subwords(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Gives every request with --init-from a parent whose subwords are the same, or others."""
+    monkeypatch.setattr(defaults, "load_initial_model", lambda config: config.init_from)
+    monkeypatch.setattr(defaults, "has_same_subwords", lambda corpus, model: request.param)
+
+
+@pytest.mark.parametrize("has_same_subwords", [True], indirect=True)
+def test_fine_tuning_and_programs_choose_for_themselves(has_same_subwords: None) -> None:
     tuned = fit(5_000, init_from="model")
     assert tuned.training == TrainConfig(init_from="model")
     request = replace(tuned, training=TrainConfig(), explicit=None)
     assert fit_to_corpus(request) == request
+
+
+@pytest.mark.parametrize("has_same_subwords", [False], indirect=True)
+def test_a_child_of_another_language_is_trained_as_its_corpus_needs_it(has_same_subwords: None) -> None:
+    child, scratch = fit(5_000, init_from="model"), fit(5_000)
+    same = {"init_from": "model", "learning_rate": scratch.training.learning_rate / 2}  # type: ignore[operator]
+    assert child.training == replace(scratch.training, **same)
+    assert child.choice == "5,000 pairs: 4,710 updates, dropout 0.3"
+    assert child.network == ModelConfig.from_options(dropout=0.3)  # of which only what is explicit counts
+    assert child.explicit_options == {"dropout"}
+    assert fit(5_000, init_from="model", dropout=0.1, learning_rate=1e-4).network.dropout == 0.1
+    assert fit(5_000, init_from="model", learning_rate=1e-4).training.learning_rate == 1e-4
 
 
 def test_the_rules_cover_every_size() -> None:
