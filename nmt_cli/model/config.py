@@ -51,9 +51,7 @@ class ModelConfig(Settings, ABC):
     architecture: Architecture = setting(
         "rnn", "Kind of network: recurrent with attention, or the Transformer.", panel="Network"
     )
-    embedding: int = setting(
-        256, "Width of the token embeddings.  [default: by the size of the corpus]", panel="Network", low=1
-    )
+    embedding: int = setting(256, "Width of the token embeddings.  [default: by corpus size]", panel="Network", low=1)
     layers: int = setting(
         None,
         "Number of layers in the encoder, and in the decoder.  [default: 1; transformer: 3]",
@@ -71,7 +69,7 @@ class ModelConfig(Settings, ABC):
     )
     dropout: float = setting(
         0.1,
-        "Share of embeddings and outputs that is dropped during training.  [default: by the size of the corpus]",
+        "Share of embeddings and outputs that is dropped during training.  [default: by corpus size]",
         panel="Network",
         low=0,
         high=0.9,
@@ -151,9 +149,7 @@ class RnnConfig(ModelConfig):
     )
     cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.", panel="Network")
     bidirectional: bool = setting(True, "Read the source in both directions.", panel="Network")
-    units: int = setting(
-        512, "Width of the decoder state.  [default: by the size of the corpus]", panel="Network", low=2
-    )
+    units: int = setting(512, "Width of the decoder state.  [default: by corpus size]", panel="Network", low=2)
     encoder_units: int | None = setting(
         None, "Width of the encoder output; each direction has half.  [default: --units]", panel="Network", low=2
     )

@@ -22,7 +22,7 @@ class TrainConfig(Settings):
 
     epochs: int = setting(
         10,
-        "Passes over the training pairs; the model is validated after each.  [default: by the size of the corpus]",
+        "Passes over the training pairs; the model is validated after each.  [default: by corpus size]",
         panel="Optimisation",
         low=1,
     )
@@ -33,9 +33,7 @@ class TrainConfig(Settings):
         panel="Optimisation",
         low=1,
     )
-    batch: int = setting(
-        128, "Sentence pairs per batch.  [default: by the size of the corpus]", panel="Optimisation", low=1
-    )
+    batch: int = setting(128, "Pairs per batch.  [default: by corpus size]", panel="Optimisation", low=1)
     batch_tokens: int | None = setting(
         None,
         "Tokens per batch instead of sentence pairs: pairs times the length of the longest side, padding included.",
@@ -45,7 +43,7 @@ class TrainConfig(Settings):
     )
     learning_rate: float | None = setting(
         None,
-        "Peak learning rate of Adam, reached after warm-up.  [default: by the size of the corpus; transformer: 0.002; "
+        "Peak learning rate of Adam, reached after warm-up.  [default: by corpus size; transformer: 0.002; "
         "with --init-from: 0.0005]",
         panel="Optimisation",
         low=0,
@@ -84,8 +82,7 @@ class TrainConfig(Settings):
     sample_target: bool = setting(False, "Sample the subwords of target words too.", panel="Regularisation")
     word_dropout: float = setting(
         0.0,
-        "Share of source and previous target tokens replaced by the unknown token.  "
-        "[default: by the size of the corpus]",
+        "Share of source and previous target tokens replaced by the unknown token.  [default: by corpus size]",
         panel="Regularisation",
         low=0,
         high=0.9,

@@ -43,7 +43,7 @@ def directory(tmp_path: Path) -> Path:
         ("nmt tra", ["train", "translate"]),
         ("nmt train --att", ["--attention", "--attention-units", "--attend-embeddings"]),
         ("nmt train --cell ", ["gru", "lstm"]),
-        ("nmt translate --model ", ["model"]),
+        ("nmt translate --model ", ["model", "eng-deu"]),  # the one of the directory, and the one that is there
         ("nmt evaluate --model runs/", ["runs/large"]),
         ("nmt train --data p", ["prepared"]),
         ("nmt train --init-from m", ["model"]),

@@ -41,7 +41,7 @@ def test_every_weight_of_the_real_network_is_counted_once(options: dict[str, obj
 @pytest.mark.parametrize(
     ("options", "joined"),
     [
-        ({}, {("decoder_0", "attention"), ("attention", "decoder_0"), ("attention", "readout")}),
+        ({"attention": "additive"}, {("decoder_0", "attention"), ("attention", "decoder_0"), ("attention", "readout")}),
         ({"attention": "dot", "units": 8}, {("decoder_0", "attention"), ("attention", "readout")}),
         ({"attention": "none"}, {("attention", "decoder_0"), ("attention", "readout")}),
         ({"architecture": "transformer"}, {("encoder_norm", "decoder_0"), ("encoder_norm", "decoder_1")}),

@@ -45,6 +45,7 @@ def test_json_has_all_of_it() -> None:
             ],
             "repairs": ["split"],
             "confidence": None,
+            "from": "network",
         }
     ]
 
