@@ -14,8 +14,8 @@ from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
-    {},
-    {"layers": 2, "tied": False},
+    {"attention": "additive"},
+    {"attention": "additive", "layers": 2, "tied": False},
     {"cell": "lstm", "attention": "none"},
     {"cell": "lstm", "layers": 2, "bidirectional": False, "attention": "dot"},
     {"attention": "general", "input_feeding": True},
@@ -25,10 +25,10 @@ KINDS: list[dict[str, object]] = [  # networks of every kind, by their settings
     {"attention": "scaled-dot", "heads": 2, "input_feeding": True},
     {"attention": "scaled-dot", "attend_embeddings": True},
     {"attention": "scaled-dot", "attend_embeddings": True, "heads": 2, "encoder_units": 12},
-    {"attend_embeddings": True},
-    {"fixed_norm": True},
-    {"fixed_norm": True, "tied": False},
-    {"encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
+    {"attention": "additive", "attend_embeddings": True},
+    {"attention": "additive", "fixed_norm": True},
+    {"attention": "additive", "fixed_norm": True, "tied": False},
+    {"attention": "additive", "encoder_units": 4, "readout_units": 10, "readout_activation": "relu", "tied": False},
     {"encoder_units": 12, "attention": "none"},
     {"encoder_units": 12, "attention": "general", "input_feeding": True, "readout_units": 10, "tied": False},
     {"architecture": "transformer"},

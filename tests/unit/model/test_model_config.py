@@ -13,9 +13,12 @@ from nmt_cli.model.config import CONFIGS, ModelConfig, RnnConfig, TransformerCon
     ("options", "message"),
     [
         ({"units": 7}, "an even number is needed"),
-        ({"heads": 2}, "only --attention scaled-dot has heads"),
+        ({"heads": 2, "attention": "additive"}, "only --attention scaled-dot has heads"),
         ({"heads": 3, "attention": "scaled-dot"}, "does not divide"),
-        ({"input_feeding": True}, "--input-feeding cannot be combined with --attention additive"),
+        (
+            {"input_feeding": True, "attention": "additive"},
+            "--input-feeding cannot be combined with --attention additive",
+        ),
         ({"input_feeding": True, "attention": "none"}, "--input-feeding cannot be combined with --attention none"),
         (
             {"attend_embeddings": True, "attention": "dot"},

@@ -54,7 +54,14 @@ KINDS = [
 ]
 
 
-TF_IN_ACTION = {"embedding": 128, "units": 256, "attention_units": 512, "readout_units": 512, "tied": False}
+TF_IN_ACTION = {
+    "attention": "additive",
+    "embedding": 128,
+    "units": 256,
+    "attention_units": 512,
+    "readout_units": 512,
+    "tied": False,
+}
 
 
 def network(joint: bool = True, **options: object) -> Seq2Seq:

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError, TrainingError
-from nmt_cli.model.config import ModelConfig
+from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.training import network_size
 from nmt_cli.training import run as running
@@ -299,10 +299,9 @@ def test_a_short_time_has_a_small_network_and_a_long_one_the_default(corpus: Pre
 def test_a_network_that_is_asked_for_is_not_made_smaller(corpus: PreparedCorpus, tmp_path: Path) -> None:
     network = ModelConfig.from_options(dropout=0.2)
     assert choose_network(corpus, tmp_path, network, 1.0) == network
-    assert (
-        choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0, explicit={"units"})
-        == ModelConfig.from_options()
-    )
+    wide = ModelConfig.from_options(embedding=300, units=600)
+    chosen = choose_network(corpus, tmp_path, wide, 1.0, explicit={"embedding", "units"})
+    assert isinstance(chosen, RnnConfig) and (chosen.embedding, chosen.units) == (300, 600)
 
 
 def test_a_resumed_run_keeps_the_size_that_was_chosen() -> None:

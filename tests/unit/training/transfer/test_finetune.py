@@ -29,7 +29,7 @@ from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.translator import Translator
 from support.models import SYLLABLES, prepare_toy, write_pairs
 
-SMALL = ModelConfig.from_options(embedding=32, units=48, attention_units=16)
+SMALL = ModelConfig.from_options(attention="additive", embedding=32, units=48, attention_units=16)
 OPTIONS = {"batch": 32, "mixed_precision": False, "careless": 0.0, "placeholders": 0.0, "learning_rate": 0.01}
 
 
