@@ -1,5 +1,6 @@
-"""What to tell somebody who has prepared a corpus or trained on it: which scores are usual, how far
-they can be trusted, and what would help most, each as a command.
+"""What to tell somebody who has prepared a corpus or trained on it.
+
+Which scores are usual, how far they can be trusted, and what would help most, each as a command.
 
 Reads the manifest and the results alone; measures nothing. Standard library at import, like all that commands import.
 """
@@ -44,7 +45,7 @@ REACH = 2.0  # the table speaks for corpora up to so many times smaller or large
 # their number: measured 0.9 with 5,000, 1.8 to 2.0 with 1,000, 2.9 to 3.2 with 500 (benchmarks/RESULTS.md).
 INTERVAL, INTERVAL_SENTENCES = 0.9, 5_000
 
-FEW_FOR_PARENT = 20_000  # training pairs; with more, a parent brings little
+FEW_FOR_PARENT = 20_000  # training pairs, up to which a parent is offered; not measured
 FEW_PAIRS = 50_000  # training pairs, up to which more of them are worth a word
 FEW_FOR_TEXT = 200_000  # training pairs, up to which text without translations is worth a word
 SMALL_TEST = 500  # test pairs
@@ -233,4 +234,4 @@ def describe_train(data: Path, model: Path, *options: str) -> str:
     """Returns the command that trains on a corpus, with these options."""
     places = (("--data", data, "prepared"), ("--model", model, "model"))
     typed = [part for flag, path, default in places if str(path) != default for part in (flag, str(path))]
-    return shlex.join(["nmt", "train", *options, *typed])
+    return shlex.join(["nmt", "train", *typed, *options])

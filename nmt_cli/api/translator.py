@@ -209,10 +209,9 @@ def load(
 ) -> LoadedTranslator:
     """Loads a model: a directory, or the name of an installed model. Starts no TensorFlow.
 
-    `threads` is the number of cores it may use, all by default.
-    `tm` are translation memories. `options` are those of `nmt translate`: of how a line
-    is read, such as `glossary="terms.tsv"`, and of search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
-    OptionError.
+    `threads` is the number of cores it may use, all by default. `tm` are translation memories. `options` are those of
+    `nmt translate`: of how a line is read, such as `glossary="terms.tsv"`, and of search, such as `beam_size=1`. Raises
+    NotFoundError, DamagedError or OptionError.
     """
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.runtime.installed_models import find_model

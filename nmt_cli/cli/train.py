@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from shlex import quote
 from shutil import copyfile
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -97,7 +96,6 @@ LogEvery = Annotated[
     ),
 ]
 
-PLACES = {"data": "prepared", "model": "model"}  # the defaults
 FIRST_RUN = "run-1"  # of --runs, whose options are those of all; training.checkpoints.lock needs numpy
 LATE = 1.05  # share of --time above which a late end is reported
 
@@ -188,7 +186,7 @@ def train(
     if deadline is not None and runs == 1 and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
     if stop.signal:
-        shown.show_interruption(report, describe_command(data, model, runs), runs)
+        shown.show_interruption(report, describe_resumption(data, model, reverse=reverse, runs=runs), runs)
         raise typer.Exit(128 + stop.signal)
 
 
@@ -207,9 +205,9 @@ def advise_after_training(
     from nmt_cli.corpus.reversed import ReversedCorpus
 
     is_reversed = isinstance(corpus, ReversedCorpus)
-    anew = describe_train(data, model, "--force", *(["--reverse"] if is_reversed else []))
+    anew = describe_train(data, model, *(["--reverse"] if is_reversed else []), "--force")
     prepare = describe_prepare(corpus.manifest, None, data)
-    commands = Commands(prepare, anew, describe_train(data, model, "--resume"))
+    commands = Commands(prepare, anew, describe_resumption(data, model, reverse=is_reversed))
     has_parent = training.init_from is not None
     return advise_on_model(corpus.manifest, report, commands, has_parent=has_parent, is_reversed=is_reversed)
 
@@ -250,12 +248,10 @@ def repeat_training(
     return partial(train_repeatedly, train=run, runs=runs, replace_models=replace_models)
 
 
-def describe_command(data: Path, model: Path, runs: int = 1) -> str:
-    """Returns the command that continues a training: --resume finds the other options in the checkpoint."""
-    places = (("data", data), ("model", model))
-    options = [f" --{name} {quote(str(path))}" for name, path in places if str(path) != PLACES[name]]
-    options += [f" --runs {runs}"] if runs > 1 else []
-    return f"nmt train{''.join(options)} --resume"
+def describe_resumption(data: Path, model: Path, *, reverse: bool = False, runs: int = 1) -> str:
+    """Returns the command that continues a training; the checkpoint has all options but those of the command itself."""
+    again = [*(["--reverse"] if reverse else []), *(["--runs", str(runs)] if runs > 1 else [])]
+    return describe_train(data, model, *again, "--resume")
 
 
 def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: TrainConfig) -> None:

@@ -146,4 +146,4 @@ def test_commands_keep_the_options_that_were_set() -> None:
     assert describe_prepare(manifest, None, Path("prepared")).startswith("nmt prepare a.tsv --source-column")
     manifest.inputs |= {"b.tsv": None}
     assert describe_prepare(manifest, None, Path("prepared")).startswith("nmt prepare CORPUS --source-column")
-    assert describe_train(Path("prepared"), Path("m"), "--force") == "nmt train --force --model m"
+    assert describe_train(Path("prepared"), Path("m"), "--force") == "nmt train --model m --force"

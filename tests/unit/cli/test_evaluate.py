@@ -185,8 +185,8 @@ def test_every_model_has_the_weights_that_are_asked_for(
     made = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "float", *models])
     assert made.exit_code == ExitCode.OK, (made.exception, made.stderr)
     assert [(request.model.name, request.precision) for request in asked] == [("a", "float"), ("b", "float")]
-    told = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "int8", "--json", *models[:2]])
-    assert json.loads(told.stdout)["scored"]["precision"] == "int8"
+    result = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "int8", "--json", *models[:2]])
+    assert json.loads(result.stdout)["scored"]["precision"] == "int8"
     refused = runner.invoke(app, ["evaluate", "--hypothesis", "o", "--reference", "r", "--precision", "int8"])
     assert "--precision cannot be combined with --hypothesis" in refused.stderr
 

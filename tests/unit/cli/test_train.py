@@ -16,7 +16,7 @@ from nmt_cli.api import startup
 from nmt_cli.cli.app import app
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.train import Stop, catch_stop_signals, describe_command
+from nmt_cli.cli.train import Stop, catch_stop_signals, describe_resumption
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
@@ -167,8 +167,15 @@ def test_a_stopped_training_says_how_far_it_came_and_how_it_goes_on(
     passed: float, planned: int | None, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report: Any = SimpleNamespace(passed_epochs=passed, planned_epochs=planned)
-    TrainingScreen(Screen(), lambda: True).show_interruption(report, describe_command(Path("prepared"), Path("other")))
+    TrainingScreen(Screen(), lambda: True).show_interruption(
+        report, describe_resumption(Path("prepared"), Path("other"))
+    )
     assert capsys.readouterr().err == f"{message}\n"
+
+
+def test_the_command_that_continues_names_what_no_checkpoint_has() -> None:
+    command = describe_resumption(Path("my data"), Path("model"), reverse=True, runs=3)
+    assert command == "nmt train --data 'my data' --reverse --runs 3 --resume"
 
 
 def test_without_a_terminal_a_line_a_minute_says_how_far_training_is(capsys: pytest.CaptureFixture[str]) -> None:
