@@ -15,7 +15,9 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.languages import name_language
+from nmt_cli.settings import name_option, option_fields
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
@@ -202,32 +204,49 @@ def has_learned_nothing(validation: Validation) -> bool:
     return validation.bleu < LEARNED_NOTHING or validation.distinct_share < ALIKE
 
 
-def describe_prepare(manifest: Manifest, typed: Sequence[str] | None, data: Path) -> str:
-    """Returns the command that prepared a corpus from the inputs that were `typed`.
+def describe_prepare(inputs: Sequence[str], config: PrepareConfig, data: Path) -> str:
+    """Returns the command that prepared a corpus from inputs and options as they were typed."""
+    return join_prepare(inputs, config.to_mapping(), data)
 
-    Unknown ones are named from the manifest; if there are several, "CORPUS" stands for them.
+
+def recall_prepare(manifest: Manifest, data: Path) -> str:
+    """Returns the command that prepared a corpus, as far as its manifest knows: it has names of files without folders.
+
+    A file that is not in the current directory is left for the reader to fill in, and so is one input of several.
     """
-    if typed is None:
-        held_out = {name for role in ("dev", "test") for name in str(manifest.options.get(role)).split(",")}
-        names = [name for name in manifest.inputs if name not in held_out]
-        typed = names if len(names) == 1 else ["CORPUS"]
+    held_out = {name for role in SPLIT_OPTIONS for name in str(manifest.options.get(role)).split(",")}
+    inputs = [name for name in manifest.inputs if name not in held_out]
+    options = {
+        name: [find_file(part, name) for part in as_list(value)] if name in FILE_OPTIONS and value else value
+        for name, value in manifest.options.items()
+    }
+    return join_prepare([find_file(inputs[0], "corpus")] if len(inputs) == 1 else ["CORPUS"], options, data)
+
+
+def find_file(name: str, what: str) -> str:
+    """Returns the name of a file in the current directory, or a size; in place of another name, what to fill in."""
+    known = is_size(name) or all(Path(part).exists() for part in name.split(","))
+    return name if known else what.partition("_")[0].upper()
+
+
+def join_prepare(inputs: Sequence[str], options: Mapping[str, Any], data: Path) -> str:
     places = [] if str(data) == "prepared" else ["--data", str(data)]
-    return shlex.join(["nmt", "prepare", *typed, *list_prepare_options(manifest.options), *places])
+    return shlex.join(["nmt", "prepare", *inputs, *list_prepare_options(options), *places])
 
 
 def list_prepare_options(options: Mapping[str, Any]) -> list[str]:
     """Returns the options that were set, as they are typed."""
-    from nmt_cli.corpus.config import PrepareConfig
-    from nmt_cli.settings import name_option, option_fields
-
     typed = []
     for field in option_fields(PrepareConfig):
         value, flag = options.get(field.name, field.default), f"--{name_option(field)}"
         if value in (field.default, list(field.default) if isinstance(field.default, tuple) else None, False):
             continue
-        values = [*value] if isinstance(value, list | tuple) else [value]
-        typed += [flag] if value is True else [part for item in values for part in (flag, str(item))]
+        typed += [flag] if value is True else [part for item in as_list(value) for part in (flag, str(item))]
     return typed
+
+
+def as_list(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, list | tuple) else [value]
 
 
 def describe_train(data: Path, model: Path, *options: str) -> str:

@@ -17,7 +17,6 @@ from nmt_cli.cores import count_cores
 from nmt_cli.corpus.config import PrepareConfig
 
 if TYPE_CHECKING:
-    from nmt_cli.corpus.manifest import Manifest
     from nmt_cli.corpus.prepare import PrepareReport
 
 
@@ -58,16 +57,11 @@ def prepare(
             inputs, data, config, force=force, report=report, processes=count_cores(), progress=progress
         )
     files = [] if source_file is None else [f"{source_file},{target_file}"]
-    commands = name_commands(corpus_report.manifest, [*(corpus or []), *files], data)
+    commands = Commands(describe_prepare([*(corpus or []), *files], config, data), describe_train(data, Path("model")))
     advice = advise_on_corpus(corpus_report.manifest, commands)
     render.show_prepared_corpus(screen, corpus_report, advice)
     if as_json:
         typer.echo(json.dumps(describe_corpus(corpus_report, advice), ensure_ascii=False))
-
-
-def name_commands(manifest: Manifest, typed: list[str], data: Path) -> Commands:
-    """Returns what the commands to type next begin with, after a corpus was prepared from these inputs."""
-    return Commands(describe_prepare(manifest, typed, data), describe_train(data, Path("model")))
 
 
 def describe_corpus(report: PrepareReport, advice: Advice) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from nmt_cli.api.advice import (
     Advice,
     Commands,
     advise_on_model,
-    describe_prepare,
     describe_train,
     has_learned_nothing,
+    recall_prepare,
 )
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.api.train import load_training
@@ -206,7 +206,7 @@ def advise_after_training(
 
     is_reversed = isinstance(corpus, ReversedCorpus)
     anew = describe_train(data, model, *(["--reverse"] if is_reversed else []), "--force")
-    prepare = describe_prepare(corpus.manifest, None, data)
+    prepare = recall_prepare(corpus.manifest, data)
     commands = Commands(prepare, anew, describe_resumption(data, model, reverse=is_reversed))
     has_parent = training.init_from is not None
     return advise_on_model(corpus.manifest, report, commands, has_parent=has_parent, is_reversed=is_reversed)

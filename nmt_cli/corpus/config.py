@@ -15,6 +15,18 @@ LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z
 
 LANGUAGE_AS_SUFFIX = re.compile(r"[._](?!txt|tsv|tok|bpe)([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.(?:txt|gz|xz|zst|bz2))*$")
 
+COUNT = re.compile(r"\d{1,12}")
+SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")
+
+# Options whose values are names of files; those of the splits may be sizes instead.
+SPLIT_OPTIONS = ("dev", "test")
+FILE_OPTIONS = (*SPLIT_OPTIONS, "tokenizer_from", "image_weights", "monolingual_source", "monolingual_target")
+
+
+def is_size(value: str) -> bool:
+    """Whether the value of --dev or --test is a number of pairs or a share, and not the name of a file."""
+    return bool(value.strip(".%")) and bool(COUNT.fullmatch(value) or SHARE.fullmatch(value))
+
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareConfig(Settings):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nmt_cli import files
 from nmt_cli.corpus.checks import CHECKS, check_names
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareConfig, is_size
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
@@ -25,7 +25,7 @@ from nmt_cli.corpus.steps.pictures import CAPTION_CHECKS, find_pictures
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pairs
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
-from nmt_cli.corpus.steps.split import check_sizes, is_size
+from nmt_cli.corpus.steps.split import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation
 from nmt_cli.errors import NmtError, OptionError, OutputError
 from nmt_cli.sources.images import FeatureFiles, PictureReader

@@ -20,7 +20,7 @@ from nmt_cli import __version__
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.checks.repeats import HeldOut
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.corpus.manifest import (
     FORMAT,
     TRUNCATION,
@@ -45,7 +45,6 @@ from nmt_cli.corpus.steps.split import (
     Splits,
     choose_sizes,
     find_connected_groups,
-    is_size,
     measure_leak,
     number_keys,
     split_by_groups,
@@ -329,10 +328,10 @@ def count_pairs(pairs: Pairs, division: Division) -> PairCounts:
 def strip_paths(config: PrepareConfig) -> dict[str, Any]:
     """Returns the options with file names without folders, so that equal input gives equal output anywhere."""
     options = config.to_mapping()
-    for name in ("dev", "test", "tokenizer_from", "image_weights"):
+    for name in FILE_OPTIONS:
         value = options[name]
-        if value is not None and not (name in ("dev", "test") and is_size(value)):
+        if isinstance(value, tuple):
+            options[name] = [Path(part).name for part in value]
+        elif value is not None and not (name in SPLIT_OPTIONS and is_size(value)):
             options[name] = ",".join(Path(part).name for part in value.split(","))
-    for name in ("monolingual_source", "monolingual_target"):
-        options[name] = [Path(value).name for value in options[name]]
     return options

@@ -8,7 +8,6 @@ Letters: N rows, E edges.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,12 +19,11 @@ from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS
+from nmt_cli.corpus.config import COUNT, SHARE, is_size
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.text.wrapping import format_count
 
 STRATA = 10  # of sentence length
-COUNT = re.compile(r"\d{1,12}")
-SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")
 NOTHING_LOST: Mapping[str, int] = MappingProxyType({})
 DEFAULT_SIZE = 1_000  # pairs for dev and for test each ...
 DEFAULT_SHARE = 10  # ... but at most one in this many
@@ -111,11 +109,6 @@ def find_root(parents: list[int], row: int) -> int:
     while parents[row] != row:
         parents[row] = row = parents[parents[row]]
     return row
-
-
-def is_size(value: str) -> bool:
-    """Whether the value of --dev or --test is a number of pairs or a share, and not the name of a file."""
-    return bool(value.strip(".%")) and bool(COUNT.fullmatch(value) or SHARE.fullmatch(value))
 
 
 def parse_size(value: str, pairs: int, flag: str) -> int:

@@ -21,6 +21,7 @@ from nmt_cli.api.advice import (
     describe_train,
     find_usual_bleu,
     has_learned_nothing,
+    recall_prepare,
 )
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.training.watcher import Validation
@@ -127,23 +128,33 @@ def test_who_has_learned_nothing_is_told_to_train_longer_or_slower() -> None:
     assert many[0] == "nmt train --force --learning-rate 5e-4"
 
 
-def test_commands_keep_the_options_that_were_set() -> None:
-    manifest = make_manifest()
-    manifest.options |= {
-        "lowercase": True,
-        "vocab_size": 500,
-        "keep": ["script", "language"],
-        "source_column": "my text",
-    }
-    typed = describe_prepare(manifest, ["in/a b.tsv", "c.tsv=train"], Path("other"))
-    assert typed == (
-        "nmt prepare 'in/a b.tsv' c.tsv=train --source-column 'my text' --keep script --keep language "
+def test_prepare_names_files_and_options_as_they_were_typed() -> None:
+    config = PrepareConfig(
+        lowercase=True,
+        vocab_size=500,
+        keep=("script", "language"),
+        source_column="my text",
+        dev="in/dev.tsv",
+        monolingual_target=("in/more.de", "x.de.gz"),
+    )
+    assert describe_prepare(["in/a b.tsv", "c.tsv=train"], config, Path("other")) == (
+        "nmt prepare 'in/a b.tsv' c.tsv=train --source-column 'my text' --monolingual-target in/more.de "
+        "--monolingual-target x.de.gz --keep script --keep language --dev in/dev.tsv "
         "--vocab-size 500 --lowercase --data other"
     )
-    assert describe_prepare(make_manifest(), None, Path("prepared")) == "nmt prepare a.tsv"
+
+
+def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest = make_manifest()
     manifest.inputs |= {"dev.tsv": None}
-    manifest.options |= {"dev": "dev.tsv"}
-    assert describe_prepare(manifest, None, Path("prepared")).startswith("nmt prepare a.tsv --source-column")
+    manifest.options |= {"dev": "dev.tsv", "test": "500", "monolingual_target": ["more.de"]}
+    recalled = "nmt prepare CORPUS --monolingual-target MONOLINGUAL --dev DEV --test 500"
+    assert recall_prepare(manifest, Path("prepared")) == recalled
+    for name in ("a.tsv", "dev.tsv", "more.de"):
+        (tmp_path / name).touch()
+    recalled = "nmt prepare a.tsv --monolingual-target more.de --dev dev.tsv --test 500"
+    assert recall_prepare(manifest, Path("prepared")) == recalled
     manifest.inputs |= {"b.tsv": None}
-    assert describe_prepare(manifest, None, Path("prepared")).startswith("nmt prepare CORPUS --source-column")
+    assert recall_prepare(manifest, Path("prepared")).startswith("nmt prepare CORPUS ")
     assert describe_train(Path("prepared"), Path("m"), "--force") == "nmt train --model m --force"

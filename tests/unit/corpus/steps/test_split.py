@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.types import IntArray
+from nmt_cli.corpus.config import is_size
 from nmt_cli.corpus.steps.split import (
     Sizes,
     Splits,
     choose_sizes,
     find_connected_groups,
-    is_size,
     measure_known_share,
     measure_leak,
     number_components,
