@@ -257,6 +257,21 @@ class TransformerConfig(ModelConfig):
     max_positions: int = setting(
         512, "Number of learned positions; all later ones share the last.", panel="Network", low=1
     )
+    attention_dropout: float | None = setting(
+        None,
+        "Share of the transformer's attention weights that is dropped during training.  [default: as --dropout]",
+        panel="Network",
+        low=0,
+        high=0.9,
+    )
+    feed_forward_dropout: float | None = setting(
+        None,
+        "Share of the units inside the transformer's feed-forward networks that is dropped during training.  "
+        "[default: as --dropout]",
+        panel="Network",
+        low=0,
+        high=0.9,
+    )
 
     @property
     def memory_width(self) -> int:

@@ -28,6 +28,11 @@ from nmt_cli.model.encoders import EncoderOutput
 EPSILON = 1e-6  # of the norms
 
 
+def choose_rate(rate: float | None, config: TransformerConfig) -> float:
+    """Returns the rate of a dropout of its own, or where it has none that of embeddings and residuals."""
+    return config.dropout if rate is None else rate
+
+
 class HeadedAttention(keras.layers.MultiHeadAttention):
     """Keras' multi-head attention for keys and values that were computed before, with weights in float32.
 
@@ -45,7 +50,7 @@ class HeadedAttention(keras.layers.MultiHeadAttention):
             kernel_initializer=keras.initializers.RandomUniform(-limit, limit),
             **kwargs,
         )
-        self.dropout_of_weights = Dropout(config.dropout)
+        self.dropout_of_weights = Dropout(choose_rate(config.attention_dropout, config))
 
     def project_memory(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the keys and values (N, L, H, D) of `memory` (N, L, E)."""
@@ -93,7 +98,7 @@ class FeedForward(keras.layers.Layer):
         super().__init__(**kwargs)
         self.inner = keras.layers.Dense(config.feed_forward, activation="relu", name="inner")
         self.outer = keras.layers.Dense(config.embedding, name="outer")
-        self.dropout = Dropout(config.dropout)
+        self.dropout = Dropout(choose_rate(config.feed_forward_dropout, config))
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         self.inner.build(input_shape)

@@ -78,6 +78,22 @@ def test_projections_start_in_glorots_range() -> None:
         assert np.std(weight.value) == pytest.approx(np.sqrt(2 / 128), rel=0.05)
 
 
+def is_noisy(layer: FeedForward | HeadedAttention) -> bool:
+    """Whether training computes something else than inference, on 64 rows."""
+    rows = (numbers(8, 8, 4),) * (1 if isinstance(layer, FeedForward) else 2)
+    return not np.allclose(layer(*rows, training=True), layer(*rows, training=False))
+
+
+def test_attention_weights_and_feed_forward_networks_have_a_dropout_of_their_own() -> None:
+    quiet = config(dropout=0.5, attention_dropout=0.0, feed_forward_dropout=0.0)
+    for kind in (HeadedAttention, FeedForward):
+        assert is_noisy(kind(config(dropout=0.5)))
+        assert not is_noisy(kind(quiet))
+    assert is_noisy(HeadedAttention(config(dropout=0.0, attention_dropout=0.5)))
+    assert is_noisy(FeedForward(config(dropout=0.0, feed_forward_dropout=0.5)))
+    assert TransformerEncoder(quiet).layers[0].dropout.rate == 0.5  # of residuals
+
+
 def test_sinusoids_are_those_of_the_equation() -> None:
     table = np.asarray(Sinusoids(config())(np.arange(3)))
     expected = [[0, 1, 0, 1], [np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)]]
