@@ -27,6 +27,7 @@ from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.standing import make_example
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.files import stage_directory
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.installed_models import MODEL, name_package
@@ -57,8 +58,8 @@ def make_package(model: Path, prepared: Path, output: Path, *, force: bool = Fal
     card = read_card(model)
     if card.default_precision != INT8:
         sys.exit(f"{model}/ has lost too much in 8 bits, and a package has nothing else")
-    corpus = PreparedCorpus.load(prepared)
-    if corpus.fingerprint != card.dataset_fingerprint:
+    corpus = load_corpus(prepared, card)
+    if corpus is None:
         sys.exit(f"{model}/ was not trained on {prepared}/")
     name = f"{card.source_language}-{card.target_language}"
     with stage_directory(output / name, replace=force) as staged:
@@ -73,6 +74,13 @@ def make_package(model: Path, prepared: Path, output: Path, *, force: bool = Fal
             sys.exit(f"{size:,} bytes are more than {LARGEST:,}: train a smaller network")
         write_pages(staged, name, corpus, score_model(package / MODEL, prepared))
     return output / name
+
+
+def load_corpus(prepared: Path, card: ModelCard) -> PreparedCorpus | None:
+    """Returns the corpus in the direction in which a model was trained on it, if it was."""
+    corpus = PreparedCorpus.load(prepared)
+    directions = (corpus, reverse_corpus(corpus))
+    return next((each for each in directions if each.fingerprint == card.dataset_fingerprint), None)
 
 
 def copy_model(model: Path, target: Path) -> None:

@@ -81,6 +81,18 @@ def test_a_package_cannot_be_read_in_floats_nor_trained_further(package: Path, t
         nmt.train(data=trained / "prepared", model=tmp_path / "model", init_from=str(find_model(package)))
 
 
+def test_the_other_direction_of_a_corpus_is_packed_with_it(make: ModuleType, trained: Path, tmp_path: Path) -> None:
+    prepared = trained / "prepared"
+    tiny = {"epochs": 1, "batch": 64, "units": 8, "embedding": 8, "attention_units": 4}
+    nmt.train(data=prepared, model=tmp_path / "model", reverse=True, **tiny)
+    folder = make.make_package(tmp_path / "model", prepared, tmp_path / "models")
+    assert folder.name == "deu-eng"
+    assert "German to English" in (folder / "README.md").read_text(encoding="utf-8")
+    nmt.prepare(prepared / "train.tsv", data=tmp_path / "other", dev="20", test="20")
+    with pytest.raises(SystemExit, match="was not trained on"):
+        make.make_package(tmp_path / "model", tmp_path / "other", tmp_path / "models")
+
+
 def test_pip_installs_it_and_its_name_finds_it(package: Path, trained: Path, tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="packages of models are built by hatchling")
     wheels, site = tmp_path / "wheels", tmp_path / "site"
