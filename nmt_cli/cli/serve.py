@@ -84,7 +84,7 @@ def serve_models(
         hosts=config.allow_host,
         suggestions=Path(config.suggestions) if config.suggestions is not None else None,
     )
-    serve(request, announce_service, screen.say_detail)
+    serve(request, announce_service, screen.say_detail, screen.warn)
 
 
 def open_memories(

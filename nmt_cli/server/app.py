@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
 from starlette.applications import Starlette
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -26,9 +28,11 @@ def make_application(service: Service, rules: Rules) -> Application:
 
     @asynccontextmanager
     async def close_service(application: Starlette) -> AsyncIterator[None]:
+        removal = asyncio.ensure_future(service.results.keep_removing())
         try:
             yield
         finally:
+            removal.cancel()
             service.close()
 
     handlers = {404: report_missing, 405: report_missing, 500: report_failure}
@@ -83,10 +87,15 @@ def list_deepl_routes(service: Service) -> list[BaseRoute]:
 
 
 def list_opus_cat_routes(service: Service) -> list[BaseRoute]:
-    """Returns the routes of OPUS-CAT's interface, whose paths are written in capitals or not."""
-    endpoint = make_endpoint(service, opus_cat.serve_method)
-    names = ("MTRestService", "MtRestService", "mtrestservice")
-    return [Route(f"/{name}/{{method}}", endpoint, methods=BOTH) for name in names]
+    """Returns the routes of OPUS-CAT's interface."""
+    register_url_convertor("opus_cat", OpusCatName())
+    return [Route("/{name:opus_cat}/{method}", make_endpoint(service, opus_cat.serve_method), methods=BOTH)]
+
+
+class OpusCatName(StringConvertor):
+    """The first part of OPUS-CAT's paths, which clients write in capitals or not."""
+
+    regex = "(?i:MTRestService)"
 
 
 async def report_missing(request: Request, error: Exception) -> Response:

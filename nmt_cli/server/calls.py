@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
@@ -60,7 +62,7 @@ class Values(NamedTuple):
         value = self.find(name)
         try:
             number = int(value or 0)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise RequestError(400, f"Invalid request: {name} is not a number") from error
         if not 0 <= number <= most:
             raise RequestError(400, f"Invalid request: {name} is {number}; at most {most} is possible")
@@ -81,10 +83,18 @@ ErrorWriter = Callable[[RequestError], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+class Answer(JSONResponse):
+    """JSON in UTF-8. Halves of surrogate pairs, which some clients send and UTF-8 cannot write, are escaped."""
+
+    def render(self, content: Any) -> bytes:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "backslashreplace")
+
+
 def write_error(error: RequestError, key: str = "error") -> Response:
     """Returns the answer to a request that is refused, in LibreTranslate's shape."""
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
-    return JSONResponse({key: error.message}, error.status, headers)
+    return Answer({key: error.message}, error.status, headers)
 
 
 def make_endpoint(
@@ -101,22 +111,25 @@ def make_endpoint(
         begun = time.monotonic()
         size = 0
         try:
-            values = await read_values(request)
+            values = await read_values(request, service.limits.body)
             size = sum(len(str(value)) for value in values.values.values())
             if needs_key:
                 service.check_key(find_key(request, values))
             result = await run_while_connected(
                 request, handler(Call(request, values, service)), seconds or service.limits.seconds
             )
-            response = result if isinstance(result, Response) else JSONResponse(result)
+            response = result if isinstance(result, Response) else Answer(result)
         except RequestError as error:
             response = error_writer(error)
         except ClientDisconnect:
             response = Response(status_code=CLIENT_GONE)
+        except Exception as error:
+            service.report(f"{request.method} {name_path(request)}: {describe_failure(error)}")
+            response = error_writer(RequestError(500, f"an error of this server: {type(error).__name__}"))
         finally:
             await request.close()  # the files of a form
         service.log(
-            f"{request.method} {request.url.path.split('/download_file/')[0]} {response.status_code}  "
+            f"{request.method} {name_path(request)} {response.status_code}  "
             f"{size:,} characters  {time.monotonic() - begun:.3f} s"
         )
         return response
@@ -124,13 +137,29 @@ def make_endpoint(
     return answer_request
 
 
-async def read_values(request: Request) -> Values:
-    """Returns the values of a request; those of the body overrule those of the query. Raises RequestError."""
+def name_path(request: Request) -> str:
+    """Returns the path of a request, without the name of a result, which only its client should know."""
+    path, mark, _ = request.url.path.partition("/download_file")
+    return path + mark
+
+
+def describe_failure(error: Exception) -> str:
+    """Returns what failed and where, without the message, which may have a part of a text."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"an error of this server: {type(error).__name__}{place}"
+
+
+async def read_values(request: Request, most_bytes: int) -> Values:
+    """Returns the values of a request; those of the body overrule those of the query.
+
+    Raises RequestError, among others for a text of a form that has more than `most_bytes`.
+    """
     values: dict[str, Any] = collect_values(request.query_params.multi_items())
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind in FORMS:
         try:
-            form = await request.form(max_files=1, max_fields=10_000)
+            form = await request.form(max_files=1, max_fields=10_000, max_part_size=most_bytes)
         except HTTPException as error:
             raise RequestError(400, f"Invalid request: {error.detail}") from error
         values |= collect_values(form.multi_items(), are_from_form=True)

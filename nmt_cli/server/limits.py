@@ -15,6 +15,7 @@ class Limits(NamedTuple):
     connections: int = 1_000  # at a time; 503
     head_seconds: float = 10.0  # until the head of a request is there; the connection is closed
     body_seconds: float = 30.0  # until its body is there; 408
+    answer_seconds: float = 30.0  # in which a client takes a buffer of its answer; the connection is closed
     seconds: float = 120.0  # until a text is translated; 503
     file_seconds: float = 1_800.0  # until a document is; 503
     alternatives: int = 10  # of a text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import shutil
@@ -11,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 KEPT_SECONDS = 600.0
+LOOKING_SECONDS = 15.0  # between two looks for results that are too old
 NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[\w.-]{1,100}")
 
 
@@ -43,9 +45,17 @@ class ResultStore:
 
     def remove_old(self) -> None:
         """Deletes the results that are older than `seconds`."""
+        if "folder" not in vars(self):
+            return
         for path in self.folder.iterdir():
             if time.time() - path.stat().st_mtime > self.seconds:
                 path.unlink(missing_ok=True)
+
+    async def keep_removing(self) -> None:
+        """Deletes old results for ever, whether anybody asks for one or not."""
+        while True:
+            await asyncio.sleep(min(self.seconds, LOOKING_SECONDS))
+            self.remove_old()
 
     def close(self) -> None:
         if "folder" in vars(self):

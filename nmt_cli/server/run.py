@@ -1,12 +1,14 @@
 """Starts the server and ends it: binds the port, answers until a signal comes, finishes what it has begun.
 
 1. On SIGTERM or Ctrl-C it goes on accepting for a moment, so that no connection is lost that was already waiting.
-2. Then it closes the port, answers the requests that have begun to arrive, and returns.
+2. Then it closes the port, answers the requests that have begun to arrive, and returns; clients that do not read their
+   answers are not waited for longer than `Limits.answer_seconds`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import threading
@@ -27,13 +29,14 @@ from nmt_cli.server.app import make_application
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.security import Rules
-from nmt_cli.server.service import Log, Service
+from nmt_cli.server.service import Log, Service, ignore_line
 from nmt_cli.server.suggestions import SuggestionFile
 
 LOCAL = "127.0.0.1"
 LAST_CALL = 0.1  # seconds for which connections are still accepted once a signal has come
 PATIENCE = 1.0  # seconds in which a connection that was accepted last must send its request
 LONGEST_HEAD = 256 * 1024  # bytes: the texts of clients that ask by GET stand in it
+LOGGERS = ("uvicorn", "asyncio", "concurrent.futures")
 BACKLOG = 2048  # connections that may wait to be accepted
 
 
@@ -84,10 +87,17 @@ def open_port(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(request: ServeRequest, announce: Callable[[str, Service], None], log: Log | None = None) -> None:
+def serve(
+    request: ServeRequest,
+    announce: Callable[[str, Service], None],
+    log: Log = ignore_line,
+    report: Log = ignore_line,
+) -> None:
     """Serves the models until SIGTERM or Ctrl-C; `announce` receives the address once it listens.
 
-    Raises OptionError for an address that cannot be served, and NotFoundError or DamagedError for models.
+    `log` receives a line for each request, `report` one for each failure of the server; none has a part of a text.
+    Raises OptionError for an address that cannot be served, OutputError for a file of suggestions that cannot be
+    written, and NotFoundError or DamagedError for models.
     """
     host, port = parse_address(request.address)
     pool = ModelPool([ServedModel.read(path) for path in request.models], request.opener, request.memory_limit)
@@ -96,7 +106,8 @@ def serve(request: ServeRequest, announce: Callable[[str, Service], None], log: 
     suggestions = None
     if request.suggestions is not None:
         suggestions = SuggestionFile(request.suggestions, by_direction=len(pool.models) > 1)
-    service = Service(pool, request.limits, request.api_key, suggestions, log or (lambda line: None))
+        suggestions.require_folder()
+    service = Service(pool, request.limits, request.api_key, suggestions, log, report)
     hosts = {"localhost", host.lower(), *(name.lower() for name in request.hosts)}
     if host in ("0.0.0.0", "::"):
         hosts |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
@@ -105,17 +116,43 @@ def serve(request: ServeRequest, announce: Callable[[str, Service], None], log: 
     shown_host = f"[{host}]" if ":" in host else host
     announce(f"http://{shown_host}:{listener.getsockname()[1]}", service)
     try:
-        make_server(application, request.limits).run(sockets=[listener])
+        with log_without_texts(service.report):
+            make_server(application, request.limits).run(sockets=[listener])
     finally:
         listener.close()
 
 
+class FirstLineHandler(logging.Handler):
+    """Reports the first line of each message alone: tracebacks and what else follows may have parts of texts."""
+
+    def __init__(self, report: Log) -> None:
+        super().__init__(logging.WARNING)
+        self.report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind = record.exc_info[0] if record.exc_info else None
+        name = "" if kind is None else f": {kind.__name__}"
+        self.report(f"{record.getMessage().strip().partition(chr(10))[0]}{name}")
+
+
+@contextmanager
+def log_without_texts(report: Log) -> Iterator[None]:
+    """Reports what the libraries of the server log while the block runs, and nothing of any text."""
+    handler, loggers = FirstLineHandler(report), [logging.getLogger(name) for name in LOGGERS]
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+
+
 def make_server(application: Any, limits: Limits) -> PatientServer:
     """Returns the server of an application, with these limits for connections."""
-    PatientProtocol.head_seconds = limits.head_seconds
     config = uvicorn.Config(
         application,
-        http=PatientProtocol,
+        http=type("LimitedProtocol", (PatientProtocol,), {"limits": limits}),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -156,14 +193,17 @@ class PatientServer(uvicorn.Server):
 
 
 class PatientProtocol(H11Protocol):
-    """Closes connections on which no request comes; at the end, none whose request is on its way."""
+    """Closes connections on which no request comes, or whose answer is not taken; at the end, none whose request is on
+    its way.
+    """
 
-    head_seconds = DEFAULT_LIMITS.head_seconds
+    limits = DEFAULT_LIMITS
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self.is_ending = False
         self.head_timer: asyncio.TimerHandle | None = None
+        self.answer_timer: asyncio.TimerHandle | None = None
         self.start_head_timer()
 
     def data_received(self, data: bytes) -> None:
@@ -181,7 +221,7 @@ class PatientProtocol(H11Protocol):
         return self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete)
 
     def start_head_timer(self) -> None:
-        self.head_timer = self.loop.call_later(self.head_seconds, self.close_if_silent)
+        self.head_timer = self.loop.call_later(self.limits.head_seconds, self.close_if_silent)
 
     def stop_head_timer(self) -> None:
         if self.head_timer is not None:
@@ -194,8 +234,41 @@ class PatientProtocol(H11Protocol):
         if self.awaits_head and not self.transport.is_closing():
             self.transport.close()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.start_answer_timer()
+
+    def resume_writing(self) -> None:
+        self.stop_answer_timer()
+        super().resume_writing()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.get_write_buffer_size():
+            self.start_answer_timer()
+
+    def start_answer_timer(self) -> None:
+        self.stop_answer_timer()
+        self.answer_timer = self.loop.call_later(self.limits.answer_seconds, self.close_if_unread, self.cycle)
+
+    def stop_answer_timer(self) -> None:
+        if self.answer_timer is not None:
+            self.answer_timer.cancel()
+            self.answer_timer = None
+
+    def close_if_unread(self, cycle: Any) -> None:
+        """Closes the connection if a part of the answer of this cycle still waits for the client to read it."""
+        self.answer_timer = None
+        if not self.transport.get_write_buffer_size():
+            return
+        if cycle is self.cycle:
+            self.transport.abort()
+        else:  # the answer to a later request, which the client has not had as long to read
+            self.start_answer_timer()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self.stop_head_timer()
+        self.stop_answer_timer()
         super().connection_lost(exc)
 
     def shutdown(self) -> None:

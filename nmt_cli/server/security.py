@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -59,14 +59,24 @@ class Rules:
         """Whether pages of this origin may read answers: any with `cors`, else those of this machine."""
         if self.cors:
             return True
-        parts = urlsplit(origin)
+        parts = split_origin(origin)
         name = parts.hostname or ""
         is_here = name == "localhost" or (is_address(name) and ip_address(name).is_loopback)
         return parts.scheme in ("http", "https") and is_here
 
     def is_own_origin(self, origin: str, host: str) -> bool:
         """Whether an `Origin` is this server itself, under the name by which it is addressed."""
-        return urlsplit(origin).netloc.lower() == host.lower()
+        return split_origin(origin).netloc.lower() == host.lower()
+
+
+def split_origin(origin: str) -> SplitResult:
+    """Returns the parts of an `Origin`; of one that is none, empty ones."""
+    try:
+        parts = urlsplit(origin)
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return urlsplit("")
+    return parts
 
 
 def is_address(name: str) -> bool:

@@ -6,24 +6,29 @@ import asyncio
 import hmac
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.errors import NmtError
 from nmt_cli.server.batching import Batcher
-from nmt_cli.server.detection import Detector
+from nmt_cli.server.detection import Detected, Detector
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.limits import DEFAULT_LIMITS, Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.results import ResultStore
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.server.texts import SplitTexts
+from nmt_cli.server.threads import ReadingThreads
 
 if TYPE_CHECKING:
-    from nmt_cli.jobs.job import Block, TranslateBlock
     from nmt_cli.translation.result import Translation
 
 Log = Callable[[str], None]
+
+
+def ignore_line(line: str) -> None:
+    """Logs nothing."""
 
 
 class TranslatedTexts(NamedTuple):
@@ -42,17 +47,31 @@ class Service:
     limits: Limits = DEFAULT_LIMITS
     api_key: str | None = None
     suggestions: SuggestionFile | None = None
-    log: Log = lambda line: None
+    log: Log = ignore_line  # a line for each request
+    report: Log = ignore_line  # a line for each failure of the server
     results: ResultStore = field(default_factory=ResultStore)
 
     def __post_init__(self) -> None:
         self.batcher = Batcher(self.pool, self.limits.waiting)
+        self.threads = ReadingThreads(self.batcher)
         self.detector = Detector(self.pool)
 
     def check_key(self, key: str | None) -> None:
         """Raises RequestError unless this is the key that the server asks for, if it asks for one."""
-        if self.api_key is not None and not hmac.compare_digest((key or "").encode(), self.api_key.encode()):
+        if self.api_key is not None and not hmac.compare_digest(
+            (key or "").encode("utf-8", "surrogatepass"), self.api_key.encode("utf-8", "surrogatepass")
+        ):
             raise RequestError(403, "Invalid API key" if key else "This server asks for an API key")
+
+    def check_lines(self, number: int) -> None:
+        """Raises RequestError if a request has too many lines."""
+        if number > self.limits.lines:
+            raise RequestError(413, f"{number:,} lines; this server takes {self.limits.lines:,} in one request")
+
+    async def detect_languages(self, texts: Sequence[str]) -> list[Detected]:
+        """Returns the language of each text. Raises RequestError if there are too many."""
+        self.check_lines(len(texts))
+        return await self.detector.detect_all(texts)
 
     async def translate_texts(
         self,
@@ -78,32 +97,18 @@ class Service:
         """Returns the translations of pieces of HTML, whose tags and entities stay."""
         from nmt_cli.api.documents import translate_fragment
 
-        if sum(text.count("\n") + 1 for text in texts) > self.limits.lines:
-            raise RequestError(413, f"too many lines; this server takes {self.limits.lines:,} in one request")
-        translate_block, languages = self.make_block_translator(model), model.languages
-        fragments = (asyncio.to_thread(translate_fragment, translate_block, text, "html", languages) for text in texts)
+        self.check_lines(sum(text.count("\n") + 1 for text in texts))
+        reads = [partial(translate_fragment, text=text, format="html", languages=model.languages) for text in texts]
         try:
-            return list(await asyncio.gather(*fragments))
+            return await self.threads.read_fragments(model, reads)
         except NmtError as error:
             raise RequestError(400, error.message) from error
-
-    def make_block_translator(self, model: ServedModel) -> TranslateBlock:
-        """Returns a function with which threads have blocks of text translated."""
-        loop = asyncio.get_running_loop()
-
-        def translate_block(block: Block) -> list[Translation]:
-            if not block.texts:
-                return []
-            return asyncio.run_coroutine_threadsafe(self.batcher.translate(model, block.texts), loop).result()
-
-        return translate_block
 
     async def translate_lines(
         self, model: ServedModel, lines: Sequence[str], n_best: int = 1, *, is_rated: bool = False
     ) -> list[Translation]:
         """Returns the translation of each line. Raises RequestError if there are too many."""
-        if len(lines) > self.limits.lines:
-            raise RequestError(413, f"{len(lines):,} lines; this server takes {self.limits.lines:,} in one request")
+        self.check_lines(len(lines))
         if not lines:
             return []
         try:
@@ -117,13 +122,15 @@ class Service:
         from nmt_cli.documents.config import DocumentConfig
 
         model = self.pool.find(source, target)
-        translate_block = self.make_block_translator(model)
         result = self.results.make_name(name)
         path = self.results.find_path(result)
         try:
             memory = (await asyncio.to_thread(self.pool.open, model)).memory
-            await asyncio.to_thread(
-                translate_file, translate_block, upload, path, DocumentConfig(), model.languages, memory=memory
+            await self.threads.read_document(
+                model,
+                lambda translate: translate_file(
+                    translate, upload, path, DocumentConfig(), model.languages, memory=memory
+                ),
             )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error
@@ -131,5 +138,6 @@ class Service:
 
     def close(self) -> None:
         """Ends the workers, and deletes what was kept for clients."""
+        self.threads.close()
         self.batcher.close()
         self.results.close()

@@ -6,6 +6,7 @@ import os
 import threading
 from pathlib import Path
 
+from nmt_cli.errors import OutputError
 from nmt_cli.server.errors import RequestError
 from nmt_cli.server.models import ServedModel
 
@@ -19,6 +20,14 @@ class SuggestionFile:
         self.path = path
         self.by_direction = by_direction
         self.lock = threading.Lock()
+
+    def require_folder(self) -> None:
+        """Raises OutputError if a file cannot be written there."""
+        folder = self.path.parent
+        if not folder.is_dir() or self.path.is_dir() or not os.access(folder, os.W_OK):
+            raise OutputError(
+                f"--suggestions {self.path} cannot be written", hint="name a file in a directory that can be written"
+            )
 
     def find_path(self, model: ServedModel) -> Path:
         """Returns the file of a direction."""
@@ -38,8 +47,10 @@ class SuggestionFile:
             (" ".join(left.split()), " ".join(right.split())) for left, right in zip(sources, targets, strict=True)
         ]
         data = "".join(f"{left}\t{right}\n" for left, right in pairs if left and right).encode("utf-8", "replace")
-        path = self.find_path(model)
-        with self.lock, open(path, "ab") as file:
-            if os.fstat(file.fileno()).st_size + len(data) > MOST_BYTES:
-                raise RequestError(507, "the file of suggestions is full")
-            file.write(data)
+        try:
+            with self.lock, open(self.find_path(model), "ab") as file:
+                if os.fstat(file.fileno()).st_size + len(data) > MOST_BYTES:
+                    raise RequestError(507, "the file of suggestions is full")
+                file.write(data)
+        except OSError as error:
+            raise RequestError(507, "the file of suggestions cannot be written") from error

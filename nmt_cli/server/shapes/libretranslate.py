@@ -30,7 +30,10 @@ async def translate(call: Call) -> Any:
     is_list = not isinstance(values.find("q"), str)
     source, target = values.read_text("source"), values.read_text("target")
     number = values.read_count("alternatives", service.limits.alternatives)
-    are_markup = values.find("format") == "html"
+    text_format = values.read_text("format", default="text") or "text"
+    if text_format not in ("text", "html"):
+        raise RequestError(400, f"{text_format} format is not supported")
+    are_markup = text_format == "html"
     translated = await service.translate_texts(texts, source, target, number, are_markup=are_markup)
     results = translated.texts
     answer: dict[str, Any] = {"translatedText": results if is_list else results[0]}
@@ -51,7 +54,7 @@ async def detect_language(call: Call) -> Any:
 
 async def describe_languages(call: Call, texts: list[str]) -> list[dict[str, Any]]:
     """Returns the language of each text, as LibreTranslate writes it."""
-    guesses = await call.service.detector.detect_all(texts)
+    guesses = await call.service.detect_languages(texts)
     return [{"confidence": guess.confidence, "language": guess.language.code} for guess in guesses]
 
 

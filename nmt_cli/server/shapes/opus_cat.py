@@ -36,7 +36,7 @@ async def translate_json(call: Call) -> Any:
 
 
 async def translate_stream(call: Call) -> Response:
-    return PlainTextResponse(await translate_text(call))
+    return PlainTextResponse((await translate_text(call)).encode("utf-8", "replace"))
 
 
 async def check_model_status(call: Call) -> Any:

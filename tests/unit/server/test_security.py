@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import socket
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.server.limits import Limits
 from nmt_cli.server.results import ResultStore
+from nmt_cli.server.run import log_without_texts
 from nmt_cli.server.service import Service
+from nmt_cli.server.suggestions import SuggestionFile
+from nmt_cli.translation.result import Translation
 from support.served import Client, make_pool, serve_on_port
 
 VALUES = {"q": "hello", "source": "en", "target": "de"}
@@ -70,6 +77,15 @@ def test_no_path_leads_to_a_file(path: str) -> None:
     assert Client().get(path).status_code == 404
 
 
+def test_a_text_of_a_form_may_be_as_large_as_a_request() -> None:
+    text = "1" * 1_900_000  # the library's own limit is 1 MB
+    values = {**VALUES, "q": text}
+    client = Client()
+    assert client.post("/translate", data=values).json()["translatedText"] == text
+    parts = {name: (None, value) for name, value in values.items()}
+    assert client.post("/translate", files=parts).json()["translatedText"] == text
+
+
 def test_a_large_body_is_refused_whether_it_says_so_or_not() -> None:
     client = Client(Service(make_pool()[0], Limits(body=100)))
     assert client.post("/translate", json={**VALUES, "q": "a" * 200}).status_code == 413
@@ -88,6 +104,8 @@ def test_a_large_body_is_refused_whether_it_says_so_or_not() -> None:
 def test_too_many_lines_and_too_many_waiting_lines_have_their_status() -> None:
     client = Client(Service(make_pool()[0], Limits(lines=3)))
     assert client.post("/translate", json={**VALUES, "q": ["a"] * 4}).status_code == 413
+    assert client.post("/translate", json={**VALUES, "q": ["<p>a</p>"] * 4, "format": "html"}).status_code == 413
+    assert client.post("/detect", json={"q": ["a"] * 4}).status_code == 413
     busy = Client(Service(make_pool()[0], Limits(waiting=3))).post("/translate", json={**VALUES, "q": ["a"] * 4})
     assert (busy.status_code, busy.headers["retry-after"]) == (503, "2")
 
@@ -119,6 +137,19 @@ def test_names_of_uploads_become_harmless() -> None:
     store.close()
 
 
+def test_results_are_deleted_whether_anybody_asks_for_one_or_not() -> None:
+    service = Service(make_pool()[0], results=ResultStore(seconds=0.1))
+    with serve_on_port(service):
+        path = service.results.find_path(service.results.make_name("a.txt"))
+        path.write_text("")
+        for _ in range(50):
+            time.sleep(0.05)
+            if not path.exists():
+                break
+        assert path.parent.is_dir()
+        assert not path.exists()
+
+
 def test_results_expire_and_end_with_the_server() -> None:
     store = ResultStore(seconds=0.05)
     name = store.make_name("a.txt")
@@ -137,8 +168,71 @@ def test_nothing_of_a_text_is_logged() -> None:
     client = Client(Service(make_pool()[0], log=lines.append))
     client.get("/translate", params={**VALUES, "q": "confidential"})
     client.post("/translate", json={**VALUES, "q": "confidential", "source": "confidential"})
-    assert len(lines) == 2
+    client.get("/download_file/confidential.txt")
+    assert [line.split()[:3] for line in lines] == [
+        ["GET", "/translate", "200"],
+        ["POST", "/translate", "400"],
+        ["GET", "/download_file", "404"],
+    ]
     assert not any("confidential" in line for line in lines)
+
+
+def test_an_error_of_the_server_is_told_without_the_text(capfd: pytest.CaptureFixture[str]) -> None:
+    def fail(text: str) -> Translation:
+        raise ValueError(f"this is wrong: {text}")
+
+    said: list[str] = []
+    service = Service(make_pool(rule=fail)[0], log=said.append, report=said.append)
+    with serve_on_port(service) as (url, _), log_without_texts(said.append):
+        body = b'{"q": "confidential", "source": "en", "target": "de"}'
+        with connect(url) as connection:
+            head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+            connection.sendall(head % len(body) + body)
+            answer = read_all(connection)
+        with connect(url) as connection:
+            connection.sendall(b"confidential\r\n\r\n")
+            read_all(connection)
+        logging.getLogger("asyncio").error("a task\nconfidential", exc_info=ValueError("confidential"))
+    assert b" 500 " in answer
+    assert b"ValueError" in answer
+    assert said[0].startswith("POST /translate: an error of this server: ValueError at test_security.py:")
+    assert "a task: ValueError" in said
+    assert "confidential" not in "".join([*said, *capfd.readouterr()]) + answer.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("/translate", {**VALUES, "alternatives": float("inf")}),
+        ("/translate", {**VALUES, "format": "doc"}),
+        ("/translate", {**VALUES, "source": "\ud800"}),
+        ("/translate", {**VALUES, "format": 5}),
+        ("/v2/translate", {"text": "a", "target_lang": "DE", "ignore_tags": 5}),
+        ("/v2/translate", {"text": "a", "target_lang": "DE", "ignore_tags": [5]}),
+        ("/suggest", {**VALUES, "s": 5}),
+        ("/page/translate", {**VALUES, "q": ["a"]}),
+    ],
+)
+def test_a_value_that_is_wrong_is_an_error_of_the_client(path: str, values: dict[str, object]) -> None:
+    client = Client(Service(make_pool()[0], suggestions=SuggestionFile(Path("none"))))
+    response = client.post(path, content=json.dumps(values), headers={"Content-Type": "application/json"})
+    assert response.status_code == 400, response.text
+
+
+def test_half_of_a_surrogate_pair_comes_back_as_it_was() -> None:
+    client = Client(Service(make_pool()[0], api_key="secret"))
+    body = '{"q": "1 \\ud800 2", "source": "en", "target": "de", "api_key": "%s"}'
+    assert client.post("/translate", content=body % "secret").json() == {"translatedText": "1 \ud800 2"}
+    assert client.post("/translate", content=body % "\\ud800").status_code == 403
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://localhost:99999999", "http://[::1", "\xff", ""])
+def test_an_origin_that_is_none_is_a_foreign_one(origin: str) -> None:
+    client, headers = Client(), {b"Origin": origin.encode("latin-1")}
+    answer = client.get("/health", headers=headers)
+    assert answer.status_code == 200
+    assert "access-control-allow-origin" not in answer.headers
+    assert client.post("/suggest", json=VALUES, headers=headers).status_code == 403
 
 
 def read_all(connection: socket.socket) -> bytes:
@@ -165,6 +259,45 @@ def test_a_client_that_sends_slowly_is_cut_off() -> None:
             slow_body.settimeout(5)
             assert b" 408 " in slow_body.recv(65536)
             assert time.monotonic() - begun < 5
+
+
+def test_a_client_that_does_not_read_its_answer_is_cut_off_and_does_not_hold_up_the_end() -> None:
+    """Several answers are asked for at once, so that they fill the buffers of the system."""
+    service = Service(make_pool()[0], Limits(answer_seconds=0.3))
+    body = b'{"source": "en", "target": "de", "q": "%s"}' % (b"1" * 1_900_000)
+    head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with serve_on_port(service) as (url, server), socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        host, _, port = url.removeprefix("http://").partition(":")
+        connection.connect((host, int(port)))
+        connection.settimeout(5)
+        with suppress(OSError):
+            for _ in range(20):
+                connection.sendall(head + body)
+        assert wait_until(lambda: not server.server_state.connections)
+
+
+def test_a_client_that_reads_slowly_gets_all_of_its_answer() -> None:
+    service = Service(make_pool()[0], Limits(answer_seconds=0.5))
+    body = b'{"source": "en", "target": "de", "q": "%s"}' % (b"1" * 1_900_000)
+    head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with serve_on_port(service) as (url, _), connect(url) as connection:
+        connection.sendall(head + body)
+        size = 0
+        for _ in range(10):
+            size += len(connection.recv(20_000))
+            time.sleep(0.1)
+        size += len(read_all(connection))
+    assert size > 1_900_000
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import deepl
 import pytest
 from libretranslatepy import LibreTranslateAPI
 
+from nmt_cli.errors import OutputError
 from nmt_cli.server.service import Service
 from nmt_cli.server.suggestions import SuggestionFile
 from support.served import Client, make_pool, serve_on_port
@@ -127,6 +128,15 @@ def test_a_correction_becomes_a_pair(tmp_path: Path) -> None:
     assert client.post("/suggest", json={**values, "s": " "}).status_code == 400
 
 
+def test_a_file_of_corrections_that_cannot_be_written_is_an_error_at_the_start(tmp_path: Path) -> None:
+    for path in (tmp_path / "none" / "s.tsv", tmp_path):
+        with pytest.raises(OutputError, match="--suggestions"):
+            SuggestionFile(path).require_folder()
+    SuggestionFile(tmp_path / "s.tsv").require_folder()
+    gone = Client(Service(make_pool()[0], suggestions=SuggestionFile(tmp_path / "none" / "s.tsv")))
+    assert gone.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "de"}).status_code == 507
+
+
 def test_corrections_of_several_directions_have_a_file_each(tmp_path: Path) -> None:
     pool, _ = make_pool(("eng", "deu"), ("deu", "eng"))
     client = Client(Service(pool, suggestions=SuggestionFile(tmp_path / "s.tsv", by_direction=True)))
@@ -134,7 +144,7 @@ def test_corrections_of_several_directions_have_a_file_each(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["s.de-en.tsv"]
 
 
-@pytest.mark.parametrize("service", ["MTRestService", "MtRestService"])
+@pytest.mark.parametrize("service", ["MTRestService", "MtRestService", "mtrestservice", "mtRESTservice"])
 def test_opus_cat_is_asked_by_get(service: str) -> None:
     client = Client()
     values = {"tokenCode": "0", "input": "hello", "srcLangCode": "en", "trgLangCode": "de", "modelTag": ""}

@@ -1,0 +1,97 @@
+"""Has documents and markup read by threads, whose blocks of text are translated with the lines of all other requests.
+
+A thread waits for the translation of each block, so documents and markup have threads of their own and hold up neither
+each other nor texts. A thread whose request is given up ends at once, or at its next block.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+from nmt_cli.server.batching import Batcher
+from nmt_cli.server.models import ServedModel
+
+if TYPE_CHECKING:
+    from nmt_cli.jobs.job import Block, TranslateBlock
+    from nmt_cli.translation.result import Translation
+
+Result = TypeVar("Result")
+
+DOCUMENTS = 32  # documents that are read at a time; others wait for them
+FRAGMENTS = 64  # pieces of markup that are read at a time
+FRAGMENTS_OF_REQUEST = 8  # of these, how many one request may have
+
+
+class BlockTranslator:
+    """Translates the blocks of one thread; made in the event loop, called in the thread."""
+
+    def __init__(self, batcher: Batcher, model: ServedModel) -> None:
+        self.batcher = batcher
+        self.model = model
+        self.loop = asyncio.get_running_loop()
+        self.is_given_up = False
+        self.pending: Future[list[Translation]] | None = None
+
+    def __call__(self, block: Block) -> list[Translation]:
+        """Returns the translations of a block. Raises CancelledError once the request is given up."""
+        if self.is_given_up:
+            raise CancelledError
+        if not block.texts:
+            return []
+        pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, block.texts), self.loop)
+        self.pending = pending
+        if self.is_given_up:  # between the two lines above
+            pending.cancel()
+        return pending.result()
+
+    def give_up(self) -> None:
+        """Ends the thread: nobody waits for it any more."""
+        self.is_given_up = True
+        if self.pending is not None:
+            self.pending.cancel()
+
+
+class ReadingThreads:
+    """The threads that read documents and markup."""
+
+    def __init__(self, batcher: Batcher) -> None:
+        self.batcher = batcher
+        self.documents = ThreadPoolExecutor(DOCUMENTS, "document")
+        self.fragments = ThreadPoolExecutor(FRAGMENTS, "fragment")
+
+    async def read_document(self, model: ServedModel, read: Callable[[TranslateBlock], Result]) -> Result:
+        """Returns what `read` returns, which has the blocks of a document translated."""
+        return await self.run(self.documents, model, read)
+
+    async def read_fragments(
+        self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Result]]
+    ) -> list[Result]:
+        """Returns what each of `reads` returns, each of which has the blocks of a piece of markup translated."""
+        limit = asyncio.Semaphore(FRAGMENTS_OF_REQUEST)
+
+        async def run_one(read: Callable[[TranslateBlock], Result]) -> Result:
+            async with limit:
+                return await self.run(self.fragments, model, read)
+
+        tasks = [asyncio.ensure_future(run_one(read)) for read in reads]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:  # of which one has failed, or for which nobody waits
+                task.cancel()
+
+    async def run(
+        self, executor: ThreadPoolExecutor, model: ServedModel, read: Callable[[TranslateBlock], Result]
+    ) -> Result:
+        translator = BlockTranslator(self.batcher, model)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(executor, read, translator)
+        finally:
+            translator.give_up()
+
+    def close(self) -> None:
+        for executor in (self.documents, self.fragments):
+            executor.shutdown(wait=False, cancel_futures=True)

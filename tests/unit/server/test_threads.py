@@ -1,0 +1,88 @@
+"""Documents and markup are read by threads that hold up nobody, and that end when nobody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.server.service import Service
+from nmt_cli.server.threads import DOCUMENTS, FRAGMENTS_OF_REQUEST
+from support.served import make_pool
+
+LONG = "a line\n" * 5_000
+
+
+def count_threads() -> int:
+    return sum(thread.name.startswith(("document", "fragment")) for thread in threading.enumerate())
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    path = tmp_path / "long.txt"
+    path.write_text(LONG, encoding="utf-8")
+    return path
+
+
+def test_long_documents_and_markup_hold_up_nothing(document: Path) -> None:
+    async def ask() -> float:
+        service = Service(make_pool(("eng", "deu"), ("deu", "eng"), seconds_per_line=0.0005)[0])
+        documents = [
+            asyncio.create_task(service.translate_document(document, "long.txt", "en", "de"))
+            for _ in range(DOCUMENTS + 2)
+        ]
+        markup = [
+            asyncio.create_task(service.translate_texts(["<p>a</p>"] * 1_000, "en", "de", are_markup=True))
+            for _ in range(2)
+        ]
+        await asyncio.sleep(0.3)
+        begun = time.monotonic()
+        assert (await service.translate_texts(["<p>hello</p>"], "en", "de", are_markup=True)).texts == ["<p>HELLO</p>"]
+        assert len(await service.detect_languages(["hello"])) == 1
+        waited = time.monotonic() - begun
+        assert not any(task.done() for task in (*documents, *markup))
+        for task in (*documents, *markup):
+            task.cancel()
+        await asyncio.gather(*documents, *markup, return_exceptions=True)
+        service.close()
+        return waited
+
+    assert asyncio.run(ask()) < 10
+
+
+def test_work_for_nobody_ends(document: Path) -> None:
+    pool, loaded = make_pool(seconds_per_line=0.001)
+
+    async def leave() -> None:
+        service = Service(pool)
+        reading = asyncio.create_task(service.translate_document(document, "long.txt", "en", "de"))
+        markup = asyncio.create_task(service.translate_texts(["<p>a</p>" * 5_000], "en", "de", are_markup=True))
+        await asyncio.sleep(0.5)
+        for task in (reading, markup):
+            task.cancel()
+        await asyncio.gather(reading, markup, return_exceptions=True)
+        service.close()
+
+    asyncio.run(leave())
+    (fake,) = loaded.values()
+    for _ in range(100):
+        if not count_threads():
+            break
+        time.sleep(0.05)
+    assert count_threads() == 0
+    assert 0 < sum(map(len, fake.batches)) < 4_000
+
+
+def test_pieces_of_markup_come_back_in_order() -> None:
+    async def ask() -> list[str]:
+        service = Service(make_pool()[0])
+        texts = [f"<p>line {number}</p>" for number in range(4 * FRAGMENTS_OF_REQUEST)]
+        try:
+            return (await service.translate_texts(texts, "en", "de", are_markup=True)).texts
+        finally:
+            service.close()
+
+    assert asyncio.run(ask()) == [f"<p>LINE {number}</p>" for number in range(4 * FRAGMENTS_OF_REQUEST)]
