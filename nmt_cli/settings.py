@@ -116,8 +116,7 @@ def check_value(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
     """Raises OptionError unless `value` has the type `kind` and lies in the field's range."""
     flag = "--" + name_option(field)
     if not has_type(kind, value):
-        expected = ", ".join(map(str, list_choices(kind))) or getattr(kind, "__name__", str(kind))
-        raise OptionError(f"{flag} cannot be {value!r}", hint=f"it takes {expected}")
+        raise OptionError(f"{flag} cannot be {value!r}", hint=f"it takes {describe_type(kind)}")
     declared: Setting | None = field.metadata.get("setting")
     if declared is None or isinstance(value, bool) or not isinstance(value, int | float):
         return
@@ -138,6 +137,13 @@ def name_option(field: dataclasses.Field[Any]) -> str:
 def list_choices(kind: Any) -> tuple[Any, ...]:
     """Returns the values of a Literal type; none for any other type."""
     return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+
+
+def describe_type(kind: Any) -> str:
+    """Returns the values of a Literal, or the names of the types that a value may have."""
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
+        return ", ".join(describe_type(part) for part in typing.get_args(kind) if part is not type(None))
+    return ", ".join(map(str, list_choices(kind))) or getattr(kind, "__name__", str(kind))
 
 
 def has_type(kind: Any, value: Any) -> bool:

@@ -36,9 +36,9 @@ VERBS = frozenset(
     """.split()
 )
 # Names that others prescribe: of file objects, of NLTK, of the Python interface; and `setting`, which declares a field
-# as `dataclasses.field` does; of uvicorn.
+# as `dataclasses.field` does; of uvicorn; of `logging`.
 FILE_OBJECTS = ("readable", "writable", "seekable", "seek", "readinto")
-PROTOCOLS = (*FILE_OBJECTS, "synsets", "setting", "translations", "shutdown")
+PROTOCOLS = (*FILE_OBJECTS, "synsets", "setting", "translations", "shutdown", "emit")
 IRREGULAR = ("drawn", "found", "given", "held", "kept", "known", "made", "shown", "taken", "told", "written", "learnt")
 
 

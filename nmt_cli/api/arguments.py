@@ -6,13 +6,32 @@ A string is one text or one path, never its letters.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
+from nmt_cli.errors import OptionError, convert_os_error
 from nmt_cli.settings import Settings, option_fields, reject_unknown
 
 PathLike = str | os.PathLike[str]
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
+TEXTS = "give a string, or an iterable of strings"
+
+
+def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """Returns the function, which raises NmtError for what the operating system refuses."""
+
+    @wraps(function)
+    def call_explained(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
+        try:
+            return function(*arguments, **options)
+        except OSError as error:
+            raise convert_os_error(error) from error
+
+    return call_explained
 
 
 def list_texts(values: str | Iterable[str] | None) -> list[str]:
@@ -20,6 +39,36 @@ def list_texts(values: str | Iterable[str] | None) -> list[str]:
     if values is None:
         return []
     return [values] if isinstance(values, str) else list(values)
+
+
+def require_texts(values: str | Iterable[str]) -> list[str]:
+    """Returns the texts to translate: of a string, that string alone. Raises OptionError for what is no text."""
+    if isinstance(values, str):
+        return [values]
+    return list(check_texts(values))
+
+
+def check_texts(values: Iterable[str]) -> Iterator[str]:
+    """Returns an iterator over the texts, which raises OptionError where an item is no text.
+
+    Raises OptionError at once for what is no iterable of texts at all.
+    """
+    if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
+        raise OptionError(f"what is to be translated is {type(values).__name__}", hint=TEXTS)
+    return map(require_text, count(1), values)
+
+
+def require_text(number: int, value: str) -> str:
+    """Returns the value. Raises OptionError, with its number in its iterable, if it is no text."""
+    if not isinstance(value, str):
+        raise OptionError(f"text {number:,} is {type(value).__name__}", hint=TEXTS)
+    return value
+
+
+def check_count(name: str, value: int | None) -> None:
+    """Raises OptionError unless a number of things is a whole number from 1, or None."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise OptionError(f"{name} cannot be {value!r}", hint="it takes a whole number from 1")
 
 
 def list_paths(values: PathLike | Iterable[PathLike] | None) -> list[Path]:

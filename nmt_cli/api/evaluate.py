@@ -6,7 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.arguments import PathLike, check_options, find_path, list_paths, list_texts, select_options
+from nmt_cli.api.arguments import (
+    PathLike,
+    check_options,
+    explain_os_errors,
+    find_path,
+    list_paths,
+    list_texts,
+    select_options,
+)
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.search.config import SearchConfig
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
     from nmt_cli.evaluation.report import Report
 
 
+@explain_os_errors
 def evaluate(
     *,
     metric: str | Iterable[str] = "all",

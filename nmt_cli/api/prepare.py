@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.arguments import PathLike, check_options, find_path, list_paths, select_options
+from nmt_cli.api.arguments import PathLike, check_options, explain_os_errors, find_path, list_paths, select_options
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.prepare import PrepareReport
 
 
+@explain_os_errors
 def prepare(
     corpus: PathLike | Iterable[PathLike] = (),
     *,

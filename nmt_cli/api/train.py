@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.arguments import PathLike, check_options, find_path, list_options, select_options
+from nmt_cli.api.arguments import PathLike, check_options, explain_os_errors, find_path, list_options, select_options
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import OptionError
@@ -46,6 +46,7 @@ class StageWatcher(Watcher):
         self.progress("exporting", 0, 0)
 
 
+@explain_os_errors
 def train(
     *,
     data: PathLike = "prepared",

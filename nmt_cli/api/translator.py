@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from nmt_cli.api.arguments import PathLike, check_options, list_paths, list_texts, select_options
+from nmt_cli.api.arguments import (
+    PathLike,
+    check_count,
+    check_options,
+    check_texts,
+    explain_os_errors,
+    list_paths,
+    require_texts,
+    select_options,
+)
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
@@ -138,12 +147,9 @@ class LoadedTranslator:
 
     def stream(self, lines: Iterable[str], *, batch: int = READ_AHEAD, **options: Any) -> Iterator[str]:
         """Yields the translation of each line, in order, holding at most `batch` lines at a time."""
-        if isinstance(lines, str):
-            lines = [lines]
-        if batch < 1:
-            raise OptionError(f"batch is {batch}; at least 1 is needed")
+        check_count("batch", batch)
         made = self._make_options(options)
-        return self._stream(lines, batch, made)
+        return self._stream(check_texts([lines] if isinstance(lines, str) else lines), batch, made)
 
     def _stream(self, lines: Iterable[str], batch: int, made: SearchOptions) -> Iterator[str]:
         first = 0
@@ -156,11 +162,12 @@ class LoadedTranslator:
         self, texts: str | Iterable[str], *, n_best: int = 1, progress: StageReporter | None = None, **options: Any
     ) -> list[Translation]:
         """Returns all that is known of each translation: hypotheses with scores and attention, spans, repairs."""
-        lines = list_texts(texts)
+        lines = require_texts(texts)
         made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         return made.translate(self._translator, lines, report)
 
+    @explain_os_errors
     def translate_file(
         self,
         source: PathLike,
@@ -198,6 +205,7 @@ class LoadedTranslator:
         )
 
 
+@explain_os_errors
 def load(
     model: PathLike = "model",
     *,
@@ -217,6 +225,7 @@ def load(
     from nmt_cli.runtime.installed_models import find_model
 
     check_search_options(options, LineConfig, where="load")
+    check_count("threads", threads)
     lines = LineConfig.from_options(**select_options(options, LineConfig))
     others = {name: value for name, value in options.items() if not hasattr(lines, name)}
     make_search_options(others, n_best=1)  # before the model is loaded
@@ -244,8 +253,7 @@ def make_search_options(options: Mapping[str, Any], *, n_best: int) -> SearchOpt
     check_search_options(options, where="translate")
     sampling = SamplingConfig.from_options(**select_options(options, SamplingConfig))
     search = SearchConfig.from_options(**select_options(options, SearchConfig))
-    if n_best < 1:
-        raise OptionError(f"n_best is {n_best}; at least 1 is needed")
+    check_count("n_best", n_best)
     if not sampling.sample and n_best > search.beam_size:
         raise OptionError(f"n_best {n_best} needs a beam_size of at least {n_best}")
     prefix = normalise(str(options.get("prefix", "")))

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from nmt_cli.api.arguments import PathLike, check_options, find_path, list_paths, list_texts, select_options
+from nmt_cli.api.arguments import (
+    PathLike,
+    check_options,
+    explain_os_errors,
+    find_path,
+    list_paths,
+    list_texts,
+    select_options,
+)
 from nmt_cli.api.drawing import Drawing
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
@@ -53,6 +61,7 @@ def require_one(option: str, paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
+@explain_os_errors
 def visualize(
     sentences: str | Iterable[str] = (),
     *,

@@ -146,8 +146,8 @@ def name_path(request: Request) -> str:
 def describe_failure(error: Exception) -> str:
     """Returns what failed and where, without the message, which may have a part of a text."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"an error of this server: {type(error).__name__}{place}"
+    origin = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"an error of this server: {type(error).__name__}{origin}"
 
 
 async def read_values(request: Request, most_bytes: int) -> Values:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nmt_cli.jobs.job import Block, TranslateBlock
     from nmt_cli.translation.result import Translation
 
-Result = TypeVar("Result")
+Reading = TypeVar("Reading")
 
 DOCUMENTS = 32  # documents that are read at a time; others wait for them
 FRAGMENTS = 64  # pieces of markup that are read at a time
@@ -62,17 +62,17 @@ class ReadingThreads:
         self.documents = ThreadPoolExecutor(DOCUMENTS, "document")
         self.fragments = ThreadPoolExecutor(FRAGMENTS, "fragment")
 
-    async def read_document(self, model: ServedModel, read: Callable[[TranslateBlock], Result]) -> Result:
+    async def read_document(self, model: ServedModel, read: Callable[[TranslateBlock], Reading]) -> Reading:
         """Returns what `read` returns, which has the blocks of a document translated."""
         return await self.run(self.documents, model, read)
 
     async def read_fragments(
-        self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Result]]
-    ) -> list[Result]:
+        self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Reading]]
+    ) -> list[Reading]:
         """Returns what each of `reads` returns, each of which has the blocks of a piece of markup translated."""
         limit = asyncio.Semaphore(FRAGMENTS_OF_REQUEST)
 
-        async def run_one(read: Callable[[TranslateBlock], Result]) -> Result:
+        async def run_one(read: Callable[[TranslateBlock], Reading]) -> Reading:
             async with limit:
                 return await self.run(self.fragments, model, read)
 
@@ -84,8 +84,8 @@ class ReadingThreads:
                 task.cancel()
 
     async def run(
-        self, executor: ThreadPoolExecutor, model: ServedModel, read: Callable[[TranslateBlock], Result]
-    ) -> Result:
+        self, executor: ThreadPoolExecutor, model: ServedModel, read: Callable[[TranslateBlock], Reading]
+    ) -> Reading:
         translator = BlockTranslator(self.batcher, model)
         try:
             return await asyncio.get_running_loop().run_in_executor(executor, read, translator)

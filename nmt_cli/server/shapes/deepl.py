@@ -22,8 +22,8 @@ async def translate(call: Call) -> Any:
     texts = values.read_texts("text")
     target = values.read_text("target_lang")
     source = values.read_text("source_lang", default="auto")
-    given = values.read_texts("ignore_tags") if values.find("ignore_tags") else []
-    ignored = [name.strip() for names in given for name in names.split(",")]
+    lists = values.read_texts("ignore_tags") if values.find("ignore_tags") else []
+    ignored = [name.strip() for names in lists for name in names.split(",")]
     are_markup = values.find("tag_handling") in ("xml", "html")
     kept = KeptElements.from_texts(texts, ignored if are_markup else ())
     translated = await call.service.translate_texts(kept.texts, source, target, are_markup=are_markup)

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import nmt_cli as nmt
-from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.errors import NmtError, NotFoundError, OptionError
 from nmt_cli.translation.confidence import FEATURES
 from support.fakes import FakeTranslator, fake_loaded, make_card
 
@@ -57,6 +58,50 @@ def test_options_of_a_call_win_over_those_of_loading() -> None:
     assert [config.beam_size for config in fake.configs] == [2, 7, 2]
     assert fake.configs[1].prefix == "Es ist"
     assert fake.configs[2].sampling.temperature == 0.5
+
+
+@pytest.mark.parametrize("values", [None, 5, b"hello", {"hello": 1}, ["hello", None], ["hello", b"you"], [["hello"]]])
+def test_what_is_no_text_is_an_error_and_never_translated(values: Any) -> None:
+    for call in (fake_loaded().translate, fake_loaded().translations, lambda texts: list(fake_loaded().stream(texts))):
+        with pytest.raises(OptionError) as raised:
+            call(values)
+        assert "string" in raised.value.hint
+
+
+def test_an_iterable_that_raises_loses_nothing_that_it_gave_before() -> None:
+    def lines() -> Iterator[str]:
+        yield from ("a", "b", "c")
+        raise RuntimeError("the source broke")
+
+    received = []
+    with pytest.raises(RuntimeError, match="the source broke"):
+        for text in fake_loaded().stream(lines(), batch=2):
+            received.append(text)
+    assert received == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize("number", [0, -1, "3", 1.5, True])
+def test_a_number_of_things_is_a_whole_number_from_one(number: Any) -> None:
+    for call in (
+        lambda: fake_loaded().stream(["a"], batch=number),
+        lambda: fake_loaded().translations("a", n_best=number),
+        lambda: nmt.load("none", threads=number),
+    ):
+        with pytest.raises(OptionError, match="cannot be"):
+            call()
+
+
+def test_an_option_that_may_be_left_out_names_its_values(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hello\n", encoding="utf-8")
+    with pytest.raises(OptionError) as raised:
+        fake_loaded().translate_file(tmp_path / "a.txt", tmp_path / "b.txt", format="exe")
+    assert "srt" in raised.value.hint
+
+
+def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hello\n", encoding="utf-8")
+    with pytest.raises(NmtError, match=str(tmp_path)):
+        fake_loaded().translate_file(tmp_path / "a.txt", tmp_path)
 
 
 @pytest.mark.parametrize(
