@@ -24,6 +24,7 @@ from nmt_cli.training.transfer.finetune import has_same_subwords, load_initial_m
 EXTRAS: Mapping[str, Any] = {"attend_embeddings": True, "fixed_norm": True}
 MOST_HEADS = 8
 FEWEST_EPOCHS, MOST_EPOCHS = 10, 80
+EPOCHS_TIMES_ROOT = 1_700  # of the pairs: 24 epochs of 5,000
 LARGEST_RATE = 5e-3
 
 
@@ -36,22 +37,25 @@ class SizeRule(NamedTuple):
     batch: int  # pairs
     learning_rate: float  # of recurrent networks
     word_dropout: float
-    pairs_seen: int  # all passes together
-
-    def count_epochs(self, pairs: int) -> int:
-        return max(FEWEST_EPOCHS, min(MOST_EPOCHS, round(self.pairs_seen / max(pairs, 1))))
 
     def fit_rate(self, batch: int) -> float:
         """Returns the learning rate for another batch: noise in the gradient falls with the root of its size."""
         return min(LARGEST_RATE, round(self.learning_rate * math.sqrt(batch / self.batch), 5))
 
 
-SMALL_NETWORK = {"embedding": 192, "units": 256}
+SMALL_NETWORK, MEDIUM_NETWORK = {"embedding": 192, "units": 256}, {"embedding": 256, "units": 384}
 RULES = (
-    SizeRule("small", 12_500, {**SMALL_NETWORK, "dropout": 0.3}, 32, 2e-3, 0.1, 150_000),
-    SizeRule("medium", 35_000, {"embedding": 256, "units": 384, "dropout": 0.2}, 64, 4e-3, 0.05, 300_000),
-    SizeRule("large", math.inf, {"embedding": 256, "units": 512, "dropout": 0.1}, 128, 5e-3, 0.0, 0),
+    SizeRule("small", 3_500, {**SMALL_NETWORK, "dropout": 0.3}, 32, 2e-3, 0.1),
+    SizeRule("medium", 15_000, {**MEDIUM_NETWORK, "dropout": 0.3}, 64, 3e-3, 0.1),
+    SizeRule("medium", 35_000, {**MEDIUM_NETWORK, "dropout": 0.2}, 64, 4e-3, 0.05),
+    SizeRule("large", math.inf, {"embedding": 256, "units": 512, "dropout": 0.1}, 128, 5e-3, 0.0),
 )
+
+
+def count_epochs(pairs: int, epoch_pairs: int | None = None) -> int:
+    """Returns the epochs, of `epoch_pairs` or all: the pairs that they see together grow with the root of their number."""
+    seen = EPOCHS_TIMES_ROOT * math.sqrt(max(pairs, 1))
+    return max(FEWEST_EPOCHS, min(MOST_EPOCHS, round(seen / max(min(pairs, epoch_pairs or pairs), 1))))
 
 
 def find_rule(pairs: int) -> SizeRule:
@@ -132,7 +136,7 @@ def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str
     if training.batch_tokens is None:
         chosen["learning_rate"] = rule.fit_rate(fitted.batch)
     if training.time is None:
-        chosen["epochs"] = rule.count_epochs(min(pairs, training.epoch_pairs or pairs))
+        chosen["epochs"] = count_epochs(pairs, training.epoch_pairs)
     return replace(fitted, **{name: value for name, value in chosen.items() if is_open[name]})
 
 

@@ -31,18 +31,26 @@ NETWORK = {"architecture", "attention", "heads", "units", "embedding", "dropout"
 
 
 def test_a_small_corpus_gets_a_small_network_and_many_small_batches() -> None:
-    small, large = fit(5_000), fit(40_000)
+    small, large = fit(2_500), fit(40_000)
     assert isinstance(small.network, RnnConfig) and isinstance(large.network, RnnConfig)
     assert small.network.units < large.network.units
     assert small.network.dropout > large.network.dropout
-    assert (small.training.batch, small.training.epochs) == (32, 30)
+    assert (small.training.batch, small.training.epochs) == (32, 34)  # 1,700 / 50
     assert (large.training.batch, large.training.epochs) == (128, 10)
 
 
 def test_the_choice_is_a_line_for_a_person() -> None:
-    assert fit(5_000).choice == "5,000 pairs: small network, 4,710 updates, dropout 0.3"  # 157 batches of 32, 30 times
-    assert fit(5_000, epochs=5, batch=128).choice == "5,000 pairs: small network, dropout 0.3"
+    assert fit(5_000).choice == "5,000 pairs: medium network, 1,896 updates, dropout 0.3"  # 79 batches of 64, 24 times
+    assert fit(5_000, epochs=5, batch=128).choice == "5,000 pairs: medium network, dropout 0.3"
     assert fit(5_000, epochs=5, units=64, dropout=0.1).choice is None
+
+
+@given(st.integers(1_000, 25_000))
+def test_more_pairs_are_seen_by_the_root_of_their_number(pairs: int) -> None:
+    once, four_times = fit(pairs).training.epochs, fit(4 * pairs).training.epochs
+    assert four_times == pytest.approx(max(10, once / 2), abs=0.76)
+    halves = fit(pairs, epoch_pairs=pairs // 2).training.epochs
+    assert halves == pytest.approx(min(80, 2 * 1_700 / pairs**0.5), rel=0.03)
 
 
 def test_the_textbook_setting_means_what_it_says() -> None:
@@ -113,7 +121,7 @@ def test_heads_divide_the_widths() -> None:
 def test_a_transformer_keeps_its_widths_and_its_rate() -> None:
     request = fit(5_000, architecture="transformer")
     assert request.network == ModelConfig.from_options(architecture="transformer", dropout=0.3)
-    assert (request.training.batch, request.training.learning_rate) == (32, None)
+    assert (request.training.batch, request.training.learning_rate) == (64, None)
 
 
 def test_batches_in_tokens_and_a_time_are_kept() -> None:
@@ -141,7 +149,7 @@ def test_a_child_of_another_language_is_trained_as_its_corpus_needs_it(has_same_
     child, scratch = fit(5_000, init_from="model"), fit(5_000)
     same = {"init_from": "model", "learning_rate": scratch.training.learning_rate / 2}  # type: ignore[operator]
     assert child.training == replace(scratch.training, **same)
-    assert child.choice == "5,000 pairs: 4,710 updates, dropout 0.3"
+    assert child.choice == "5,000 pairs: 1,896 updates, dropout 0.3"
     assert child.network == ModelConfig.from_options(dropout=0.3)  # of which only what is explicit counts
     assert child.explicit_options == {"dropout"}
     assert fit(5_000, init_from="model", dropout=0.1, learning_rate=1e-4).network.dropout == 0.1
@@ -156,7 +164,7 @@ def test_the_rules_cover_every_size() -> None:
 
 
 def test_a_long_time_gets_a_wide_network_where_the_corpus_is_large() -> None:
-    default, small = fit(165_000, time="3h").network, fit(5_000).network
+    default, small = fit(165_000, time="3h").network, fit(2_500).network
     assert choose_larger_size(default, small, 165_000, 5_999) == small
     assert choose_larger_size(default, small, 165_000, 6_000) == default
     assert choose_larger_size(default, small, 50_000, 99_999) == default
