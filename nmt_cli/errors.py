@@ -102,8 +102,10 @@ def explain_install(extra: str) -> str:
         origin = {}
     url = str(origin.get("url", ""))
     package = f"nmt-cli[{extra}]"
-    if url.startswith("file://") and "dir_info" in origin:
+    if url.startswith("file://") and ("dir_info" in origin or "archive_info" in origin):  # a folder, or a wheel
         package = f"{url.removeprefix('file://')}[{extra}]"
+    elif "archive_info" in origin:
+        package = f"nmt-cli[{extra}] @ {url}"
     elif "vcs_info" in origin:
         package = f"nmt-cli[{extra}] @ {origin['vcs_info']['vcs']}+{url}"
     editable = "-e " if origin.get("dir_info", {}).get("editable") else ""

@@ -6,6 +6,7 @@ Must stay light: `nmt --help` imports this and nothing heavy (held by tests/test
 from __future__ import annotations
 
 import atexit
+import codecs
 import inspect
 import io
 import os
@@ -198,9 +199,23 @@ def check_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
     if sys.stdout is None:
         raise OutputError("standard output is closed", hint="send it to a file, or to /dev/null")
-    for stream in (sys.stdout, sys.stderr):  # what an encoding such as cp1252 lacks is written as ?
+    codecs.register_error("nmt-substitute", substitute_characters)
+    for stream in (sys.stdout, sys.stderr):  # what an encoding such as cp1252 lacks
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict" and not is_unicode(stream.encoding):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="nmt-substitute")
+
+
+# Signs of ours for encodings that lack them, one for one so that tables stay in line: the shades of attention in the
+# order of their darkness, arrows and rules. All else becomes a question mark.
+SUBSTITUTES = dict(zip("█▓▒░·→›─━│…−±×", "#*+-.>>--|.-~x", strict=True))
+
+
+def substitute_characters(error: UnicodeError) -> tuple[str, int]:
+    """Returns what is written for characters that an encoding lacks, and where to go on, as `codecs` asks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    return "".join(SUBSTITUTES.get(character, "?") for character in missing), error.end
 
 
 def is_unicode(encoding: str) -> bool:

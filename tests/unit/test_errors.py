@@ -29,6 +29,16 @@ class InstalledFrom:
             "/venv",
             "pip install 'nmt-cli[serve] @ git+https://a.example/nmt'",
         ),
+        (
+            {"url": "file:///tmp/nmt_cli-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "/venv",
+            "pip install '/tmp/nmt_cli-0.1.0-py3-none-any.whl[serve]'",
+        ),
+        (
+            {"url": "https://a.example/nmt.whl", "archive_info": {}},
+            "/venv",
+            "pip install 'nmt-cli[serve] @ https://a.example/nmt.whl'",
+        ),
         (None, "/home/me/.local/share/uv/tools/nmt-cli", "uv tool install --force 'nmt-cli[serve]'"),
         (None, "/home/me/.local/pipx/venvs/nmt-cli", "pipx install --force 'nmt-cli[serve]'"),
     ],

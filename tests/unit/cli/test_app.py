@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli import __version__
-from nmt_cli.cli.app import NmtGroup, PanelledCommand, app, load_command
+from nmt_cli.cli.app import NmtGroup, PanelledCommand, app, check_streams, load_command
 from nmt_cli.errors import DataError, ExitCode
 
 runner = CliRunner()
@@ -209,3 +210,14 @@ def test_findings_show_the_control_characters_of_a_corpus(tmp_path: Path, monkey
     assert result.exit_code == 0, result.stderr
     assert r"\x1b]0;title\x07" in result.stderr
     assert not set(result.stderr) & set("\x1b\x07\x9b")
+
+
+@pytest.mark.parametrize(("encoding", "expected"), [("cp1252", "#*+- Bahnhof…ß?"), ("ascii", "#*+- Bahnhof.??")])
+def test_signs_that_an_encoding_lacks_are_told_apart(
+    encoding: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding=encoding))
+    check_streams()
+    print("█▓▒░ Bahnhof…ß漢", end="", flush=True)
+    assert buffer.getvalue().decode(encoding) == expected
