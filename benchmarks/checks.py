@@ -41,12 +41,12 @@ def read_pairs(path: Path) -> list[Pair]:
 
 
 def draw_unseen(pairs: list[Pair], trained: list[Pair], count: int, seed: int) -> list[Pair]:
-    """Returns pairs of which training knows neither side, each source once."""
+    """Returns `count` pairs of which training knows neither side, each source once; all if there are fewer."""
     known = [{make_sentence_key(pair[side]) for pair in trained} for side in (0, 1)]
     unseen = {
         pair[0]: pair for pair in pairs if not any(make_sentence_key(pair[side]) in known[side] for side in (0, 1))
     }
-    return random.Random(seed).sample(sorted(unseen.values()), count)
+    return random.Random(seed).sample(sorted(unseen.values()), min(count, len(unseen)))
 
 
 def measure_alarms(pairs: list[Pair], context: CheckContext) -> None:

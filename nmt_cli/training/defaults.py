@@ -53,7 +53,7 @@ RULES = (
 
 
 def count_epochs(pairs: int, epoch_pairs: int | None = None) -> int:
-    """Returns the epochs, of `epoch_pairs` or all: the pairs that they see together grow with the root of their number."""
+    """Returns the epochs, of `epoch_pairs` or all: the pairs they see together grow with the root of their number."""
     seen = EPOCHS_TIMES_ROOT * math.sqrt(max(pairs, 1))
     return max(FEWEST_EPOCHS, min(MOST_EPOCHS, round(seen / max(min(pairs, epoch_pairs or pairs), 1))))
 

@@ -16,3 +16,4 @@ def test_no_pair_that_training_knows_on_either_side_is_drawn() -> None:
     pairs = [("a", "x"), ("b", "y"), ("B", "z"), ("c", "x"), ("d", "w"), ("d", "v"), ("e", "u")]
     drawn = module.draw_unseen(pairs, [("b", "q"), ("r", "X")], 2, 1)
     assert sorted(drawn) == [("d", "v"), ("e", "u")]
+    assert sorted(module.draw_unseen(pairs, [("b", "q"), ("r", "X")], 5, 1)) == [("d", "v"), ("e", "u")]
