@@ -28,7 +28,7 @@ def document(tmp_path: Path) -> Path:
 
 
 def test_long_documents_and_markup_hold_up_nothing(document: Path) -> None:
-    async def ask() -> float:
+    async def ask() -> None:
         service = Service(make_pool(("eng", "deu"), ("deu", "eng"), seconds_per_line=0.0005)[0])
         documents = [
             asyncio.create_task(service.translate_document(document, "long.txt", "en", "de"))
@@ -39,18 +39,15 @@ def test_long_documents_and_markup_hold_up_nothing(document: Path) -> None:
             for _ in range(2)
         ]
         await asyncio.sleep(0.3)
-        begun = time.monotonic()
         assert (await service.translate_texts(["<p>hello</p>"], "en", "de", are_markup=True)).texts == ["<p>HELLO</p>"]
         assert len(await service.detect_languages(["hello"])) == 1
-        waited = time.monotonic() - begun
         assert not any(task.done() for task in (*documents, *markup))
         for task in (*documents, *markup):
             task.cancel()
         await asyncio.gather(*documents, *markup, return_exceptions=True)
         service.close()
-        return waited
 
-    assert asyncio.run(ask()) < 10
+    asyncio.run(ask())
 
 
 def test_work_for_nobody_ends(document: Path) -> None:
