@@ -111,7 +111,7 @@ def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
         from nmt_cli.training.export.export import export
         from nmt_cli.training.head_attention import load_network
         from nmt_cli.training.int8_check import CALIBRATION_SENTENCES, quantise, translate_dev
-    from nmt_cli.evaluation.config import ScoreConfig
+        from nmt_cli.training.validation import choose_scoring
     from nmt_cli.evaluation.metrics.bleu import compute_bleu
     from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
 
@@ -128,8 +128,8 @@ def shrink_model(model: Path, target: Path, corpus: PreparedCorpus) -> None:
         for path in Path(scratch).glob(f"*.{INT8}.*"):
             shutil.copyfile(path, target / path.name)
     hypotheses = translate_dev(corpus, OnnxEngine(target, precision=INT8), sources, carries=carries)
-    scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
-    bleu = compute_bleu(hypotheses, [sentence.references for sentence in references], scoring)
+    texts = [sentence.references for sentence in references]
+    bleu = compute_bleu(hypotheses, texts, choose_scoring(corpus, texts))
     precision = {**card.precision, "bleu": {**card.precision["bleu"], INT8: bleu.value}}
     history = (target / HISTORY).read_bytes() if (target / HISTORY).is_file() else None
     (target / HISTORY).unlink(missing_ok=True)  # which has no checksum

@@ -147,10 +147,7 @@ class Evaluation:
         language = "" if translator is None else translator.card.target_language
         if not language and corpus is not None and not self.inputs.references:
             language = corpus.target_language
-        language = language if language != "target" else ""
-        self.config, note = bleu_tokenizers.choose_tokenizer(
-            self.config, language or bleu_tokenizers.guess_language(references)
-        )
+        self.config, note = bleu_tokenizers.choose_for_text(self.config, language, references)
         return note
 
     def load_corpus(self) -> PreparedCorpus | None:

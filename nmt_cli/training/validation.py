@@ -13,6 +13,7 @@ from nmt_cli.arrays.batching import BatchSize, find_batch_edges
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
+from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchConfig
@@ -41,7 +42,7 @@ class Validator:
         self.network = network
         self.sources = [sentence.source for sentence in sentences]
         self.references = [sentence.references for sentence in sentences]
-        self.scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)  # what the model can write
+        self.scoring = choose_scoring(corpus, self.references)
         self.batches = make_sorted_batches(corpus, size)
         self.translator = Translator(
             KerasEngine(network), corpus.source, corpus.target_tokenizer, carries=carries, threads=threads
@@ -83,6 +84,12 @@ class Validator:
         """Returns the nats, the correct tokens and all tokens of a batch, as one tensor (3,)."""
         loss = compute_token_loss(self.network(source, previous, training=False), tf.transpose(target))
         return tf.stack([loss.nats, loss.correct, loss.tokens])
+
+
+def choose_scoring(corpus: PreparedCorpus, references: Sequence[Sequence[str]]) -> ScoreConfig:
+    """Returns how the development set is scored: cased as the model can write, in the words of the target language."""
+    scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
+    return choose_for_text(scoring, corpus.target_language, references)[0]
 
 
 def measure_distinct_share(sources: Sequence[str], hypotheses: Sequence[str]) -> float:

@@ -15,7 +15,19 @@ from nmt_cli.languages import find_language_key
 
 SAMPLE = 1_000  # references by whose script a language is known
 PACKAGES = {"ja-mecab": ("MeCab", "ja"), "ko-mecab": ("mecab_ko", "ko")}  # module, and extra of sacreBLEU
-BY_LANGUAGE = {"zh": "zh", "cmn": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+BY_LANGUAGE = {"zh": "zh", "cmn": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"} | dict.fromkeys(
+    ("th", "lo", "km", "my", "bo", "dz"), "char"
+)
+# Languages that are known by their scripts, of those whose words BLEU cannot tell by blanks.
+BY_SCRIPT = {
+    "ko": ("\uac00", "\ud7a3"),
+    "th": ("\u0e00", "\u0e7f"),
+    "lo": ("\u0e80", "\u0eff"),
+    "km": ("\u1780", "\u17ff"),
+    "my": ("\u1000", "\u109f"),
+    "bo": ("\u0f00", "\u0fff"),
+}
+KANA, HAN = ("\u3040", "\u30ff"), ("\u4e00", "\u9fff")
 
 
 def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, str]:
@@ -34,15 +46,23 @@ def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, s
     return dataclasses.replace(config, bleu_tokenizer=chosen), note  # type: ignore[arg-type]
 
 
+def choose_for_text(config: ScoreConfig, language: str, references: References) -> tuple[ScoreConfig, str]:
+    """Returns the settings with the tokenizer for a language, or if it has no name for the script of the references."""
+    return choose_tokenizer(config, language if language not in ("", "target") else guess_language(references))
+
+
 def guess_language(references: References) -> str:
-    """Returns the language of references whose script tells it: Chinese, Japanese or Korean; else nothing."""
+    """Returns the language of references whose script tells it, of those without blanks between words; else nothing."""
     letters = [letter for alternatives in references[:SAMPLE] for letter in alternatives[0] if letter.isalpha()]
-    kana = sum("\u3040" <= letter <= "\u30ff" for letter in letters)
-    hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
-    han = sum("\u4e00" <= letter <= "\u9fff" for letter in letters)
-    if 2 * (kana + hangul + han) <= len(letters):
-        return ""
-    return "ko" if hangul > kana + han else "ja" if 20 * kana > kana + han else "zh"
+
+    def count(script: tuple[str, str]) -> int:
+        return sum(script[0] <= letter <= script[1] for letter in letters)
+
+    counts = {language: count(script) for language, script in BY_SCRIPT.items()}
+    kana, han = count(KANA), count(HAN)
+    counts["ja" if 20 * kana > kana + han else "zh"] = kana + han
+    language = max(counts, key=lambda each: counts[each])
+    return language if 2 * counts[language] > len(letters) else ""
 
 
 def require_tokenizer(name: str) -> str:

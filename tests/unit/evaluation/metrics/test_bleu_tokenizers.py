@@ -10,7 +10,7 @@ from nmt_cli.errors import DataError, MissingExtraError, OptionError
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import bleu_tokenizers
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_tokenizer, guess_language
+from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text, choose_tokenizer, guess_language
 from support.tokenizers import toy_tokenizer
 
 
@@ -34,14 +34,34 @@ def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.Mo
         compute_bleu(["a"], [["a"]], ScoreConfig(bleu_tokenizer="ko-mecab"))
 
 
-def test_scripts_tell_three_languages() -> None:
-    assert [guess_language([[text]]) for text in ("你好世界", "日本語です", "안녕하세요", "hello", "")] == [
-        "zh",
-        "ja",
-        "ko",
-        "",
-        "",
-    ]
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("你好世界", "zh"),
+        ("日本語です", "ja"),
+        ("안녕하세요", "ko"),
+        ("สวัสดีชาวโลก", "th"),
+        ("ສະບາຍດີ", "lo"),
+        ("សួស្តី​ពិភពលោក", "km"),
+        ("မင်္ဂလာပါ", "my"),
+        ("བཀྲ་ཤིས", "bo"),
+        ("hello", ""),
+        ("Привет", ""),
+        ("", ""),
+    ],
+)
+def test_scripts_tell_the_languages_whose_words_have_no_blanks_between_them(text: str, language: str) -> None:
+    assert guess_language([[text]]) == language
+
+
+def test_half_a_sentence_of_a_language_without_blanks_counts_for_half() -> None:
+    for language, reference, hypothesis in (
+        ("th", "ฉันชอบกินข้าวผัด", "ฉันชอบกินขนมปัง"),
+        ("", "私は東京に住んでいます", "私は大阪に住んでいます"),
+    ):
+        scoring, _ = choose_for_text(ScoreConfig(), language, [[reference]])
+        assert compute_bleu([hypothesis], [[reference]], scoring).value > 30
+        assert compute_bleu([hypothesis], [[reference]], ScoreConfig()).value < 1  # one word, and it is wrong
 
 
 def test_subwords_need_their_model_as_a_file(tmp_path: Path) -> None:
