@@ -61,7 +61,7 @@ def guess_language(references: References) -> str:
     counts = {language: count(script) for language, script in BY_SCRIPT.items()}
     kana, han = count(KANA), count(HAN)
     counts["ja" if 20 * kana > kana + han else "zh"] = kana + han
-    language = max(counts, key=lambda each: counts[each])
+    language = max(counts, key=lambda name: counts[name])
     return language if 2 * counts[language] > len(letters) else ""
 
 
