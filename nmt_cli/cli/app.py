@@ -23,7 +23,7 @@ from typer.exceptions import TyperException
 
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
-from nmt_cli.cli.fast_start import LightParameters, leave_process
+from nmt_cli.cli.fast_start import LightParameters, collect_rarely, leave_process
 from nmt_cli.cli.signals import exit_on_signals
 from nmt_cli.cli.usage_errors import explain_usage, keep_value
 from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_os_error
@@ -277,6 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     codes: list[int] = []
     if arguments is None:
         atexit.register(leave_process, codes)  # the first to be registered is the last to run
+    collect_rarely()
     exit_on_signals()
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="nmt")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.documents.text import flatten_breaks
 from nmt_cli.settings import Settings, setting
 from nmt_cli.translation.result import Link
-from nmt_cli.translation.word_alignment import find_links
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Hypothesis, Translation
@@ -58,6 +57,8 @@ class LayoutConfig(Settings):
             columns.append(f"{translation.confidence:.4f}" if is_best and translation.confidence is not None else "")
         columns.append(flatten_breaks(translation.text if is_best else hypothesis.text))
         if self.alignments:
+            from nmt_cli.translation.word_alignment import find_links  # which few runs need
+
             columns.append(format_links(find_links(translation, hypothesis)))
         return "\t".join(columns)
 
@@ -84,6 +85,8 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
 
 
 def map_hypothesis(translation: Translation, hypothesis: Hypothesis) -> dict[str, Any]:
+    from nmt_cli.translation.word_alignment import find_links
+
     return {
         "text": hypothesis.text,
         "score": hypothesis.score,

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, DocumentSource
-from nmt_cli.documents.encoding import EncodedDocument
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import TEXT, FileFormat, require_use, select_format
 from nmt_cli.text.sniffing import check_encoding, recognise_format
@@ -83,6 +82,8 @@ def open_document(
     config = source.config
     if config.encoding is None and name != CATALOGUE:
         return open_as_utf8(source)
+    from nmt_cli.documents.encoding import EncodedDocument  # which few documents need
+
     encoding = None if config.encoding is None else check_encoding(config.encoding)
     source = source._replace(config=dataclasses.replace(config, encoding=encoding))
     return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)

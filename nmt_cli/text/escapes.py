@@ -6,12 +6,12 @@ import re
 
 # All of C0 but tab and line end, DEL, and C1, which some terminals obey too: they would set the title, move the cursor
 # or write to the clipboard.
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as text: compiled at its first use
 
 
 def escape_controls(text: str) -> str:
     """Returns `text` with every control character but tab and line end as its number, as in `\\x1b`."""
-    return CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return re.sub(CONTROLS, lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def escape_line(text: str) -> str:

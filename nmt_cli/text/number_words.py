@@ -12,9 +12,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from bisect import bisect_right
 from functools import cache
 from importlib import resources
 from io import BytesIO
+from operator import attrgetter
 from typing import NamedTuple
 from zipfile import ZipFile
 
@@ -110,8 +112,8 @@ def choose_rule(rules: list[SpellingRule], number: int) -> SpellingRule | None:
 
     A rule that spells a remainder gives way to the one before it if there is none, and its base leaves one itself.
     """
-    index = max((index for index, rule in enumerate(rules) if rule.base <= number), default=None)
-    if index is None:
+    index = bisect_right(rules, number, key=attrgetter("base")) - 1
+    if index < 0:
         return None
     rule = rules[index]
     gives_way = "→" in rule.text and number % rule.divisor == 0 and rule.base % rule.divisor != 0

@@ -19,6 +19,7 @@ from nmt_cli.text.normalise import find_unspaced
 PROFILE_NAME = "profile.txt"
 PROFILE_FORMAT = 1
 SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the file writes the form of a word
+FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
 WORDS_REMEMBERED = 10_000  # the counts of words that were looked up
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
@@ -68,6 +69,7 @@ class WordCounts:
         self.content = content
         self.least_count = least_count
         self.recent: dict[str, WordCount] = {}
+        self.searches = 0  # before the table was split
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -85,10 +87,25 @@ class WordCounts:
         if key not in self.recent:
             if len(self.recent) >= WORDS_REMEMBERED:
                 self.recent.clear()
-            index = bisect_left(self.lines, key + "\t")
-            is_seen = index < len(self.lines) and self.lines[index].startswith(key + "\t")
-            self.recent[key] = parse_word(self.lines[index]) if is_seen else UNSEEN_WORD
+            line = self.find_line(f"{key}\t")
+            self.recent[key] = UNSEEN_WORD if line is None else parse_word(line)
         return self.recent[key]
+
+    def has(self, key: str) -> bool:
+        """Whether a word in lower case occurs."""
+        return self.find_line(f"{key}\t") is not None
+
+    def find_line(self, beginning: str) -> str | None:
+        """Returns the line that begins so; None if there is none. For a few words, the table need not be split."""
+        if self.searches < FEWEST_FOR_LINES:
+            self.searches += 1
+            key = beginning.encode(errors="surrogatepass")
+            start = 0 if self.content.startswith(key) else self.content.find(b"\n" + key) + 1
+            end = self.content.find(b"\n", start)
+            is_seen = self.content.startswith(key, start)
+            return self.content[start : end if end >= 0 else None].decode() if is_seen else None
+        index = bisect_left(self.lines, beginning)
+        return self.lines[index] if index < len(self.lines) and self.lines[index].startswith(beginning) else None
 
 
 class TextProfile(NamedTuple):
@@ -118,6 +135,12 @@ class TextProfile(NamedTuple):
             return min(self.character_counts.get(character, 0) for character in word)
         parts = split_compound(word)
         return min(map(self.count_word, parts)) if len(parts) > 1 else 0
+
+    def has_word(self, word: str) -> bool:
+        """Whether a word occurs: whether `count_word` is not 0. Faster, for the many words that are asked for once."""
+        if self.words.has(word.lower()):
+            return True
+        return self.count_word(word) > 0
 
     def count_form(self, word: str) -> int:
         """Returns how often a word occurs in exactly this case where no sentence begins."""

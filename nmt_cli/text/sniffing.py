@@ -15,13 +15,14 @@ from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileForm
 
 HEAD = 1 << 14  # bytes that are looked at
 MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-PROLOG = re.compile(r"\s*(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s+)*", re.DOTALL | re.IGNORECASE)
-ELEMENT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]")
-CUE_TIMES = re.compile(r"\s*\d+[ \t]*\r?\n\d\d:\d\d:\d\d[,.]\d{3} +--> +\d\d:\d\d:\d\d[,.]\d{3}")
-CATALOGUE = re.compile(r'(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"', re.DOTALL)
-BOOK = re.compile(r"\s*\\id [A-Z0-9]{3}\b")
-LATEX = re.compile(r"\\documentclass\b|\\begin\{document\}")
+# Patterns as text: compiled at their first use.
+CONTROLS = rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]"
+PROLOG = r"(?si)\s*(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s+)*"
+ELEMENT = r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]"
+CUE_TIMES = r"\s*\d+[ \t]*\r?\n\d\d:\d\d:\d\d[,.]\d{3} +--> +\d\d:\d\d:\d\d[,.]\d{3}"
+CATALOGUE = r'(?s)(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"'
+BOOK = r"\s*\\id [A-Z0-9]{3}\b"
+LATEX = r"\\documentclass\b|\\begin\{document\}"
 # Parts of zip archives, by which the documents that are such archives are told apart.
 PARTS = {
     b"application/vnd.oasis.opendocument.text": "odt",
@@ -69,7 +70,7 @@ def decode_head(head: bytes) -> str | None:
     encoding = next((encoding for mark, encoding in MARKS.items() if head.startswith(mark)), None)
     if encoding is None and b"\0" in head:
         encoding = find_wide_encoding(head)
-        if encoding is None and len(CONTROLS.findall(head)) > max(4, len(head) // 20):
+        if encoding is None and len(re.findall(CONTROLS, head)) > max(4, len(head) // 20):
             return None
     return head.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
 
@@ -91,13 +92,13 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
     for format in FORMATS:
         if not format.is_binary and any(start.startswith(mark.decode()) for mark in format.starts):
             return format
-    if CUE_TIMES.match(text):
+    if start[:1].isdigit() and re.match(CUE_TIMES, text):
         return BY_NAME["srt"]
-    if CATALOGUE.match(text):
+    if start[:1] in ("#", "m") and re.match(CATALOGUE, text):
         return BY_NAME["po"]
-    if BOOK.match(text):
+    if start.startswith("\\") and re.match(BOOK, text):
         return BY_NAME["usfm"]
-    if by_name in (None, TEXT) and LATEX.search(text):
+    if by_name in (None, TEXT) and "\\" in text and re.search(LATEX, text):
         return BY_NAME["tex"]
     is_open = by_name is None or by_name.name in ("text", "tsv", "csv", "json", "jsonl")
     return recognise_json(text, by_name) if is_open and start[:1] in ("{", "[") else None
@@ -105,8 +106,8 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
 
 def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None:
     """Returns the format of markup by its root element; None for what merely begins with a tag."""
-    position = PROLOG.match(text)
-    root = ELEMENT.match(text, position.end() if position else 0)
+    position = re.match(PROLOG, text)
+    root = re.match(ELEMENT, text[position.end() if position else 0 :])
     root_name = root[1].lower() if root else ""
     by_root = next((format for format in FORMATS if root_name in format.roots), None)
     if by_root is not None:

@@ -52,15 +52,19 @@ class SlipFinder:
         self.is_sure = profile.unseen_share <= UNSEEN_RARELY and profile.has_all_words
         self.letters = [letter for letter in sorted(profile.characters) if letter.islower()] + ["'"]
         self.known: set[str] = set()  # words that are known, as they are written
+        self.familiar: set[str] = set()  # parts of texts between blanks, whose words are known
         self.best: dict[str, str | None] = {}  # what unknown words are slips of
 
     def respell_text(self, text: str) -> RespelledText | None:
         """Returns a text with known words for mistyped ones; None if there is nothing to read otherwise."""
-        if not self.is_sure or self.known.issuperset(WORD.findall(text)):
+        if not self.is_sure or self.familiar.issuperset(parts := text.split()):
             return None
         matches = list(WORD.finditer(text))
         unknown = [number for number, match in enumerate(matches) if not self.is_known(match[0])]
         if not unknown:
+            if len(self.familiar) >= WORDS_REMEMBERED:
+                self.familiar.clear()
+            self.familiar.update(parts)
             return None
         meant = dict(self.find_moved_blanks(text, matches, unknown))
         for number in unknown:
@@ -74,7 +78,7 @@ class SlipFinder:
         """Whether training has a word, in any case, or all its parts."""
         if word in self.known:
             return True
-        is_known = self.profile.count_word(word) > 0
+        is_known = self.profile.has_word(word)
         if is_known:
             if len(self.known) >= WORDS_REMEMBERED:
                 self.known.clear()

@@ -17,6 +17,8 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
+from nmt_cli.text.tokenizer_settings import TokenizerKind
+
 WORD_PATTERN = re.compile("▁*[^▁]+|▁+")  # no piece extends across the space before a word
 LONGEST_CACHED = 30  # characters; longer words hardly recur: in scripts without spaces they are sentences
 UNKNOWN_PENALTY = 10.0  # nats below the worst piece, for a character without a piece; as in SentencePiece
@@ -122,3 +124,6 @@ def merge_with_dropout(word: str, pieces: PieceTable, alpha: float, random: Rand
             return parts
         index = -max(remaining)[1]  # the leftmost place of the merge that was learned first
         parts[index : index + 2] = [parts[index] + parts[index + 1]]
+
+
+WORD_SAMPLERS: dict[TokenizerKind, WordSampler] = {"unigram": sample_segmentation, "bpe": merge_with_dropout}

@@ -12,21 +12,21 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sentencepiece
 
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.errors import DamagedError
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.subword_sampling import PieceTable, WordSampler, merge_with_dropout, sample_ids, sample_segmentation
 from nmt_cli.text.symbols import BLANK, JOINER, PLACEHOLDERS, SPECIALS
-from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.text.tokenizer_settings import TokenizerSettings as TokenizerSettings
 from nmt_cli.text.words import choose_word_pattern
 
+if TYPE_CHECKING:
+    from nmt_cli.text.subword_sampling import PieceTable
+
 FEWEST_FOR_THREADS = 64  # sentences; with fewer, SentencePiece takes longer to start its threads than to work
-WORD_SAMPLERS: dict[TokenizerKind, WordSampler] = {"unigram": sample_segmentation, "bpe": merge_with_dropout}
 
 
 class Tokenizer:
@@ -36,6 +36,8 @@ class Tokenizer:
         self.settings = settings
         self.model = model  # the bytes of its file
         self._processor: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self._piece_texts = PieceTexts(self._processor)
+        self._found: set[str] = {" "}  # characters that `find_unseen` was asked for, and that the vocabulary has
 
     @classmethod
     def load(cls, path: Path, settings: TokenizerSettings) -> Tokenizer:
@@ -78,15 +80,10 @@ class Tokenizer:
     def characters(self) -> frozenset[str]:
         """The characters that occur in the pieces of the vocabulary."""
         are_bytes = self._processor.is_byte(list(range(self.vocabulary_size)))
-        known = list(zip(self._piece_texts, are_bytes, strict=True))[SPECIALS:]
+        pieces = self._processor.id_to_piece(list(range(self.vocabulary_size)))
+        known = list(zip(pieces, are_bytes, strict=True))[SPECIALS:]
         texts = (text for text, is_byte in known if not is_byte and text not in PLACEHOLDERS)
         return frozenset("".join(texts)) - {BLANK} | {" "}
-
-    @cached_property
-    def _piece_texts(self) -> list[str]:
-        """The text of every piece, read from SentencePiece in one call: each call takes longer than its answer."""
-        pieces: list[str] = self._processor.id_to_piece(list(range(self.vocabulary_size)))
-        return pieces
 
     def encode(self, text: str) -> list[int]:
         """Returns the ids of a sentence, without start and end."""
@@ -108,12 +105,16 @@ class Tokenizer:
         Raises KeyError for vocabularies of characters or words, which know a single segmentation.
         Source: Kudo (2018), "Subword Regularization"; Provilkov et al. (2020), "BPE-Dropout".
         """
+        from nmt_cli.text.subword_sampling import WORD_SAMPLERS, sample_ids  # which translation does not need
+
         random, sample = Random(seed), WORD_SAMPLERS[self.settings.kind]
         normalised: list[str] = self._processor.normalize([prepare_surface(text, self.settings) for text in texts])
         return [sample_ids(text, self._piece_table, sample, alpha, random) for text in normalised]
 
     @cached_property
     def _piece_table(self) -> PieceTable:
+        from nmt_cli.text.subword_sampling import PieceTable
+
         return PieceTable.from_model(self._processor, excluded_ids=self.placeholder_ids)
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -161,14 +162,37 @@ class Tokenizer:
 
     def find_unseen(self, text: str) -> set[str]:
         """Returns the characters of `text` that no piece contains: they become bytes, or unknown."""
-        lower = self.settings.lowercase
-        if self.characters.issuperset(text.lower() if lower else text):
-            return set()
-        return {
-            character
-            for character in set(text)
-            if not self.characters.issuperset(character.lower() if lower else character)
-        }
+        lower, unseen = self.settings.lowercase, set()
+        for character in set(text) - self._found:
+            if all(map(self._has_character, character.lower() if lower else character)):
+                self._found.add(character)
+            else:
+                unseen.add(character)
+        return unseen
+
+    def _has_character(self, character: str) -> bool:
+        """Whether a piece contains a character; most are pieces of their own, for which no other has to be read."""
+        is_piece = character != BLANK and self._processor.piece_to_id(character) >= SPECIALS
+        return is_piece or character in self.characters
+
+
+class TokenizerPair(NamedTuple):
+    """The tokenizers of both sides."""
+
+    source: Tokenizer
+    target: Tokenizer
+
+
+class PieceTexts(dict[int, str]):
+    """The text of each piece by its id, read from SentencePiece when it is first asked for."""
+
+    def __init__(self, processor: Any) -> None:
+        super().__init__()
+        self.processor = processor
+
+    def __missing__(self, piece_id: int) -> str:
+        text = self[piece_id] = str(self.processor.id_to_piece(piece_id))
+        return text
 
 
 def keep_text_ids(ids: Sequence[int]) -> list[int]:

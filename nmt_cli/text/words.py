@@ -9,6 +9,7 @@ from functools import cache
 from nmt_cli.text.normalise import is_unspaced, split_unspaced
 
 FIRST_COMBINING_MARK = "\u0300"
+JOINERS = "\u200c\u200d"
 
 
 def has_letters(text: str) -> bool:
@@ -31,7 +32,14 @@ def choose_word_pattern(text: str) -> re.Pattern[str]:
     A word is letters, digits and their marks, with apostrophes and hyphens inside. Python's \w does not match combining
     marks, without which the words of most Indian scripts would fall apart.
     """
-    return compile_word_pattern(r"\w") if max(text, default="") < FIRST_COMBINING_MARK else compile_marked_pattern()
+    has_marks = max(text, default="") >= FIRST_COMBINING_MARK and any(map(is_mark, set(text)))
+    return compile_marked_pattern() if has_marks else compile_word_pattern(r"\w")
+
+
+@cache
+def is_mark(character: str) -> bool:
+    """Whether a character belongs to a word though Python's \\w does not match it: a combining mark, a joiner."""
+    return unicodedata.category(character)[0] == "M" or character in JOINERS
 
 
 @cache
@@ -48,4 +56,4 @@ def compile_marked_pattern() -> re.Pattern[str]:
     """
     planes = (range(ord(FIRST_COMBINING_MARK), 0x20000), range(0xE0000, 0xE1000))  # there are none elsewhere
     marks = (chr(code) for plane in planes for code in plane if unicodedata.category(chr(code))[0] == "M")
-    return compile_word_pattern(rf"[\w\u200c\u200d{''.join(marks)}]")
+    return compile_word_pattern(rf"[\w{JOINERS}{''.join(marks)}]")

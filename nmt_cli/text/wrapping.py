@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-RUNS = re.compile(r"( *)([^ ]+)")  # a word with the blanks before it
-CHOICE_ENDS = re.compile(r"(?<=\|)|(?<=/)(?=--)")
+# Patterns as text: compiled at their first use.
+RUNS = r"( *)([^ ]+)"  # a word with the blanks before it
+CHOICE_ENDS = r"(?<=\|)|(?<=/)(?=--)"
 SMALLEST_TEXT = 16  # columns that an indent leaves to the text, however narrow the terminal
 
 
@@ -47,7 +48,7 @@ def wrap_line(line: str, width: int, hang: int) -> list[str]:
     if count_columns(line) <= width:
         return [line]
     lines, current = [], ""
-    for blanks, word in RUNS.findall(line):
+    for blanks, word in re.findall(RUNS, line):
         for gap, part in split_choices(blanks, word, width - hang):
             if current.strip() and count_columns(current + gap + part) > width:
                 lines.append(current)
@@ -61,7 +62,7 @@ def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
     """Returns the word with the blanks before it; in parts, after each bar or flag, if it does not fit on a line."""
     if count_columns(word) <= width:
         return [(blanks, word)]
-    parts = CHOICE_ENDS.split(word)
+    parts = re.split(CHOICE_ENDS, word)
     return [(blanks if index == 0 else "", part) for index, part in enumerate(parts)]
 
 

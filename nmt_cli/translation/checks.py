@@ -60,6 +60,7 @@ class CheckContext(NamedTuple):
     profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
 
     unseen: tuple[UnseenWords, UnseenWords] = ({}, {})
+    familiar: tuple[set[str], set[str]] = (set(), set())  # parts between blanks of the texts, without unseen words
     ratios: dict[int, LengthRatio | None] = {}  # noqa: RUF012 - those of the profile, by the length of the source
 
     @classmethod
@@ -67,7 +68,7 @@ class CheckContext(NamedTuple):
         cls, languages: tuple[str, str], profile: CorpusProfile | None, *, reads_text: bool
     ) -> CheckContext:
         """Returns the context of a model with these languages."""
-        return cls(*languages, reads_text, profile, ({}, {}), {})
+        return cls(*languages, reads_text, profile, ({}, {}), (set(), set()), {})
 
     def find_ratio(self, length: int) -> LengthRatio | None:
         """Returns the ratio of the lengths in training for a source of so many characters; None if it is not known."""
@@ -117,8 +118,10 @@ def check_translation(
             failed = [check for check in failed if check.kind != "unseen words"]
     else:
         failed += filter(None, [check_repeats("", translation.text, context)])
+    if not failed:
+        return translation
     checks = {check.kind: check for check in reversed(failed)}
-    return translation._replace(checks=tuple(reversed(checks.values()))) if checks else translation
+    return translation._replace(checks=tuple(reversed(checks.values())))
 
 
 def check_pair(
@@ -138,9 +141,9 @@ def check_pair(
 
 def write_known_words(translation: Translation) -> str:
     """Returns the source with the known words as which mistyped ones were read."""
-    known = dict(translation.read_as)
-    if not known:
+    if not translation.read_as:
         return translation.source
+    known = dict(translation.read_as)
     return re.sub(r"[^\W\d_]+(?:['’][^\W\d_]+)*", lambda word: known.get(word[0], word[0]), translation.source)
 
 
@@ -309,10 +312,16 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
     """
     if context.profile is None or context.profile.source is None:
         return None
+    if context.familiar[0].issuperset(source.split()) and context.familiar[1].issuperset(target.split()):
+        return None  # fast for most translations: training had all words
     unseen, count = find_unseen_words(source, target, context.profile.source, context.unseen[0])
     if not (len(unseen) * HALF >= count or (len(unseen) > 1 and len(unseen) * THIRD >= count)):
         unseen, count = find_unseen_words(target, source, context.profile.target, context.unseen[1])
         unseen = unseen if len(unseen) * HALF >= count else []
+    for familiar, known, text in zip(context.familiar, context.unseen, (source, target), strict=True):
+        if len(familiar) > MOST_REMEMBERED:
+            familiar.clear()
+        familiar.update(part for part in text.split() if part in known and not known[part][0])
     return FailedCheck("unseen words", f"never seen in training: {join_shown(unseen)}") if unseen else None
 
 
@@ -328,7 +337,7 @@ def find_unseen_words(text: str, other: str, profile: TextProfile, known: Unseen
     for part in parts:
         if part not in known:
             words = find_words(part)
-            known[part] = [word for word in words if not profile.count_word(word)], max(0, len(words) - 1)
+            known[part] = [word for word in words if not profile.has_word(word)], max(0, len(words) - 1)
         words, further = known[part]
         count += further
         if words:
@@ -339,6 +348,9 @@ def find_unseen_words(text: str, other: str, profile: TextProfile, known: Unseen
 def find_words(text: str) -> list[str]:
     """Returns the words in lower case; of a script without blanks between words, the characters."""
     lower = text.lower()
+    bare = lower.strip(EDGES)
+    if bare.isascii() and bare.isalpha():
+        return [bare]  # fast for most parts of a text
     words = [word for word in choose_word_pattern(lower).findall(lower) if word[0].isalpha()]
     return [piece for word in words for piece in split_unspaced(word)] if find_unspaced(lower) else words
 

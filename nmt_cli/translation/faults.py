@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
@@ -21,6 +22,8 @@ WORD_REPEATS = 4  # of one word in a row: "very, very, very" is language
 PHRASE_REPEATS = 3  # of two or more words in a row
 SHORT_RUN = re.compile(r"(.{1,8}?)\1{5,}")  # six times in a row, inside words
 LONG_RUN = re.compile(r"(.{1,20}?)\1{5,}")  # the same, in scripts without blanks
+RUN_REPEATS = 6
+WORDS_REMEMBERED = 1 << 15
 SHARE = 2  # a word that makes up half of a text and occurs four times is a loop with something in between
 SIGN_REPEATS = 12  # of a run without letters: a row of dots, the zeros of a number
 ORDINARY_WORDS = 4  # minimum number of copied words that make a copy
@@ -95,12 +98,22 @@ def count_word_repeats(words: Sequence[str]) -> int:
 
 def count_character_repeats(text: str) -> int:
     """Returns how often the most repeated run of characters occurs in a row; 1 if that is not often."""
-    most = 1
-    for match in (LONG_RUN if find_unspaced(text) else SHORT_RUN).finditer(text.casefold()):
+    folded, most = text.casefold(), 1
+    words = folded.split()
+    # A run of several words repeats a word between two of its blanks; any other run is inside a word.
+    if is_rarely_repeated(words, RUN_REPEATS - 1) and not any(map(has_run, words)) and " ".join(words) == folded:
+        return most
+    for match in (LONG_RUN if find_unspaced(text) else SHORT_RUN).finditer(folded):
         repeats = len(match[0]) // len(match[1])
         if repeats >= SIGN_REPEATS or any(character.isalpha() for character in match[1]):
             most = max(most, repeats)
     return most
+
+
+@lru_cache(WORDS_REMEMBERED)
+def has_run(word: str) -> bool:
+    """Whether a run of characters occurs six times in a row in a word. Cached: most words come again and again."""
+    return LONG_RUN.search(word) is not None
 
 
 def count_any_repeats(text: str) -> int:
@@ -125,7 +138,13 @@ def count_block_repeats(items: Sequence[str], period: int) -> int:
 
 def strip_words(text: str) -> list[str]:
     """Returns the words in lower case, without the punctuation around them; a sign on its own counts as a word."""
-    return [word if word.isalnum() else PUNCTUATION.sub("", word) or word for word in text.casefold().split()]
+    return list(map(strip_word, text.casefold().split()))
+
+
+@lru_cache(WORDS_REMEMBERED)
+def strip_word(word: str) -> str:
+    """Returns a word without the punctuation around it; a sign as it is. Cached: most words come again and again."""
+    return word if word.isalnum() else PUNCTUATION.sub("", word) or word
 
 
 def is_copy(source: str, target: str) -> bool:

@@ -10,13 +10,10 @@ import numpy as np
 from nmt_cli.arrays.special_ids import END, UNKNOWN
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
+from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.pieces import Piece
-from nmt_cli.translation.placement.units import Spelling
 from nmt_cli.translation.result import Hypothesis, Placed, Translation, Words
 from nmt_cli.translation.segments import join_segments
-from nmt_cli.translation.span_alignment import PieceWords, map_words, restore_links
-from nmt_cli.translation.span_placement import TokenizerPair, restore_spans
-from nmt_cli.translation.word_alignment import split_ranges
 
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
 
@@ -56,6 +53,8 @@ def join_parts(
     if len(parts) == 1 and not pieces[0].masked.spans:
         # Most lines are one piece without spans: there is nothing to join.
         return parts[0] if parts[0].source == line else parts[0]._replace(source=line)
+    from nmt_cli.translation.word_alignment import split_ranges  # which few lines need
+
     # 2. Combine the hypotheses of the pieces.
     combinations = (pair_by_rank if sampled else combine_best)([part.hypotheses for part in parts])
     # 3. Join each combination.
@@ -124,13 +123,9 @@ def restore_piece(
         return translation
     restored = translation
     if not is_complete(piece, translation):
-        source = map_words(piece, translation.source_pieces, tokenizers.source)
-        hypotheses = (
-            restore_hypothesis(hypothesis, piece, translation.source_pieces, tokenizers, source)
-            for hypothesis in translation.hypotheses
-        )
-        labels = tuple(replace_placeholders(translation.source_pieces, piece))
-        restored = translation._replace(source_pieces=labels, hypotheses=tuple(hypotheses))
+        from nmt_cli.translation.restoring import restore_translation  # which few lines need
+
+        restored = restore_translation(piece, translation, tokenizers)
     if piece.folded is not None and piece.folded.read_as:
         restored = restored._replace(read_as=piece.folded.read_as)
     if piece.folded is not None and piece.folded.plan is not None:
@@ -159,23 +154,6 @@ def is_complete(piece: Piece, translation: Translation) -> bool:
     )
 
 
-def restore_hypothesis(
-    hypothesis: Hypothesis, piece: Piece, labels: Sequence[str], tokenizers: TokenizerPair, source: PieceWords
-) -> Hypothesis:
-    """Returns a hypothesis with the spans of its piece, and the links between the words of both texts."""
-    spelling = Spelling(hypothesis.text, hypothesis.tokens, tokenizers.target, hypothesis.unknown)
-    restored = restore_spans(piece.masked, spelling, labels, hypothesis.attention, tokenizers.source)
-    words = Words.from_texts(piece.source_text, restored.text, restore_links(restored, source))
-    pieces = tuple(replace_placeholders(hypothesis.pieces, piece))
-    return hypothesis._replace(text=restored.text, pieces=pieces, placed_spans=restored.placed, words=(words,))
-
-
-def replace_placeholders(pieces: Sequence[str], piece: Piece) -> list[str]:
-    """Returns `pieces` with the text of the masked spans instead of their placeholders."""
-    texts = {name: span.text for name, span in zip(piece.masked.placeholders, piece.masked.masked, strict=True)}
-    return [texts.get(name, name) for name in pieces]
-
-
 def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
     """Returns a piece with nothing to translate as a certain hypothesis: itself, after the `prefix`."""
     unchanged = piece.unchanged
@@ -200,6 +178,8 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
     """Joins the hypotheses of the pieces of a line; `source_ranges` are the words of each piece in the source."""
     if len(parts) == 1:
         return parts[0]
+    from nmt_cli.translation.word_alignment import split_ranges
+
     texts = list(join_segments([piece.segment for piece in pieces], [part.text for part in parts]))
     words = tuple(
         Words(source, target, part.words[0].links if part.words else None)

@@ -21,8 +21,7 @@ from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.input_folding import FoldedMask, InputFolding
-from nmt_cli.translation.segmentation.frames import cut_segment, frame_segment
-from nmt_cli.translation.segments import Segment, cut
+from nmt_cli.translation.segments import Segment, cut, is_plain
 
 if TYPE_CHECKING:
     from nmt_cli.translation.glossary import Glossary
@@ -218,7 +217,7 @@ class LineReader:
             framed = [
                 piece
                 for segment in cut(part.text, part.spans, self.config.max_words, by_sentence=by_sentence)
-                for piece in frame_segment(segment)
+                for piece in take_frame_off(segment)
             ]
             if framed and part.is_glued:
                 framed[0] = framed[0]._replace(is_glued=True)
@@ -275,6 +274,15 @@ class LineReader:
         return [span._replace(text=convert(span.text)) if span.is_number else span for span in spans]
 
 
+def take_frame_off(segment: Segment) -> list[Segment]:
+    """Returns the segment, and what frames its words as segments of their own."""
+    if is_plain(segment):
+        return [segment]
+    from nmt_cli.translation.segmentation.frames import frame_segment  # which few lines need
+
+    return frame_segment(segment)
+
+
 def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
     """Yields the parts of a text between line breaks and tags of blocks, such as `<br>`, and these as frames."""
     dividers = [(span.start, span.end) for span in spans if span.is_block_tag]
@@ -283,6 +291,8 @@ def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
     if not dividers:
         yield Segment(text, tuple(spans), False, False)
         return
+    from nmt_cli.translation.segmentation.frames import cut_segment  # which few lines need
+
     # 1. Join the dividers that only blanks separate, and take the blanks around them along.
     ranges: list[tuple[int, int]] = []
     for start, end in dividers:

@@ -30,6 +30,7 @@ LEVELS = ("", CLAUSE, WORD, CHARACTER)  # the first level is that of sentences
 
 FULL_STOP, EXCLAMATION = ".。", "!！"
 PAUSES = ",;:，、；："
+PLAIN_ENDS = frozenset(".!?。！？।")
 
 
 class Segment(NamedTuple):
@@ -41,6 +42,14 @@ class Segment(NamedTuple):
     ends_sentence: bool
     is_frame: bool = False  # whether it is kept, such as a list mark or a tag that divides
     is_glued: bool = False  # whether it follows the segment before exactly: that has all blanks between them
+
+
+def is_plain(segment: Segment) -> bool:
+    """Whether a segment surely has nothing that frames its words: fast, since nearly all sentences have not."""
+    text = segment.text.rstrip()
+    first_letters = text[:1].isalpha() and text[1:2] not in (")", ".")
+    last = text[-1:]
+    return not segment.spans and first_letters and (last.isalnum() or (last in PLAIN_ENDS and not text.endswith("..")))
 
 
 class SegmentedLine(NamedTuple):

@@ -32,13 +32,6 @@ class RestoredText(NamedTuple):
     words: tuple[int, ...] = ()  # the index of the word in which each unit begins
 
 
-class TokenizerPair(NamedTuple):
-    """The tokenizers of both sides."""
-
-    source: Tokenizer
-    target: Tokenizer
-
-
 def restore_spans(
     masked: MaskedText, spelling: Spelling, labels: Sequence[str], attention: FloatArray, source: Tokenizer
 ) -> RestoredText:

@@ -19,7 +19,7 @@ from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.numbers import NumberNotation
-from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import (
     CheckConfig,
@@ -33,10 +33,8 @@ from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.joining import encode_translation, join_pieces, keep_distinct
 from nmt_cli.translation.pieces import LineReader, Piece, find_origin, keep_verbatim, number_pieces
-from nmt_cli.translation.placement.equal_spans import prefer_likeliest
 from nmt_cli.translation.repair import Repairer
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.span_placement import TokenizerPair
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -214,7 +212,10 @@ class Translator:
         translations = self.translate_pieces(texts, config, report, repair)
         if repair is not None and repair.heal and self.reads_text and not config.sampling.sample:
             self.repair_numbers(pieces, translations, config, repair)
-        translations |= prefer_likeliest(self.batch_search, pieces, translations, config)
+        if any(piece.masked.has_equal_spans for piece in pieces.values()):
+            from nmt_cli.translation.placement.equal_spans import prefer_likeliest  # which few lines need
+
+            translations |= prefer_likeliest(self.batch_search, pieces, translations, config)
         if memory is not None:
             translations |= memory.link_pieces(self, pieces)
         # 7. Unmask: put the spans back.  8. Join the sentences of each line.

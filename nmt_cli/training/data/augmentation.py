@@ -20,8 +20,9 @@ from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, SentencePair
 from nmt_cli.errors import OptionError
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.subword_sampling import WORD_SAMPLERS
 from nmt_cli.text.symbols import BLANK
-from nmt_cli.text.tokenizer import WORD_SAMPLERS, Tokenizer
+from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.noise import make_noise

@@ -34,25 +34,14 @@ AFTER = (
     rf"|\s[^\w\s{INVISIBLE}{QUOTES}.!?。！？]{{1,10}}"
 )
 WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
-PLAIN_ENDS = frozenset(".!?。！？।")
 
 
 def frame_segment(segment: Segment) -> list[Segment]:
     """Returns the segment in up to three parts: what is before its words, the words, and what is after them."""
-    if is_plain(segment):
-        return [segment]
     start, end = find_words(segment)
     if (start, end) == (0, len(segment.text)) or not any(map(str.isalpha, segment.text[start:end])):
         return [segment]
     return list(split_frame(segment, start, end))
-
-
-def is_plain(segment: Segment) -> bool:
-    """Whether a segment surely has no frame: fast, since nearly all sentences have none."""
-    text = segment.text.rstrip()
-    first_letters = text[:1].isalpha() and text[1:2] not in (")", ".")
-    last = text[-1:]
-    return not segment.spans and first_letters and (last.isalnum() or (last in PLAIN_ENDS and not text.endswith("..")))
 
 
 def find_words(segment: Segment) -> tuple[int, int]:

@@ -11,12 +11,12 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.masking import mask
 from nmt_cli.text.spans import find_spans
-from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.placement.units import Spelling
-from nmt_cli.translation.span_placement import RestoredText, TokenizerPair, restore_spans, verify_spans
+from nmt_cli.translation.span_placement import RestoredText, restore_spans, verify_spans
 from nmt_cli.translation.translator import Translator
 from support.adversary import Parrot, PlanState
 
