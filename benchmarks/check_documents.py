@@ -4,13 +4,14 @@
 
 Writes one document per format, those of word processors and presentations by LibreOffice itself, translates it through
 the command line with a tiny untrained model, and opens the result: LibreOffice makes a PDF of it, which must have as
-many pages as that of the source, and text; `msgfmt -c`, `xmllint` and a browser read the others; a book is checked part
-by part. A program that is not installed is reported as skipped. Prints one line per document; exits with 1 if any
-failed.
+many pages as that of the source, and text; it reads a table as the cells of the source and a column more; `msgfmt -c`,
+`xmllint` and a browser read the others; a book is checked part by part. A program that is not installed is reported as
+skipped. Prints one line per document; exits with 1 if any failed.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 import subprocess
@@ -94,6 +95,8 @@ TEXTS = {
     "text.fodt": flat(TEXT_BODY, "text"),
     "slides.fodp": flat(SLIDE_BODY, "presentation"),
 }
+CELLS = "Text - txt - csv (StarCalc):{},34,76,1"  # separator, quotation mark, UTF-8, from the first line
+LENGTH = "12"  # tokens of a translation: as many as an untrained network needs to fill a line, and not a page
 OFFICE = {"text.docx": "text.fodt", "text.odt": "text.fodt", "slides.pptx": "slides.fodp", "slides.odp": "slides.fodp"}
 
 
@@ -111,10 +114,12 @@ def run(*command: str | Path) -> str:
     return done.stdout
 
 
-def convert(source: Path, suffix: str, output: Path) -> Path:
-    """Saves a document in another format with LibreOffice."""
+def convert(source: Path, suffix: str, output: Path, *, reading: str = "", writing: str = "") -> Path:
+    """Saves a document in another format with LibreOffice; `reading` and `writing` are filters with their options."""
     profile = f"-env:UserInstallation=file://{output.parent}/profile"
-    run("soffice", profile, "--headless", "--convert-to", suffix, "--outdir", output, source)
+    reader = [f"--infilter={reading}"] if reading else []
+    kind = f"{suffix}:{writing}" if writing else suffix
+    run("soffice", profile, "--headless", *reader, "--convert-to", kind, "--outdir", output, source)
     target = output / f"{source.stem}.{suffix}"
     if not target.exists():
         raise RuntimeError(f"LibreOffice made no {suffix} of {source.name}")
@@ -138,6 +143,23 @@ def open_in_office(source: Path, target: Path, scratch: Path) -> str:
     if pages[0] != pages[1]:
         raise RuntimeError(f"{pages[0]} pages became {pages[1]}")
     return f"LibreOffice, {pages[1]} page"
+
+
+def open_table(source: Path, target: Path, scratch: Path) -> str:
+    """Reads a table in LibreOffice: a column is added, and the other cells are those of the source."""
+    separator = ord("," if target.suffix == ".csv" else "\t")
+    output = scratch / f"cells.{target.suffix[1:]}"
+    output.mkdir()
+    cells = convert(target, "csv", output, reading=CELLS.format(separator), writing=CELLS.format(ord(",")))
+    old, new = read_cells(source, chr(separator)), read_cells(cells, ",")
+    if [row[: len(old[0])] for row in new] != old or {len(row) for row in new} != {len(old[0]) + 1}:
+        raise RuntimeError(f"LibreOffice reads other cells: {new}")
+    return f"LibreOffice, {len(new)} rows of {len(new[0])} cells"
+
+
+def read_cells(path: Path, separator: str) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter=separator))
 
 
 def open_catalogue(_source: Path, target: Path, scratch: Path) -> str:
@@ -174,6 +196,8 @@ def open_book(source: Path, target: Path, _scratch: Path) -> str:
 
 
 OPENERS: dict[str, Callable[[Path, Path, Path], str]] = {
+    ".csv": open_table,
+    ".tsv": open_table,
     ".po": open_catalogue,
     ".xlf": open_xml,
     ".xml": open_xml,
@@ -184,7 +208,8 @@ OPENERS: dict[str, Callable[[Path, Path, Path], str]] = {
 
 def translate(source: Path, target: Path, model: Path) -> None:
     column = ["--column", "text"] if source.suffix in (".csv", ".tsv") else []
-    command = [sys.executable, "-m", "nmt_cli", "translate", source, "-o", target, "--model", model, *column]
+    options = ["--model", model, "--max-length", LENGTH, *column]
+    command = [sys.executable, "-m", "nmt_cli", "translate", source, "-o", target, *options]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-300:])

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.languages import name_language
 from nmt_cli.settings import name_option, option_fields
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
@@ -85,10 +86,10 @@ class Advice:
     @property
     def lines(self) -> list[str]:
         """The advice in words, a line for each suggestion."""
-        usual = f"{self.train_pairs:,} training pairs"
+        usual = format_count(self.train_pairs, "training pair")
         if self.usual is not None:
             usual += f": {self.usual[0]:.0f} to {self.usual[1]:.0f} BLEU is usual ({MEASURED_ON})"
-        interval = f"on {self.test_pairs:,} test pairs, a BLEU is good to ± {self.interval:.1f}"
+        interval = f"on {format_count(self.test_pairs, 'test pair')}, a BLEU is good to ± {self.interval:.1f}"
         first = f"{usual}; {interval}." + (" What helps most:" if self.suggestions else "")
         width = max((len(suggestion.what) for suggestion in self.suggestions), default=0)
         return [
@@ -160,7 +161,8 @@ def suggest_for_corpus(
     counts, train = manifest.counts, manifest.counts.splits["train"]
     dropped = {check: count for check, count in counts.dropped.items() if count and check not in REPETITIONS}
     if sum(dropped.values()) > MANY_REJECTED * counts.read:
-        what = f"the {sum(dropped.values()):,} rejected pairs ({max(dropped, key=lambda check: dropped[check])})"
+        rejected = format_count(sum(dropped.values()), "rejected pair")
+        what = f"the {rejected} ({max(dropped, key=lambda check: dropped[check])})"
         yield Suggestion(what, f"{commands.prepare} --report report.html --force")
     written = "source" if is_reversed else "target"
     if has_text(manifest) and train < FEW_FOR_TEXT and written not in manifest.monolingual:
@@ -191,7 +193,8 @@ def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: Comma
     train, updates = manifest.counts.splits["train"], max((record.steps for record in report.records), default=0)
     if updates < ENOUGH_UPDATES:
         epochs = min(200, max(5, math.ceil(ENOUGH_UPDATES * 32 / max(train, 1))))
-        yield Suggestion(f"more than {updates:,} updates", f"{commands.train} --batch 32 --epochs {epochs}")
+        more = f"more than {format_count(updates, 'update')}"
+        yield Suggestion(more, f"{commands.train} --batch 32 --epochs {epochs}")
     else:
         yield Suggestion("a lower learning rate", f"{commands.train} --learning-rate 5e-4")
     yield Suggestion("columns that belong together", f"{commands.prepare} --report report.html --force")

@@ -273,7 +273,7 @@ def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) 
     for side, text in manifest.monolingual.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in text.dropped.items())
         why = f"; dropped {text.read - text.kept:,}: {reasons}" if reasons else ""
-        screen.say(f"  text     {text.kept:,} {side} sentences without translations{why}")
+        screen.say(f"  text     {format_count(text.kept, f'{side} sentence')} without translations{why}")
     next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
     screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
     show_advice(screen, advice)
@@ -323,7 +323,8 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     unit = "sentence" if is_text(manifest.source) else "picture"
     screen.say(f"  split    {splits}     no {unit} appears in two splits{leak_note}")
     if counts.repeated:
-        screen.say(f"           {counts.repeated:,} of the training pairs are repetitions, by weight")
+        repetitions = format_count(counts.repeated, "training pair is a repetition", "training pairs are repetitions")
+        screen.say(f"           {repetitions}, by weight")
     groups = format_count(leak.groups, "group")
     screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
     if not is_text(manifest.source):
@@ -332,8 +333,8 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     for side, fit in (("source", manifest.source), ("target", manifest.target)):
         if is_text(fit):
             screen.say_detail(
-                f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence {fit.longest:,} "
-                f"pieces, 99 % up to {fit.longest_of_99_percent:,}"
+                f"           {side}: {fit.coverage:.2%} of characters covered; longest sentence "
+                f"{format_count(fit.longest, 'piece')}, 99 % up to {fit.longest_of_99_percent:,}"
             )
 
 
@@ -346,8 +347,8 @@ def describe_pictures(source: SubwordStatistics | PictureStatistics) -> str:
     """Returns the number of pictures and of their regions."""
     values = dataclasses.asdict(source)
     fewest, most = values["fewest_regions"], values["regions"]
-    regions = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{values['pictures']:,}, of {regions} regions with {values['depth']:,} features each"
+    regions = format_count(most, "region") if fewest == most else f"{fewest:,} to {most:,} regions"
+    return f"{values['pictures']:,}, of {regions} with {format_count(values['depth'], 'feature')} each"
 
 
 def describe_subwords(manifest: Manifest) -> str:

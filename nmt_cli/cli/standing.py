@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.kept_scores import read_scores
 from nmt_cli.errors import NmtError
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
@@ -107,7 +108,7 @@ def describe_scores(standing: Standing) -> list[str]:
     kept = read_scores(standing.model) if standing.card is not None else None
     if kept is None:
         return []
-    return [f"scores   {', '.join(kept.scores)} on {kept.sentences:,} test sentences ({kept.decoding})"]
+    return [f"scores   {', '.join(kept.scores)} on {format_count(kept.sentences, 'test sentence')} ({kept.decoding})"]
 
 
 def compare_data(standing: Standing) -> str:

@@ -115,7 +115,7 @@ class TrainingScreen(Watcher):
     def report_translations(self, done: int, total: int, seconds_left: float) -> None:
         if self.bar is None and self.screen.live:
             self.bar = StepBar(self.screen, "translating", [], total)
-        details = [f"{done:,} of {total:,} sentences", f"{format_time(seconds_left)} left"]
+        details = [f"{done:,} of {format_count(total, 'sentence')}", f"{format_time(seconds_left)} left"]
         self.redraw("translating", details, done, total)
 
     def report_selection(self, summary: str) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LINES_SHOWN = 5  # numbers of the lines that fail a check
 CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
     "empty": "not translated at all",
-    "loop": "repeating itself",
+    "loop": "caught in a loop",
     "runaway": "without an end",
     "copied": "left untranslated",
     "placeholder": "with a word lost",
@@ -44,6 +44,14 @@ CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
     "repeats": "with a word or phrase twice in a row",
     "unseen words": "with words never seen in training",
     "confidence": "of less confidence than --min-confidence",
+}
+FAULT_NOUNS: dict[str, tuple[str, ...]] = {  # what is counted of the sentences that are searched again
+    "empty": ("empty translation",),
+    "loop": ("loop",),
+    "runaway": ("translation without an end", "translations without an end"),
+    "copied": ("copy of the source", "copies of the source"),
+    "placeholder": ("lost word",),
+    "numbers": ("wrong number",),
 }
 CHECKED_FAULTS = frozenset({"numbers", "sentences"})  # of the faults that are searched again, those that checks tell
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
@@ -104,7 +112,8 @@ class TranslationReport:
         if self.origins.total() > self.origins["network"]:
             screen.say(f"  {self.describe_memory()}")
         if self.repairs:
-            kinds = ", ".join(f"{count:,} {fault} ({remedy})" for (fault, remedy), count in self.repairs.most_common())
+            repairs = self.repairs.most_common()
+            kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
             screen.say(f"  {count_things(self.repairs.total(), 'sentence')} searched again and repaired: {kinds}")
         counted = {*self.faults, *(["spans"] if self.doubtful_spans else [])} - CHECKED_FAULTS
         for kind in CHECK_NAMES:
@@ -112,7 +121,7 @@ class TranslationReport:
                 screen.warn(self.describe_failures(kind))
         faults = Counter({fault: count for fault, count in self.faults.items() if fault not in CHECKED_FAULTS})
         if faults:
-            kinds = ", ".join(f"{count:,} {fault}" for fault, count in faults.most_common())
+            kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
             sentences = count_things(faults.total(), "sentence")
             screen.warn(f"{sentences} searched again without success, check them: {kinds}")
         if self.source_cuts.count:
@@ -131,8 +140,7 @@ class TranslationReport:
 
     def describe_failures(self, kind: str) -> str:
         """Returns the line about the texts that failed a check: how many, what is wrong, and which are the first."""
-        count, thing = self.failures[kind], self.source_cuts.thing
-        things = f"1 {thing}" if count == 1 else f"{count:,} {thing}s"
+        things = format_count(self.failures[kind], self.source_cuts.thing)
         return f"{things} of {self.texts:,} {CHECK_NAMES[kind]}{self.name_texts(kind)}"
 
     def name_texts(self, kind: str) -> str:
@@ -153,9 +161,9 @@ class TranslationReport:
     def require_faultless(self, *, strict: bool) -> None:
         """Raises CheckError if a text failed a check, and `strict` is set."""
         if self.failed and strict:
-            things = self.source_cuts.thing if self.texts == 1 else f"{self.source_cuts.thing}s"
+            texts = format_count(self.texts, self.source_cuts.thing)
             raise CheckError(
-                f"{self.failed:,} of {self.texts:,} {things} failed a check, which --strict takes for an error",
+                f"{self.failed:,} of {texts} failed a check, which --strict takes for an error",
                 hint="all are written; --report qa.html shows what failed",
             )
 
@@ -165,8 +173,8 @@ class TranslationReport:
         texts = " ".join(dict.fromkeys(span.text for span in self.first_doubtful))
         more = " ..." if self.doubtful_spans > SPANS_SHOWN else ""
         return (
-            f"{self.doubtful_spans:,} of {self.spans:,} protected spans were lost by the network and put back by "
-            f"attention or position; check where they stand: {texts}{more}{self.name_texts('spans')}"
+            f"of {format_count(self.spans, 'protected span')}, the network lost {self.doubtful_spans:,}, put back by "
+            f"attention or position; check the place of each: {texts}{more}{self.name_texts('spans')}"
         )
 
     def spelling_warning(self) -> str | None:
@@ -174,8 +182,8 @@ class TranslationReport:
             return None
         shown = ", ".join(f"{word} as {known}" for word, known in list(self.misread)[:WORDS_SHOWN])
         more = " ..." if len(self.misread) > WORDS_SHOWN else ""
-        were = "1 word was" if self.misread.total() == 1 else f"{self.misread.total():,} words were"
-        return f"{were} never seen in training, and read as known ones (--no-fold: as they are): {shown}{more}"
+        words = count_things(self.misread.total(), "word")
+        return f"{words} never seen in training, and read as known ones (--no-fold: as they are): {shown}{more}"
 
     def character_warning(self) -> str | None:
         if not self.unseen_characters:
@@ -195,6 +203,11 @@ def open_qa_report(checks: CheckConfig, what: str, card: ModelCard, thing: str) 
     from nmt_cli.visuals.qa_report import QaReport  # templates and html, which `nmt --help` does not need
 
     return QaReport(CHECK_NAMES, what, (card.source_language, card.target_language), thing)
+
+
+def count_faults(fault: str, count: int) -> str:
+    """Returns "1 loop" or "2 loops"."""
+    return format_count(count, *FAULT_NOUNS[fault])
 
 
 def count_things(number: int, thing: str) -> str:

@@ -15,6 +15,7 @@ from nmt_cli import files
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.wrapping import format_count
 
 MANIFEST_NAME = "dataset.json"
 FORMAT = 1
@@ -190,7 +191,8 @@ class Manifest:
             if not path.is_file():
                 raise describe_damage(path, "is missing")
             if path.stat().st_size != record.bytes:
-                raise describe_damage(path, f"has {path.stat().st_size:,} bytes instead of {record.bytes:,}")
+                size = format_count(path.stat().st_size, "byte")
+                raise describe_damage(path, f"has {size} instead of {record.bytes:,}")
             if (everything or record.bytes <= CHECKED_AT_LOAD) and files.hash_file(path) != record.sha256:
                 raise describe_damage(path, "was changed after it was written")
 

@@ -73,14 +73,14 @@ def format_summary(manifest: Manifest | None) -> list[str]:
         statistics = getattr(manifest, side)
         if isinstance(statistics, PictureStatistics):
             rows["pictures"] = (
-                f"{statistics.pictures:,}, of up to {statistics.regions:,} regions "
-                f"with {statistics.depth:,} features each"
+                f"{statistics.pictures:,}, of up to {format_count(statistics.regions, 'region')} "
+                f"with {format_count(statistics.depth, 'feature')} each"
             )
             continue
         rows[f"subwords, {side}"] = (
             f"{statistics.vocabulary:,}; {statistics.pieces_per_word:.2f} per word; "
-            f"{statistics.coverage:.2%} of characters covered; longest sentence {statistics.longest:,} subwords, "
-            f"99 % up to {statistics.longest_of_99_percent:,}"
+            f"{statistics.coverage:.2%} of characters covered; longest sentence "
+            f"{format_count(statistics.longest, 'subword')}, 99 % up to {statistics.longest_of_99_percent:,}"
         )
     return format_table(list(rows.items()))
 

@@ -21,6 +21,7 @@ from nmt_cli.runtime.installed_models import explain_missing_model
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
+from nmt_cli.text.wrapping import format_count
 
 FORMAT = 3
 READABLE_FORMATS = (2, 3)  # models of format 2 have no profile of their training text
@@ -159,7 +160,7 @@ class ModelDirectory(NamedTuple):
         path = self.directory / name
         tokenizer = Tokenizer.load(path, TokenizerSettings(**self.card.tokenizer))
         if tokenizer.vocabulary_size != size:
-            raise report_damage(path, f"has {tokenizer.vocabulary_size:,} subwords; {CARD} says {size:,}")
+            raise report_damage(path, f"has {format_count(tokenizer.vocabulary_size, 'subword')}; {CARD} says {size:,}")
         return tokenizer
 
 

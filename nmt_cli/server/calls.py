@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 
 from nmt_cli.server.errors import RequestError, explain_missing
 from nmt_cli.server.service import Service
+from nmt_cli.text.wrapping import format_count
 
 CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -130,7 +131,7 @@ def make_endpoint(
             await request.close()  # the files of a form
         service.log(
             f"{request.method} {name_path(request)} {response.status_code}  "
-            f"{size:,} characters  {time.monotonic() - begun:.3f} s"
+            f"{format_count(size, 'character')}  {time.monotonic() - begun:.3f} s"
         )
         return response
 

@@ -17,6 +17,7 @@ from nmt_cli.evaluation.analysis.reliability import measure_reliability
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.confidence import BAR, FEATURES, ConfidenceModel, extract_features
 from nmt_cli.translation.config import CANDIDATES, CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
@@ -33,7 +34,8 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
     """Returns the entry of the card for the model in `directory`: its model of confidence, or why it has none."""
     sentences = corpus.read_references("dev")
     if len(sentences) < FEWEST_SENTENCES:
-        return {"refused": f"the development set has {len(sentences):,} sentences; {FEWEST_SENTENCES} are needed"}
+        size = format_count(len(sentences), "sentence")
+        return {"refused": f"the development set has {size}; {FEWEST_SENTENCES} are needed"}
     # 1. Translate the development set as `nmt translate` does.
     translator = Translator.load(ModelRequest(directory))
     if corpus.has_pictures:
@@ -58,7 +60,8 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
     """Returns the model of features (N, F) and chrF values (N,), with its quality on sentences left out of the fit."""
     good = values >= BAR
     if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
-        return {"refused": f"{good.sum():,} of {len(good):,} development sentences are good, too few or too many"}
+        size = format_count(len(good), "development sentence")
+        return {"refused": f"good are {good.sum():,} of {size}, too few or too many"}
     model = fit_logistic(features, good)
     quality = measure_reliability(
         cross_validate(features, good).tolist(), features[:, 0].tolist(), values.tolist(), BAR

@@ -24,6 +24,7 @@ from nmt_cli.errors import DataError, NotFoundError, OptionError, TrainingError
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profiling.merging import merge_profiles
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.checkpoints.checkpoint import Checkpoints
 from nmt_cli.training.checkpoints.resume import (
     Identity,
@@ -164,9 +165,8 @@ def check_checkpoint(request: TrainingRequest, identity: Identity, facts: dict[s
 
 def warn_of_skipped_pairs(watcher: Watcher, replayed: Replayed | None) -> None:
     if replayed is not None and replayed.left_out:
-        watcher.warn(
-            f"{replayed.left_out:,} old pairs share a sentence with the development or test set; they are not replayed"
-        )
+        pairs = format_count(replayed.left_out, "old pair shares", "old pairs share")
+        watcher.warn(f"{pairs} a sentence with the development or test set; no such pair is replayed")
 
 
 def report_start(run: TrainingRun, devices: str, choice: str | None, *, is_resumed: bool) -> None:
@@ -293,7 +293,8 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
         least = math.ceil(deadline.seconds - deadline.seconds_left + deadline.update_seconds)
         raise OptionError(
             f"--time {run.trainer.config.time} is too short to learn anything",
-            hint=f"starting, measuring and exporting alone take {least} seconds here; allow several times that",
+            hint=f"starting, measuring and exporting alone take {format_count(least, 'second')} here; "
+            "allow several times that",
         )
     else:
         deadline.start()

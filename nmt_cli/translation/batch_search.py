@@ -24,6 +24,7 @@ from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, SourceRow, TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.search.forced import ForcedTarget
@@ -172,7 +173,7 @@ class BatchSearch(NamedTuple):
             )
         if ids and len(ids) >= config.max_length:
             raise OptionError(
-                f"--prefix has {len(ids):,} tokens, but --max-length allows only {config.max_length:,}",
+                f"--prefix has {format_count(len(ids), 'token')}, but --max-length allows only {config.max_length:,}",
                 hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
             )
         return ids

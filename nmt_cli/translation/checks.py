@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
 from nmt_cli.text.spans import DIGIT, find_spans
 from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.faults import find_fault, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import FailedCheck, Placed, Translation
 from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
@@ -42,6 +43,7 @@ BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n"
 EDGES = ".,;:!?…\"'„“”"  # what may stand around a word
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
+UNSEEN_OFTEN = 0.1  # as an expected share of a new text, new words are usual; 5,000 ordinary pairs have 4 to 9 %
 HALF, THIRD = 2, 3  # parts of the words: one unseen word is an alarm if it is half of them, two if they are a third
 SHOWN = 3  # words, numbers or spans that a message names
 MARK_TOLERANCE = 0.01  # by which the shares of a final mark on both sides may differ
@@ -246,7 +248,7 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
     target_count = count_sentences(target) if count > 1 else count
     if target_count >= count:
         return None
-    return FailedCheck("sentences", f"{count} sentences became {target_count}")
+    return FailedCheck("sentences", f"{format_count(count, 'sentence')} became {target_count}")
 
 
 def count_sentences(text: str) -> int:
@@ -302,20 +304,25 @@ def check_length(source: str, target: str, context: CheckContext) -> FailedCheck
     if ratio is None or not target or ratio.lowest / MARGIN <= len(target) / len(source) <= ratio.highest * MARGIN:
         return None
     size = "short" if len(target) < ratio.mean * len(source) else "long"
-    return FailedCheck("length", f"too {size}: {len(target)} characters for {len(source)}")
+    return FailedCheck("length", f"too {size}: {format_count(len(target), 'character')} for {len(source):,}")
 
 
 def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for words that training never had: half of a text, or of the source two words that are a third of it.
 
-    A word that stands in both texts is a name or was copied, and does not count.
+    A word that stands in both texts is a name or was copied, and does not count. A side of which the training text is
+    so small that new words are common in any text is not looked at.
     """
     if context.profile is None or context.profile.source is None:
         return None
     if context.familiar[0].issuperset(source.split()) and context.familiar[1].issuperset(target.split()):
         return None  # fast for most translations: training had all words
-    unseen, count = find_unseen_words(source, target, context.profile.source, context.unseen[0])
-    if not (len(unseen) * HALF >= count or (len(unseen) > 1 and len(unseen) * THIRD >= count)):
+    unseen: list[str] = []
+    if context.profile.source.unseen_share <= UNSEEN_OFTEN:
+        unseen, count = find_unseen_words(source, target, context.profile.source, context.unseen[0])
+        if not (len(unseen) * HALF >= count or (len(unseen) > 1 and len(unseen) * THIRD >= count)):
+            unseen = []
+    if not unseen and context.profile.target.unseen_share <= UNSEEN_OFTEN:
         unseen, count = find_unseen_words(target, source, context.profile.target, context.unseen[1])
         unseen = unseen if len(unseen) * HALF >= count else []
     for familiar, known, text in zip(context.familiar, context.unseen, (source, target), strict=True):

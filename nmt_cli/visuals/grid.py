@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, create_figure, write_figure
 from nmt_cli.visuals.heatmap import make_colour_map, round_up_weight
 
@@ -39,7 +40,9 @@ def draw_grid(
     """
     check_suffix(path)
     if attention.shape[0] != len(words) or not attention.size:
-        raise OptionError(f"attention with shape {tuple(attention.shape)} does not match {len(words)} words")
+        raise OptionError(
+            f"attention with shape {tuple(attention.shape)} does not match {format_count(len(words), 'word')}"
+        )
     return write_figure(
         path, "".join((*words, title)), lambda: build_grid_figure(attention, words, title, picture), title=title
     )

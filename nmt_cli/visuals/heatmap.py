@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.errors import OptionError
-from nmt_cli.text.wrapping import count_columns, wrap_text
+from nmt_cli.text.wrapping import count_columns, format_count, wrap_text
 from nmt_cli.visuals.canvas import FAINT, FONT_SIZE, GRID, INK, check_suffix, create_figure, write_figure
 from nmt_cli.visuals.colours import RAMP
 from nmt_cli.visuals.labels import isolate_text, shorten, split_graphemes
@@ -68,7 +68,7 @@ def check_shape(attention: FloatArray, source: Sequence[str], target: Sequence[s
     if attention.shape != (len(target), len(source)) or not attention.size:
         raise OptionError(
             f"attention with shape {tuple(attention.shape)} does not match "
-            f"{len(target)} target and {len(source)} source tokens"
+            f"{len(target)} target and {format_count(len(source), 'source token')}"
         )
 
 

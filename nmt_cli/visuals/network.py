@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.text.wrapping import count_columns, wrap_text
+from nmt_cli.text.wrapping import count_columns, format_count, wrap_text
 from nmt_cli.visuals.canvas import BLUE, FAINT, FONT_SIZE, GRID, INK, ORANGE, create_figure, write_figure
 from nmt_cli.visuals.network_blocks import DECODER, ENCODER, MIDDLE, NetworkArrow, NetworkBlock, NetworkDiagram
 
@@ -41,7 +41,7 @@ def build_network_figure(diagram: NetworkDiagram, title: str) -> Figure:
     for column, heading in HEADINGS.items():
         top = max(locate_top(block) for block in diagram.blocks if block.column == column)
         axes.text(column * COLUMN, top + 0.16, heading, fontsize=FONT_SIZE, color=FAINT, va="bottom")
-    text = f"{title}\n{diagram.weights:,} weights"
+    text = f"{title}\n{format_count(diagram.weights, 'weight')}"
     axes.set_title(text, loc="left", fontsize=FONT_SIZE + 1, color=INK, parse_math=False, pad=14)
     return figure
 
@@ -72,7 +72,7 @@ def draw_block(axes: Any, block: NetworkBlock) -> None:
     )  # fmt: skip
     axes.add_patch(box)
     lines = [(block.title, INK, FONT_SIZE)] + [(detail, FAINT, FONT_SIZE - 1.5) for detail in block.details]
-    lines += [(f"{block.weights:,} weights", BLUE, FONT_SIZE - 1.5)] if block.weights else []
+    lines += [(format_count(block.weights, "weight"), BLUE, FONT_SIZE - 1.5)] if block.weights else []
     for index, (text, colour, size) in enumerate(lines):
         top = y + LINE * (len(lines) - 1) / 2 - LINE * index
         axes.text(x, top, text, ha="center", va="center", fontsize=size, color=colour, parse_math=False, zorder=4)

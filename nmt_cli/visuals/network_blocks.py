@@ -85,7 +85,7 @@ def describe_inputs(config: ModelConfig, vocabularies: Vocabularies, positions: 
     """Returns what both sides begin with: the tokens and their embeddings."""
     added = (f"plus {positions} positions",) if positions else ()
     if vocabularies.features:
-        tokens = ("regions of a picture", (f"{vocabularies.features:,} features each",))
+        tokens = ("regions of a picture", (f"{format_count(vocabularies.features, 'feature')} each",))
         embedding = ("dense layer", (f"{config.embedding} wide",))
     else:
         tokens = ("source subwords", (f"a vocabulary of {vocabularies.source:,}",))

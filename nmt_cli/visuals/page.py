@@ -144,6 +144,11 @@ def render_section(section: Section) -> str:
     )
 
 
+def head_worst(profile: Profile) -> str:
+    """Returns the heading of the sentences with the lowest scores."""
+    return "The worst sentence" if len(profile.worst) == 1 else f"The {len(profile.worst)} worst sentences"
+
+
 def render_worst(profile: Profile) -> str:
     """Returns the list of the sentences with the lowest scores."""
     rows = []
@@ -156,7 +161,7 @@ def render_worst(profile: Profile) -> str:
             if text is not None
         )
         rows.append(f"<li value={sentence.number}><span class=n>chrF {sentence.value:.1f}</span><dl>{lines}</dl></li>")
-    return f"<h2>The {len(rows)} worst sentences</h2><ol class=worst>{''.join(rows)}</ol>"
+    return f"<h2>{head_worst(profile)}</h2><ol class=worst>{''.join(rows)}</ol>"
 
 
 def render_markdown(
@@ -213,7 +218,7 @@ def format_history(history: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def format_worst(profile: Profile) -> list[str]:
     """Returns the sentences with the lowest scores as the lines of a Markdown table."""
-    lines = [f"## The {len(profile.worst)} worst sentences", "", "| line | chrF | | |", "|---:|---:|---|---|"]
+    lines = [f"## {head_worst(profile)}", "", "| line | chrF | | |", "|---:|---:|---|---|"]
     for sentence in profile.worst:
         texts = [("source", sentence.source), *(("reference", text) for text in sentence.references)]
         texts.append(("hypothesis", sentence.hypothesis))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.errors import OptionError
 from nmt_cli.files import stage_file
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.html import read_package_file
 
 if TYPE_CHECKING:
@@ -149,11 +150,15 @@ def render_page(report: QaReport) -> str:
 
 
 def render_head(report: QaReport) -> str:
-    things = f"{report.texts:,} {report.thing}{'' if report.texts == 1 else 's'}"
-    failed = f"{len(report.entries):,} need a look" if report.entries else "none failed a check"
+    things = format_count(report.texts, report.thing)
+    failed = (
+        format_count(len(report.entries), "needs a look", "need a look") if report.entries else "none failed a check"
+    )
     source, target = map(escape, report.languages)
     sure = f" Mean confidence {report.confidence_sum / report.rated:.2f}." if report.rated else ""
-    recalled = f" {report.recalled:,} come from the translation memory." if report.recalled else ""
+    recalled = (
+        f" {format_count(report.recalled, 'comes', 'come')} from the translation memory." if report.recalled else ""
+    )
     return (
         '<label class="controls">colours <select id="theme"><option value="">as the system</option>'
         '<option value="light">light</option><option value="dark">dark</option></select></label>'

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from nmt_cli.text.wrapping import format_count
+
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.reliability import Reliability
 
@@ -42,7 +44,7 @@ def describe_good(reliability: Reliability) -> str:
     """Returns what the confidence is a probability of, and how often that is so."""
     return (
         f"The confidence is the probability that a translation is good, with a chrF2 of at least {reliability.bar:g}. "
-        f"Of {reliability.sentences:,} translations, {reliability.good:.0%} are."
+        f"Of {format_count(reliability.sentences, 'translation')}, {reliability.good:.0%} are."
     )
 
 

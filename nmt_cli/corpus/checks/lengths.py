@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.pairs import BoolArray, Pairs
+from nmt_cli.text.wrapping import format_count
 
 MINIMUM_PAIRS = 100  # for learning what is typical
 CHARACTERS_PER_WORD = 20  # text with more characters per word of the limit is no sentence: a URL, a table, base64
@@ -36,7 +37,7 @@ class TooLong(CorpusCheck):
         characters = np.maximum(facts.source_lengths, facts.target_lengths)
         limit = config.max_length or learn_length_limit(words[candidates])
         rows = (words > limit) | (characters > limit * CHARACTERS_PER_WORD)
-        return CheckResult(rows & candidates, f"more than {limit:,} words")
+        return CheckResult(rows & candidates, f"more than {format_count(limit, 'word')}")
 
 
 def learn_length_limit(words: NDArray[np.int32]) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from nmt_cli.corpus.formats.table import TableReader, TableRecord
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
+from nmt_cli.text.wrapping import format_count
 
 MAXIMUM_FILE = 1 << 28  # bytes
 MAXIMUM_CONTENT = 1 << 28  # bytes of all parts, unpacked
@@ -44,7 +45,8 @@ class SpreadsheetReader(TableReader):
                 f"{self.file.name} is damaged: {str(error)[:100]}", hint="open it, and save it again"
             ) from error
         if len(names) > 1 and rows:
-            self.add_note(f"the sheet {name!r} was read; {len(names) - 1} others were not")
+            others = format_count(len(names) - 1, "other was", "others were")
+            self.add_note(f"the sheet {name!r} was read; {others} not")
         for number, row in enumerate(rows, start=1):
             yield number, [format_value(value) for value in row]
 
@@ -79,7 +81,7 @@ class SpreadsheetReader(TableReader):
             for match in REFERENCE.finditer(content):
                 columns, rows = max(columns, count_column(match[1])), max(rows, int(match[2]))
             if columns * rows > MAXIMUM_CELLS:
-                self.refuse_size(f"a sheet of {columns:,} columns and {rows:,} rows")
+                self.refuse_size(f"a sheet of {format_count(columns, 'column')} and {format_count(rows, 'row')}")
         if name == "content.xml":
             for match in REPEATED.finditer(content):
                 if int(match[2][:12]) > 100_000 or match[1] == b"columns":

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from nmt_cli.text.wrapping import format_count
+
 REFERENCE = re.compile(rb"&#(?:x0*([0-9a-fA-F]{1,6})|0*([0-9]{1,7}));")
 LONGEST_REFERENCE = 40  # bytes
 CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -27,8 +29,8 @@ class XmlRepair:
         """What was repaired, in words."""
         notes = ["blanks before the XML declaration were left out"] if self.blank_start else []
         if self.characters:
-            what = "1 character" if self.characters == 1 else f"{self.characters:,} characters"
-            notes.append(f"{what} that XML forbids became blanks")
+            characters = format_count(self.characters, "character")
+            notes.append(f"{characters} that XML forbids: read as blanks")
         return notes
 
     def repair_chunks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:

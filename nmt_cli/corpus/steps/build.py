@@ -122,7 +122,7 @@ def refuse_empty(splits: Splits) -> None:
 
 def report_truncation(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> tuple[Finding, ...]:
     """Returns the finding about sources that were truncated to `--max-source-length`; none if no source was."""
-    problem = f"sources longer than {config.max_source_length} subwords (--max-source-length)"
+    problem = f"sources longer than --max-source-length {config.max_source_length}"
     return describe_rows(pairs, rows, check=TRUNCATION, problem=problem, action="cut")
 
 

@@ -168,7 +168,7 @@ def choose_sizes(
             name in from_files or (value is not None and COUNT.fullmatch(value)) for name, value in options.items()
         )
         if is_fixed or needed == DEFAULT_SHARE:
-            problem = f"too few to split; at least {needed:,} are needed"
+            problem = f"too few to split; it takes at least {needed:,}"
         else:
             problem = f"and {held_out:,} of them would be held out, more than half"
         dropped = ", ".join(f"{count:,} {name}" for name, count in losses.items())

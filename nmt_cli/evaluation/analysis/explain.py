@@ -17,6 +17,7 @@ from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
 from nmt_cli.evaluation.metrics.bleu_tokenizers import make_bleu_metric
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.rouge import UnicodeTokenizer, compute_f_score
+from nmt_cli.text.wrapping import format_count
 
 NGRAM_WIDTH = 44  # columns for an n-gram in the table
 
@@ -128,8 +129,9 @@ def explain_bleu(order: int, candidate: str, reference: str, config: ScoreConfig
     factors = " x ".join(f"{precision:.4f}" for precision in precisions)
     relation = "at least as long" if penalty == 1 else "shorter"
     formula = "" if penalty == 1 else f"exp(1 - {len(other)}/{len(tokens)}) = " if tokens else ""
+    length = format_count(len(tokens), "token")
     lines += [
-        f"  BP = {formula}{penalty:.4f}   candidate {len(tokens)} tokens, reference {len(other)}: {relation}",
+        f"  BP = {formula}{penalty:.4f}   candidate {length}, reference {len(other)}: {relation}",
         f"  BLEU-{order} = {penalty:.4f} x ({factors})^(1/{order}) = {multiply_precisions(precisions, penalty):.4f}",
         f"  BLEU-{order} = {score.value:.2f} of 100   {score.signature}",
     ]

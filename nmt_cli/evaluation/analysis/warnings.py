@@ -37,9 +37,8 @@ def list_warnings(
     if config.tokenizer == "13a" and any(name.startswith("bleu") for name in names):
         tokenised = sum(map(bool, map(TOKENISED_END.search, hypotheses)))
         if tokenised > len(hypotheses) * SUSPICIOUS_SHARE:
-            warnings.append(
-                f"{tokenised:,} hypotheses end in ' .': they look tokenised, but BLEU is meant for detokenised text"
-            )
+            number = format_count(tokenised, "hypothesis ends", "hypotheses end")
+            warnings.append(f"{number} in ' .', as if tokenised, but BLEU is meant for detokenised text")
         if is_mostly_unspaced(references):
             warnings.append(
                 "the references have no spaces between words, which BLEU (tok:13a) needs: rely on chrF instead"
@@ -62,8 +61,9 @@ def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -
     warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
     if config.tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
+        number = format_count(len(references), "reference")
         warnings.append(
-            f"{tokenised:,} of {len(references):,} references look tokenised (blanks before punctuation, or subword "
+            f"of {number}, {format_count(tokenised, 'looks', 'look')} tokenised (blanks before punctuation, or subword "
             "marks): score against the original text"
         )
     if not config.lowercase and is_lowercase(references):
@@ -112,7 +112,8 @@ def warn_of_leak(seen: Sequence[bool], where: str) -> list[str]:
     number = sum(seen)
     if not number:
         return []
+    sources = format_count(len(seen), "test source")
     return [
-        f"{number:,} of {len(seen):,} test sources ({number / len(seen):.1%}) are in the training data of {where}: "
+        f"in the training data of {where}: {number:,} of {sources} ({number / len(seen):.1%}); "
         "these scores also measure memory (see the profile: seen in training)"
     ]

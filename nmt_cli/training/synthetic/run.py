@@ -28,6 +28,7 @@ from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import OptionError
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.deadline import Deadline, parse_duration
 from nmt_cli.training.request import TrainingRequest
@@ -152,7 +153,7 @@ class SyntheticRun:
     def translate(self, task: Task) -> Selection:
         """Has a helper model translate the text of a task, and selects the pairs to learn."""
         texts = read_text(self.request.corpus, task)
-        self.begin(f"{task.name}: {len(texts):,} sentences")
+        self.begin(f"{task.name}: {format_count(len(texts), 'sentence')}")
         translator: Translator | None = None
         if not self.stages.is_done(task.name):
             translator = self.load_helper(task.direction)

@@ -14,6 +14,7 @@ from nmt_cli.corpus.mixture import SyntheticPair
 from nmt_cli.corpus.pairs import Side, Texts
 from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
 from nmt_cli.text.normalise import count_words, make_sentence_key
+from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.faults import find_fault
 
 SPREADS = 4.0  # a ratio of lengths that is so many standard deviations from the mean is off
@@ -74,7 +75,7 @@ class Selection:
     def summary(self) -> str:
         """The counts in words for a person."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.most_common())
-        return f"{len(self.pairs):,} synthetic pairs" + (f"; dropped {reasons}" if reasons else "")
+        return format_count(len(self.pairs), "synthetic pair") + (f"; dropped {reasons}" if reasons else "")
 
 
 def select_pairs(

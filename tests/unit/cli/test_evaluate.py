@@ -164,7 +164,7 @@ def test_sources_that_were_trained_on_are_told_and_not_vouched_against(shouting:
     corpus = PreparedCorpus.load(Path("prepared"))
     corpus.splits["train"].append(SentencePair("abc def", "x"))  # type: ignore[attr-defined]
     result = runner.invoke(app, ["evaluate", "-m", "chrf", "--profile"])
-    assert "100 of 100 test sources (100.0%) are in the training data of prepared/" in result.stderr
+    assert "in the training data of prepared/: 100 of 100 test sources (100.0%)" in result.stderr
     assert "none of their sources" not in result.stderr
     assert "seen in training" in result.stdout
 

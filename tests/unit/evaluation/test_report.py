@@ -74,7 +74,7 @@ def test_few_sentences_are_called_unreliable_and_enough_are_not() -> None:
 
 def test_tokenised_hypotheses_are_told_where_bleu_is_asked_for() -> None:
     text = ParallelText(("Das ist so .",) * 100, (("Das ist so.",),) * 100)
-    assert "look tokenised" in report_of(["bleu4"], text).warnings[0]
+    assert "as if tokenised" in report_of(["bleu4"], text).warnings[0]
     assert report_of(["chrf"], text).warnings == ()
 
 

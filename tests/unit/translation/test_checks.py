@@ -153,6 +153,26 @@ def test_many_words_that_training_never_had_are_named(source: str, target: str, 
     assert failed.get("unseen words") == message
 
 
+@pytest.mark.parametrize(("source_share", "target_share", "expected"), [(0, 0, 2), (1, 0, 1), (0, 1, 1), (1, 1, 0)])
+def test_unseen_words_say_nothing_of_a_side_where_they_are_usual(
+    source_share: float, target_share: float, expected: int
+) -> None:
+    assert PROFILE.source is not None
+    profile = PROFILE._replace(
+        source=PROFILE.source._replace(unseen_share=source_share),
+        target=PROFILE.target._replace(unseen_share=target_share),
+    )
+    context = CheckContext("eng", "deu", profile=profile)
+    pairs = [("we cats", "wir hund"), ("we see dog", "wir xkwo bqlo")]  # new in the source, new in the target
+    assert sum("unseen words" in kinds(source, target, context) for source, target in pairs) == expected
+
+
+def test_nearly_every_word_of_a_tiny_text_is_new_and_none_is_reported() -> None:
+    pairs = [(f"{first} runs", f"{first[::-1]} rennt") for first in ("ann", "ben", "cid", "dan", "eve", "fay")]
+    profile = CorpusProfile.parse(build_profile(pairs).encode())
+    assert "unseen words" not in kinds("gus hops", "sug hopst", CheckContext("eng", "deu", profile=profile))
+
+
 def test_a_mistyped_word_that_was_read_as_a_known_one_is_not_unseen() -> None:
     context = CheckContext("eng", "deu", profile=PROFILE)
     translation = aligned("we ssee", ["wir", "sehen"], [0, 1])

@@ -1,0 +1,96 @@
+"""No message counts "1 things": a number and its noun are made by `format_count`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nmt_cli
+
+PACKAGE = Path(nmt_cli.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+PLURAL = re.compile(r" (?:(?:[a-z-]+|\{\}) ){0,2}?([a-z]{3,}s)\b")
+PLURAL_VERB = re.compile(r"[^.,;:(]*? (?:are|were|have)\b")
+NO_NOUNS = frozenset("has was this its does less across thus plus always unless".split())
+# Numbers that are never 1, by the file and the value: guarded by what stands around them, or large by nature.
+NEVER_ONE = {
+    ("api/attention_view.py", "len(translations)"),
+    ("api/visualize.py", "len(paths)"),
+    ("arrays/batching.py", "len(target_lengths)"),  # an error of the caller, not of a person
+    ("cli/render.py", "fewest"),  # "1 to 3 regions"
+    ("cli/render.py", "most"),
+    ("cli/training_screen.py", "len(runs)"),
+    ("corpus/checks/repeats.py", "most"),
+    ("corpus/formats/spreadsheet.py", "int(match[2][:12])"),
+    ("corpus/formats/table_columns.py", "len(texts)"),
+    ("documents/office/archive.py", "entry.file_size // max(1, entry.compress_size)"),
+    ("evaluation/metrics/comet.py", "len(checkpoints)"),
+    ("server/security.py", "self.find_limit(path)"),
+    ("server/security.py", "limit"),
+    ("server/service.py", "len(lines)"),
+    ("sources/images.py", "len(names)"),
+    ("visuals/network_blocks.py", "vocabularies.target"),
+    ("visuals/page.py", "len(profile.worst)"),
+}
+
+
+def is_count(value: ast.FormattedValue) -> bool:
+    """Whether a value of an f-string is a number of things: with a comma, a length or a sum, or named so."""
+    expression = ast.unparse(value.value)
+    if expression.isupper() or "format_count" in expression:
+        return False
+    has_comma = value.format_spec is not None and ast.unparse(value.format_spec) == "f','"
+    return has_comma or re.match(r"(len|sum)\(|(\w+\.)*(\w+_)?(count|number)s?$", expression) is not None
+
+
+def find_counts(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yields the counts before the plural of a noun or verb: the value, and the words that follow it."""
+    for text in ast.walk(tree):
+        if not isinstance(text, ast.JoinedStr):
+            continue
+        for index, value in enumerate(text.values):
+            if not isinstance(value, ast.FormattedValue) or not is_count(value):
+                continue
+            rest = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}" for part in text.values[index + 1 :]
+            )
+            noun = PLURAL.match(rest)
+            if (noun and noun[1] not in NO_NOUNS) or PLURAL_VERB.match(rest):
+                yield ast.unparse(value.value), rest
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_a_number_and_the_plural_of_its_noun_stand_in_no_text(path: Path) -> None:
+    name = path.relative_to(PACKAGE).as_posix()
+    counts = find_counts(ast.parse(path.read_text(encoding="utf-8")))
+    assert [f"{value}: {rest}" for value, rest in counts if (name, value) not in NEVER_ONE] == []
+
+
+def test_every_exception_is_needed() -> None:
+    counts = {
+        (path.relative_to(PACKAGE).as_posix(), value)
+        for path in MODULES
+        for value, _ in find_counts(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert counts >= NEVER_ONE
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ('f"{count:,} pairs"', True),
+        ('f"{len(rows)} empty rows"', True),
+        ('f"{kept:,} {side} sentences"', True),
+        ('f"{number:,} of them are long"', True),
+        ('f"{LIMIT:,} bytes"', False),
+        ('f"{count:,} left"', False),
+        ('f"line {number:,} has a tab"', False),
+        ("f\"{format_count(number, 'pair')} of them\"", False),
+    ],
+)
+def test_the_test_finds_a_count(code: str, is_found: bool) -> None:
+    assert bool(list(find_counts(ast.parse(code)))) is is_found

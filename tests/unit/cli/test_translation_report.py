@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import pytest
+
+from nmt_cli.cli.render import Screen
+from nmt_cli.cli.translation_report import CHECK_NAMES, FAULT_NOUNS, TranslationReport
+from nmt_cli.errors import CheckError
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.spelling import ReadAs
+from nmt_cli.translation.faults import Fault
+from nmt_cli.translation.result import CheckKind, FailedCheck, Hypothesis, Origin, Placed, Repair, Translation
+from nmt_cli.translation.truncation import SourceCuts
+from nmt_cli.visuals.qa_report import QaReport, render_page
+
+PLACED = (Placed("7", "attention", dropped=True),)
+HYPOTHESIS = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-1, 0), (), True)
+EVENTS: dict[str, dict[str, object]] = {  # of each kind of translation that the summary counts, what it is
+    **{f"check {kind}": {"checks": (FailedCheck(kind, "x"),)} for kind in get_args(CheckKind)},
+    **{f"repaired {fault}": {"repairs": (Repair(fault, "beam"),)} for fault in get_args(Fault)},
+    **{f"faulty {fault}": {"repairs": (Repair(fault, None),)} for fault in get_args(Fault)},
+    **{f"origin {origin}": {"origin": origin} for origin in get_args(Origin)},
+    "placed": {"hypotheses": (HYPOTHESIS._replace(placed_spans=PLACED),)},
+    "cut": {"hypotheses": (HYPOTHESIS._replace(finished=False),)},
+    "source cut": {"source_cut_from": 17, "source_read": 10},
+    "misread": {"read_as": (ReadAs("teh", "the"),)},
+}
+NUMBERED = re.compile(r"\b(\d+) (?!of |with )([a-z-]+(?: [a-z-]+)?)")  # a number and the two words after it
+NO_NOUNS = frozenset("is was has as this".split())
+
+
+def make_report(event: str, number: int) -> TranslationReport:
+    """A report of `number` translations of one kind."""
+    report = TranslationReport(source_cuts=SourceCuts("line"), qa=QaReport(CHECK_NAMES, "x", ("en", "de"), "line"))
+    known = {"hypotheses": (HYPOTHESIS,), **EVENTS[event]}
+    for _ in range(number):
+        report.add(Translation("x", ("▁x", "</s>"), unseen=frozenset(), **known))  # type: ignore[arg-type]
+    return report
+
+
+def read_summary(report: TranslationReport, capsys: pytest.CaptureFixture[str]) -> str:
+    report.show(Screen(), SearchConfig())
+    with pytest.raises(CheckError) if report.failed else pytest.MonkeyPatch.context() as failure:
+        report.require_faultless(strict=True)
+    said = str(failure.value) if isinstance(failure, pytest.ExceptionInfo) else ""
+    return f"{' '.join(capsys.readouterr().err.split())} {said}"
+
+
+def has_plural(words: str) -> bool:
+    return any(word.endswith("s") and word not in NO_NOUNS for word in words.split()) or "were" in words
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_thing_is_counted_in_the_singular_and_several_in_the_plural(
+    event: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = (read_summary(make_report(event, number), capsys) for number in (1, 2))
+    assert [found[0] for found in NUMBERED.finditer(one) if found[1] == "1" and has_plural(found[2])] == []
+    noun = re.search(r"\b1 (line|sentence|word|protected span)\b", one)
+    if noun:
+        assert f"2 {noun[1]}s" in two and f"2 {noun[1]} " not in two
+
+
+def test_every_fault_has_a_noun() -> None:
+    assert set(FAULT_NOUNS) == set(get_args(Fault))
+
+
+def test_every_check_has_a_name() -> None:
+    assert set(CHECK_NAMES) == set(get_args(CheckKind))
+
+
+@pytest.mark.parametrize(("number", "found"), [(1, "1 line, 1 needs a look"), (2, "2 lines, 2 need a look")])
+def test_the_page_counts_its_texts(number: int, found: str) -> None:
+    qa = make_report("check loop", number).qa
+    assert qa is not None
+    text = re.sub(r"<[^>]*>", " ", render_page(qa))
+    assert found.split(", ")[0] in text and found.split(", ")[1] in text
