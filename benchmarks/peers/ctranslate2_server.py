@@ -15,9 +15,8 @@ import socket
 import sys
 from pathlib import Path
 
-import ctranslate2
 import uvicorn
-from ctranslate2_speed import converted, limit
+from ctranslate2_speed import limit, open_peer
 from sentencepiece import SentencePieceProcessor
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -30,13 +29,7 @@ BEAM = 5
 def main() -> None:
     transformer, directory, threads = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     subwords = SentencePieceProcessor(model_file=str(transformer / "joint.spm"))
-    if not directory.exists():
-        spec = converted(transformer, [subwords.id_to_piece(piece) for piece in range(subwords.vocab_size())])
-        directory.mkdir(parents=True)
-        spec.save(str(directory))
-    translator = ctranslate2.Translator(
-        str(directory), device="cpu", compute_type="int8", inter_threads=threads, intra_threads=1
-    )
+    translator = open_peer(transformer, directory, subwords, inter_threads=threads, intra_threads=1)
 
     def translate(lines: list[str]) -> list[str]:
         pieces = subwords.encode(lines, out_type=str)

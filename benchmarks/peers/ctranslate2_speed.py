@@ -93,17 +93,22 @@ def limit(source: int) -> int:
     return math.ceil(1.5 * source) + 5
 
 
-def main() -> None:
-    transformer, directory, sentences, translations = map(Path, sys.argv[1:5])
-    beam, threads = map(int, sys.argv[5:])
-    subwords = SentencePieceProcessor(model_file=str(transformer / "joint.spm"))
+def open_peer(
+    transformer: Path, directory: Path, subwords: SentencePieceProcessor, **threads: int
+) -> ctranslate2.Translator:
+    """Opens the converted network in `directory`, which is made first if it is missing."""
     if not directory.exists():
         spec = converted(transformer, [subwords.id_to_piece(piece) for piece in range(subwords.vocab_size())])
         directory.mkdir(parents=True)
         spec.save(str(directory))
-    translator = ctranslate2.Translator(
-        str(directory), device="cpu", compute_type="int8", inter_threads=1, intra_threads=threads
-    )
+    return ctranslate2.Translator(str(directory), device="cpu", compute_type="int8", **threads)
+
+
+def main() -> None:
+    transformer, directory, sentences, translations = map(Path, sys.argv[1:5])
+    beam, threads = map(int, sys.argv[5:])
+    subwords = SentencePieceProcessor(model_file=str(transformer / "joint.spm"))
+    translator = open_peer(transformer, directory, subwords, inter_threads=1, intra_threads=threads)
 
     def translated(lines: list[str], batch: int) -> list[str]:
         pieces = subwords.encode(lines, out_type=str)
