@@ -31,7 +31,6 @@ NEVER_ONE = {
     ("evaluation/metrics/comet.py", "len(checkpoints)"),
     ("server/security.py", "self.find_limit(path)"),
     ("server/security.py", "limit"),
-    ("server/service.py", "len(lines)"),
     ("sources/images.py", "len(names)"),
     ("visuals/network_blocks.py", "vocabularies.target"),
     ("visuals/page.py", "len(profile.worst)"),

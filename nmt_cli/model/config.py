@@ -260,7 +260,7 @@ class TransformerConfig(ModelConfig):
     attention_dropout: float | None = setting(
         None,
         "Share of the transformer's attention weights that is dropped during training.  [default: as --dropout]",
-        panel="Network",
+        panel="Regularisation",
         low=0,
         high=0.9,
     )
@@ -268,7 +268,7 @@ class TransformerConfig(ModelConfig):
         None,
         "Share of the units inside the transformer's feed-forward networks that is dropped during training.  "
         "[default: as --dropout]",
-        panel="Network",
+        panel="Regularisation",
         low=0,
         high=0.9,
     )

@@ -20,6 +20,7 @@ from nmt_cli.server.results import ResultStore
 from nmt_cli.server.suggestions import SuggestionFile
 from nmt_cli.server.texts import SplitTexts
 from nmt_cli.server.threads import ReadingThreads
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -66,7 +67,9 @@ class Service:
     def check_lines(self, number: int) -> None:
         """Raises RequestError if a request has too many lines."""
         if number > self.limits.lines:
-            raise RequestError(413, f"{number:,} lines; this server takes {self.limits.lines:,} in one request")
+            raise RequestError(
+                413, f"{format_count(number, 'line')}; this server takes {self.limits.lines:,} in one request"
+            )
 
     async def detect_languages(self, texts: Sequence[str]) -> list[Detected]:
         """Returns the language of each text. Raises RequestError if there are too many."""

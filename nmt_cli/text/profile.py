@@ -91,7 +91,7 @@ class WordCounts:
             self.recent[key] = UNSEEN_WORD if line is None else parse_word(line)
         return self.recent[key]
 
-    def has(self, key: str) -> bool:
+    def contains(self, key: str) -> bool:
         """Whether a word in lower case occurs."""
         return self.find_line(f"{key}\t") is not None
 
@@ -138,7 +138,7 @@ class TextProfile(NamedTuple):
 
     def has_word(self, word: str) -> bool:
         """Whether a word occurs: whether `count_word` is not 0. Faster, for the many words that are asked for once."""
-        if self.words.has(word.lower()):
+        if self.words.contains(word.lower()):
             return True
         return self.count_word(word) > 0
 

@@ -18,7 +18,7 @@ from nmt_cli.translation.input_folding import FoldedMask
 from nmt_cli.translation.joining import join_parts, restore_piece
 from nmt_cli.translation.pieces import Piece
 from nmt_cli.translation.placement.equal_spans import force_likeliest, group_equal_ids, renumber_target
-from nmt_cli.translation.restoring import replace_placeholders
+from nmt_cli.translation.placement.restoring import replace_placeholders
 from nmt_cli.translation.result import Placed, Translation, Words
 from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece, match_pieces
 from nmt_cli.translation.segments import Segment

@@ -123,7 +123,7 @@ def restore_piece(
         return translation
     restored = translation
     if not is_complete(piece, translation):
-        from nmt_cli.translation.restoring import restore_translation  # which few lines need
+        from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
 
         restored = restore_translation(piece, translation, tokenizers)
     if piece.folded is not None and piece.folded.read_as:

@@ -41,9 +41,12 @@ def directory(tmp_path: Path) -> Path:
     ("line", "expected"),
     [
         ("nmt tra", ["train", "translate"]),
-        ("nmt train --att", ["--attention", "--attention-units", "--attend-embeddings"]),
+        ("nmt train --att", ["--attention", "--attention-units", "--attend-embeddings", "--attention-dropout"]),
         ("nmt train --cell ", ["gru", "lstm"]),
-        ("nmt translate --model ", ["model", "eng-deu"]),  # the one of the directory, and the one that is there
+        (
+            "nmt translate --model ",
+            ["model", "deu-eng", "eng-deu"],
+        ),  # those of the directory, and those that are there
         ("nmt evaluate --model runs/", ["runs/large"]),
         ("nmt train --data p", ["prepared"]),
         ("nmt train --init-from m", ["model"]),

@@ -57,8 +57,8 @@ def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.Ca
     for translation in lost:
         report.add(translation)
     assert (report.doubtful_spans, len(report.first_doubtful)) == (2000, 5)
-    assert "2,000 of 2,000 protected spans" in (found := summary(capsys, *lost))
-    assert "check where they stand: {0} {1} {2} ..." in found
+    assert "of 2,000 protected spans, the network lost 2,000" in (found := summary(capsys, *lost))
+    assert "check the place of each: {0} {1} {2} ..." in found
 
 
 def translate(*arguments: str) -> Result:

@@ -36,7 +36,7 @@ def test_without_a_picture_the_weights_themselves_are_drawn() -> None:
 
 
 def test_words_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="does not match 1 words"):
+    with pytest.raises(OptionError, match=r"does not match 1 word$"):
         draw_grid(np.eye(4), ["a"], tmp_path / "a.png")
 
 
