@@ -116,7 +116,9 @@ def find_usual_bleu(train_pairs: int) -> tuple[float, float] | None:
 
 
 class Commands(NamedTuple):
-    """What the commands to type begin with: preparing this corpus, training on it anew, continuing the training."""
+    """What the commands to type begin with: preparing this corpus, training on it anew, continuing the training.
+
+    Training that cannot be continued has no command for it."""
 
     prepare: str
     train: str
@@ -181,7 +183,7 @@ def suggest_for_corpus(
 def suggest_longer(report: TrainReport, commands: Commands) -> Iterator[Suggestion]:
     """Yields longer training if the scores were still rising when it ended."""
     scores = [record.bleu for record in report.records if record.complete]
-    if len(scores) < 4 or report.planned_epochs is None or report.runs:
+    if len(scores) < 4 or report.planned_epochs is None or report.runs or not commands.resume:
         return
     before = max(scores[: -(-3 * len(scores) // 4)])
     if scores[-1] == max(scores) and scores[-1] > before + STILL_RISING:

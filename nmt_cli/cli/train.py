@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.run import TrainReport
+    from nmt_cli.training.synthetic.stage_options import StageOptions
 
 Resume = Annotated[
     bool,
@@ -107,9 +108,25 @@ def find_saved_options(
     if not values["resume"] or values["force"]:
         return {}
     from nmt_cli.training.checkpoints.saved_options import read_saved_options
+    from nmt_cli.training.synthetic.stage_options import restore_stage_options
 
-    directory = values["model"] / FIRST_RUN if values["runs"] > 1 else values["model"]
-    return read_saved_options(directory, values, {*explicit.typed, *explicit.filed})
+    directory = locate_first_run(values["model"], values["runs"])
+    names = {*explicit.typed, *explicit.filed}
+    stages = find_options_of_stages(values["model"], values["runs"])
+    if stages is not None:
+        return restore_stage_options(directory, stages, values, names)
+    return read_saved_options(directory, values, names)
+
+
+def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
+    """Returns the options with which a training with synthetic pairs began, if --resume takes its options from them."""
+    from nmt_cli.training.synthetic.stage_options import find_stage_options
+
+    return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)
+
+
+def locate_first_run(model: Path, runs: int) -> Path:
+    return model / FIRST_RUN if runs > 1 else model
 
 
 @partial(with_settings, fallback=find_saved_options)
@@ -170,44 +187,64 @@ def train(
         assist_chief(request, screen)
         return
     continued = resume and runs > 1 and (model / FIRST_RUN).is_dir()  # the best run so far is no training to resume
+    resumption = describe_resumption(data, model, reverse=reverse, runs=runs, keep_stages=keep_stages)
     with lock_model(model, replace=force or continued, resume=resume and runs == 1):
-        screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
-        if corpus.manifest.truncation is not None:
-            screen.warn(format_cut(corpus.manifest.truncation))
+        announce_training(screen, corpus, data, model)
         with catch_stop_signals() as stop:
             with screen.show_status("starting TensorFlow"), silent_tensorflow():
-                run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages)
-                run = repeat_training(run, runs=runs, replace_models=force)
-            with TrainingScreen(screen, stop, log_every) as shown, explain_interruption(screen, stop):
+                # The stages of a run that is done tell --resume what the other runs need.
+                run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages or runs > 1)
+                run = repeat_training(run, runs=runs, replace_models=force, keep_stages=keep_stages)
+            with TrainingScreen(screen, stop, log_every) as shown, explain_interruption(screen, stop, resumption):
                 report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
-    advice = advise_after_training(corpus, report, training, data, model)
+    advice = advise_after_training(corpus, report, training, data, model, is_synthetic=is_synthetic)
     shown.show_summary(report, model, None if stop.signal else advice, pictures=corpus.has_pictures)
     print_json(report, model, advice, as_json=as_json)
     if deadline is not None and runs == 1 and deadline.elapsed > LATE * deadline.seconds:
         screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
     if stop.signal:
-        shown.show_interruption(report, describe_resumption(data, model, reverse=reverse, runs=runs), runs)
+        shown.show_interruption(report, resumption, runs)
         raise typer.Exit(128 + stop.signal)
+
+
+def announce_training(screen: Screen, corpus: PreparedCorpus, data: Path, model: Path) -> None:
+    """Prints what is trained, and what of its sources was cut."""
+    screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
+    if corpus.manifest.truncation is not None:
+        screen.warn(format_cut(corpus.manifest.truncation))
 
 
 def select_explicit(
     explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
 ) -> frozenset[str] | None:
     """Returns the names of the options that the user set; None where a checkpoint has all: it is not chosen anew."""
+    typed = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
+    stages = find_options_of_stages(model, runs) if resume and not force else None
+    if stages is not None:
+        return None if stages.explicit is None else stages.explicit | typed
     is_saved = bool(find_saved_options({"resume": resume, "force": force, "runs": runs, "model": model}, explicit))
-    return None if is_saved else explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
+    return None if is_saved else typed
 
 
 def advise_after_training(
-    corpus: PreparedCorpus, report: TrainReport, training: TrainConfig, data: Path, model: Path
+    corpus: PreparedCorpus,
+    report: TrainReport,
+    training: TrainConfig,
+    data: Path,
+    model: Path,
+    *,
+    is_synthetic: bool = False,
 ) -> Advice:
     """Returns what would help most, with the commands to type."""
     from nmt_cli.corpus.reversed import ReversedCorpus
+    from nmt_cli.runtime.model_directory import STAGES
 
     is_reversed = isinstance(corpus, ReversedCorpus)
     anew = describe_train(data, model, *(["--reverse"] if is_reversed else []), "--force")
     prepare = recall_prepare(corpus.manifest, data)
-    commands = Commands(prepare, anew, describe_resumption(data, model, reverse=is_reversed))
+    is_lost = is_synthetic and not (model / STAGES).is_dir()  # what training could continue with
+    resume = "" if is_lost else describe_resumption(data, model, reverse=is_reversed, keep_stages=is_synthetic)
+    commands = Commands(prepare, anew, resume)
     has_parent = training.init_from is not None
     return advise_on_model(corpus.manifest, report, commands, has_parent=has_parent, is_reversed=is_reversed)
 
@@ -226,31 +263,34 @@ def print_json(report: TrainReport, model: Path, advice: Advice, *, as_json: boo
 
 
 @contextmanager
-def explain_interruption(screen: Screen, stop: Stop) -> Iterator[None]:
+def explain_interruption(screen: Screen, stop: Stop, resumption: str) -> Iterator[None]:
     """Ends the command with the exit code of the signal if a training with synthetic pairs was stopped on its way."""
     from nmt_cli.training.synthetic.plan import Interrupted
 
     try:
         yield
     except Interrupted as interruption:
-        screen.warn(f"{interruption}; continue with the same command and --resume")
+        screen.warn(f"{interruption}; continue with {resumption}")
         raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
 
 
 def repeat_training(
-    run: Callable[[TrainingRequest], TrainReport], *, runs: int, replace_models: bool
+    run: Callable[[TrainingRequest], TrainReport], *, runs: int, replace_models: bool, keep_stages: bool
 ) -> Callable[[TrainingRequest], TrainReport]:
     """Returns a function that trains as often as there are runs."""
     if runs == 1:
         return run
     from nmt_cli.training.repeated import train_repeatedly
 
-    return partial(train_repeatedly, train=run, runs=runs, replace_models=replace_models)
+    return partial(train_repeatedly, train=run, runs=runs, replace_models=replace_models, keep_stages=keep_stages)
 
 
-def describe_resumption(data: Path, model: Path, *, reverse: bool = False, runs: int = 1) -> str:
+def describe_resumption(
+    data: Path, model: Path, *, reverse: bool = False, runs: int = 1, keep_stages: bool = False
+) -> str:
     """Returns the command that continues a training; the checkpoint has all options but those of the command itself."""
     again = [*(["--reverse"] if reverse else []), *(["--runs", str(runs)] if runs > 1 else [])]
+    again += ["--keep-stages"] if keep_stages else []
     return describe_train(data, model, *again, "--resume")
 
 

@@ -117,6 +117,7 @@ class TrainingScreen(Watcher):
             self.bar = StepBar(self.screen, "translating", [], total)
         details = [f"{done:,} of {format_count(total, 'sentence')}", f"{format_time(seconds_left)} left"]
         self.redraw("translating", details, done, total)
+        self.log_progress(f"      translating  {done / max(1, total):4.0%}   {'   '.join(details)}")
 
     def report_selection(self, summary: str) -> None:
         self.stop_bar()
@@ -137,9 +138,13 @@ class TrainingScreen(Watcher):
             f"{format_time(status.seconds_left)} left",
         ]
         self.redraw(f"epoch {status.epoch}/{status.epochs}", details, status.step, status.steps_per_epoch)
+        share = status.step / max(1, status.steps_per_epoch)
+        self.log_progress(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {'   '.join(details)}")
+
+    def log_progress(self, text: str) -> None:
+        """Prints a line of progress where there is no bar, if the last line was long ago."""
         if self.bar is None and self.log_every and self.clock() - self.printed_at >= self.log_every:
-            share = status.step / max(1, status.steps_per_epoch)
-            self.print_line(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {'   '.join(details)}")
+            self.print_line(text)
 
     def print_line(self, text: str) -> None:
         self.screen.say(text)

@@ -63,6 +63,7 @@ def prepare(
     report_progress = report_progress or (lambda stage, done, total: None)
     inputs = check_request(source, directory, config, replace=replace, report=report)
     more_text = open_all_monolingual(config)
+    refuse_shared_stdin([inputs, *more_text.values()])
     # 1. Read all inputs, and examine each pair by itself: normalise it, repair it, measure it.
     pairs = read_pairs(inputs, config, report_progress, processes=processes)
     pictures = None
@@ -84,7 +85,7 @@ def prepare(
     for text in monolingual:
         drop_held_out(text, pairs, division.splits)
     # 5. Learn the subwords from train, encode all splits, and write everything, the manifest last.
-    notes = inputs.notes
+    notes = inputs.notes + [note for texts in more_text.values() for note in texts.notes]
     languages = choose_languages(inputs, config, pairs, notes)
     config = choose_separation(pairs, division.splits.train, config, notes)
     corpus = CheckedCorpus(pairs, inputs, pictures, findings, division, languages, monolingual)
@@ -140,7 +141,13 @@ def check_request(
 def open_all_monolingual(config: PrepareConfig) -> dict[Side, CorpusInputs]:
     """Opens the text without translations, by its side. Raises NotFoundError, OptionError or DataError."""
     names: dict[Side, tuple[str, ...]] = {"source": config.monolingual_source, "target": config.monolingual_target}
-    return {side: open_monolingual(side, files, config) for side, files in names.items() if files}
+    return {side: open_monolingual(files, config) for side, files in names.items() if files}
+
+
+def refuse_shared_stdin(inputs: Sequence[CorpusInputs]) -> None:
+    """Raises OptionError if several inputs are to be read from standard input."""
+    if sum(not corpus_input.is_file for part in inputs for corpus_input in part.inputs) > 1:
+        raise OptionError("standard input cannot be two inputs", hint="give one of them as a file")
 
 
 def check_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
-from nmt_cli.runtime.model_directory import publish_directory
+from nmt_cli.runtime.model_directory import STAGES, publish_directory
 from nmt_cli.training.checkpoints.lock import lock_model
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.request import TrainingRequest
@@ -26,13 +26,20 @@ def locate_run(directory: Path, number: int) -> Path:
 
 
 def train_repeatedly(
-    request: TrainingRequest, train: Callable[[TrainingRequest], TrainReport], *, runs: int, replace_models: bool
+    request: TrainingRequest,
+    train: Callable[[TrainingRequest], TrainReport],
+    *,
+    runs: int,
+    replace_models: bool,
+    keep_stages: bool = True,
 ) -> TrainReport:
     """Trains with the seed of the request and those that follow it, and returns the report of the best run.
 
     Each run has all of --time. Its model is in a directory of its own; the best is copied to that of the request, whose
     lock the caller holds. A run that the watcher stops is the last; if it fails, the best of those before it is copied
-    all the same. The passed epochs of the report are those of the last run. Raises what `train` and `lock_model` raise.
+    all the same. The passed epochs of the report are those of the last run. Unless `keep_stages`, the stages of
+    trainings with synthetic pairs, which only --resume needs, go once all runs are done. Raises what `train` and
+    `lock_model` raise.
     """
     if replace_models:
         remove_runs(request.directory)
@@ -53,6 +60,9 @@ def train_repeatedly(
         if results:
             best = find_best(results, request.training.metric)
             copy_model(results[best].directory, request.directory)
+    if not keep_stages and len(results) == runs and not request.watcher.should_stop():
+        for result in results:
+            shutil.rmtree(result.directory / STAGES, ignore_errors=True)
     return replace(reports[best], runs=tuple(results), passed_epochs=reports[-1].passed_epochs)
 
 

@@ -55,6 +55,7 @@ class ReadOptions:
     target_column: str | None = None
     source_language: str | None = None
     target_language: str | None = None
+    one_side: bool = False  # text of one language is read: a table may have a single column
     has_pictures: bool = False  # sources are names of pictures, which no look at the content takes for text
 
 

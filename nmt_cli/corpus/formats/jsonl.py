@@ -16,6 +16,7 @@ from nmt_cli.corpus.formats.reader import Reader, Row
 
 SOURCE_KEYS = ("source", "src")
 TARGET_KEYS = ("target", "tgt", "trg")
+TEXT_KEY = "text"  # of one language
 
 
 class JsonLinesReader(Reader):
@@ -25,8 +26,10 @@ class JsonLinesReader(Reader):
     def read_rows(self) -> Iterator[Row]:
         options = self.options
         languages = guess_languages(self.file.files[0].name)
-        source_keys = (*SOURCE_KEYS, options.source_language or languages[0])
-        target_keys = (*TARGET_KEYS, options.target_language or languages[1])
+        source_keys: tuple[str, ...] = (*SOURCE_KEYS, options.source_language or languages[0])
+        target_keys: tuple[str, ...] = (*TARGET_KEYS, options.target_language or languages[1])
+        if options.one_side:
+            source_keys, target_keys = (*source_keys, TEXT_KEY), (*target_keys, TEXT_KEY)
         for line, text in self.stream.read_lines():
             if text.isspace():
                 yield Row(line, "", "")

@@ -36,6 +36,10 @@ class KeyedReader(Reader):
         """Yields the texts of one file of the source (0) or the target (1)."""
 
     def read_rows(self) -> Iterator[Row]:
+        if self.options.one_side:
+            texts = self.collect_side(list(self.streams), 0).values()
+            yield from (Row(text.line, text.text, text.text) for text in texts)
+            return
         sides = [self.collect_side(streams, side) for side, streams in enumerate(self.divide_streams())]
         source, target = self.align(*sides)
         for key, text in source.items():

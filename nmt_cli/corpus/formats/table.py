@@ -11,7 +11,7 @@ from itertools import chain
 
 from nmt_cli.corpus.config import guess_languages
 from nmt_cli.corpus.formats.reader import Reader, Row
-from nmt_cli.corpus.formats.table_columns import Layout, find_layout
+from nmt_cli.corpus.formats.table_columns import Layout, count_filled, find_layout, find_single_column
 
 SAMPLE = 500  # records by whose content columns are chosen
 SAMPLE_SIZE = 1 << 22  # characters
@@ -52,6 +52,8 @@ class TableReader(Reader):
     def choose_layout(self, records: Sequence[Sequence[str]]) -> Layout:
         """Returns the layout of the table; the languages that its header names become those of the file."""
         options = self.options
+        if options.one_side and max(map(count_filled, records), default=0) == 1:
+            return find_single_column(records)
         by_name = guess_languages(self.file.files[0].name)
         languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)

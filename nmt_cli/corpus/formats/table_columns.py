@@ -81,6 +81,18 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     return Layout(*columns, is_header, both, note)
 
 
+def count_filled(cells: Sequence[str]) -> int:
+    """Returns the number of cells that are not blank."""
+    return sum(bool(cell.strip()) for cell in cells)
+
+
+def find_single_column(records: Records) -> Layout:
+    """Returns the layout of a table with text in one column, which stands for both sides."""
+    filled = [cells for cells in records if count_filled(cells)]
+    column = next(number for number, cell in enumerate(filled[0]) if cell.strip())
+    return Layout(column, column, has_header=len(filled) > 1 and is_heading(filled[0][column], ()))
+
+
 def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> bool:
     """Whether the first row of a table of three columns or more names them: all are short, most are usual names."""
     if width < 3 or len(first) < width or len({cell.strip().lower() for cell in first}) < len(first):

@@ -14,7 +14,7 @@ import numpy as np
 from nmt_cli.arrays.types import IntArray
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.corpus.formats.inputs import CorpusFile
+from nmt_cli.corpus.formats.one_side import list_text_files, open_text_reader
 from nmt_cli.corpus.manifest import MonolingualText
 from nmt_cli.corpus.pairs import BoolArray, Pairs, Side, Texts
 from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
@@ -22,7 +22,6 @@ from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, read_pai
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import DataError
-from nmt_cli.formats import find_by_name
 
 # The checks that say something about a single text; those of pairs compare the two sides.
 MONOLINGUAL_CHECKS = frozenset(
@@ -47,19 +46,12 @@ class MonolingualSide:
         return f"monolingual.{self.side}.txt"
 
 
-def open_monolingual(side: Side, names: Sequence[str], config: PrepareConfig) -> CorpusInputs:
+def open_monolingual(names: Sequence[str], config: PrepareConfig) -> CorpusInputs:
     """Opens the files with text of one side. Raises NotFoundError, OptionError or DataError.
 
-    A file of pairs gives the sentences of that side; any other file is text with a sentence a line.
+    A file of pairs gives the sentences of that side; any other file is text of one language.
     """
-    files = [choose_reader(Path(name)) for name in names]
-    return CorpusInputs({"train": files}, config)
-
-
-def choose_reader(path: Path) -> CorpusFile:
-    """Returns a file of pairs as such, and a file of plain text as both sides of its pairs."""
-    format = find_by_name(path)
-    return CorpusFile(path) if format is not None and "pairs" in format.uses else CorpusFile(path, path)
+    return CorpusInputs({"train": list_text_files(names)}, config, open_text_reader)
 
 
 def read_monolingual(

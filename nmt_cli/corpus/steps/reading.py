@@ -35,7 +35,12 @@ CHUNKS_ALONE = 5  # are examined in this process; only for more it pays to start
 class CorpusInputs:
     """The files of the corpus and of its dev and test data, opened at once, so that missing ones are reported first."""
 
-    def __init__(self, inputs_by_role: dict[Role, list[CorpusFile]], config: PrepareConfig) -> None:
+    def __init__(
+        self,
+        inputs_by_role: dict[Role, list[CorpusFile]],
+        config: PrepareConfig,
+        open_input: Callable[[CorpusFile, ReadOptions], Reader] = open_reader,
+    ) -> None:
         self.inputs = [corpus_input for inputs in inputs_by_role.values() for corpus_input in inputs]
         self.roles = [role for role, inputs in inputs_by_role.items() for _ in inputs]
         for corpus_input in self.inputs:
@@ -49,7 +54,7 @@ class CorpusInputs:
             target_language=config.target_language,
             has_pictures=config.source_type != "text",
         )
-        self.readers = [open_reader(corpus_input, options) for corpus_input in self.inputs]
+        self.readers = [open_input(corpus_input, options) for corpus_input in self.inputs]
 
     @property
     def records(self) -> dict[str, FileRecord]:

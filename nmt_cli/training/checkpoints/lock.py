@@ -63,21 +63,22 @@ def refuse_foreign_directory(directory: Path) -> None:
 def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
     """Raises OutputError if a model or a checkpoint would be lost without --force or --resume."""
     facts = None if replace else read_facts(directory)
-    if resume and facts is not None:
+    has_stages = not replace and (directory / STAGES).is_dir()
+    if resume and (facts is not None or has_stages):
         return
     if facts is not None and not (directory / CARD).exists() and (facts["updates"] > 0):
         raise OutputError(
             f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
             hint="continue with --resume, or start over with --force",
         )
-    if not replace and not resume and not (directory / CARD).exists() and (directory / STAGES).is_dir():
+    if has_stages and not (directory / CARD).exists():
         raise OutputError(
             f"{directory}/ holds a training with synthetic pairs that was interrupted",
             hint="continue with --resume, or start over with --force",
         )
     if (directory / CARD).exists() and not replace:
         has_runs = (directory / FIRST_RUN).is_dir()
-        resumable = "continue training it with --resume, " if facts is not None else ""
+        resumable = "continue training it with --resume, " if facts is not None or has_stages else ""
         resumable = "continue its runs with --runs N --resume, " if has_runs else resumable
         raise OutputError(
             f"{directory}/ already exists", hint=f"{resumable}replace it with --force, or name another directory"

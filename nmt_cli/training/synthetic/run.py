@@ -29,7 +29,9 @@ from nmt_cli.errors import OptionError
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.training.checkpoints import saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
+from nmt_cli.training.checkpoints.saved_options import read_started_facts
 from nmt_cli.training.deadline import Deadline, parse_duration
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
@@ -55,6 +57,7 @@ from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
+CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
 BLOCK = 4_096  # sentences between two looks at whether to stop
 MIXTURE, SELECTED = "mixture", "selected.json"
 SEARCHES = {
@@ -82,8 +85,7 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
     # 3. Mix real and synthetic pairs.
     corpus = run.mix(selections)
     # 4. Train the model.
-    run.begin(f"{request.corpus.source_language} -> {request.corpus.target_language} model")
-    report = train(run.request_final(corpus))
+    report = run.train_model(corpus)
     if not keep_stages and not request.watcher.should_stop():
         run.stages.remove()
     return report
@@ -101,17 +103,24 @@ class SyntheticRun:
     @classmethod
     def open(cls, request: TrainingRequest, plan: Plan) -> SyntheticRun:
         """Opens the stages; a run that is resumed continues with them."""
+        network, training = request.network.to_mapping(), asdict(request.training)
         identity = {
             "data": request.corpus.fingerprint,
-            "network": request.network.to_mapping(),
-            "training": {k: v for k, v in asdict(request.training).items() if k not in ("epochs", "patience")},
+            "network": network,
+            "training": {name: value for name, value in training.items() if name not in CHANGEABLE},
         }
+        explicit = None if request.explicit is None else sorted(request.explicit)
+        options = {"network": network, "training": training, "explicit": explicit}
+        if not request.resume:  # a checkpoint of the model that is replaced is not one of this training
+            locate_state(request.directory).unlink(missing_ok=True)
         # The checkpoint of the last stage has settings of its own, which training compares.
-        is_last = request.resume and locate_state(request.directory).is_file()
+        is_last = request.resume and read_started_facts(request.directory) is not None
         compared = {"data"} if is_last else set(identity)
-        stages = Stages.open(request.directory, identity, resume=request.resume, compared=compared)
-        sentences = sum(len(read_text(request.corpus, task)) for task in plan.tasks)
-        require_room(request.directory, sentences, len(plan.directions))
+        stages = Stages.open(request.directory, identity, resume=request.resume, compared=compared, options=options)
+        open_tasks = [task for task in plan.tasks if not stages.is_done(task.name)]
+        sentences = sum(len(read_text(request.corpus, task)) for task in open_tasks)
+        models = sum(not stages.is_done(direction) for direction in plan.directions)
+        require_room(request.directory, sentences, models)
         return cls(request, plan, stages)
 
     def begin(self, name: str) -> None:
@@ -231,6 +240,17 @@ class SyntheticRun:
                 write_mixture(self.request.corpus, pairs, counts, directory)
         return MixedCorpus.load(directory)
 
+    def train_model(self, corpus: PreparedCorpus) -> TrainReport:
+        """Trains the model itself on the mixture."""
+        name = f"{corpus.source_language} -> {corpus.target_language} model"
+        self.begin(name)
+        try:
+            return train(self.request_final(corpus))
+        except KeyboardInterrupt:  # before its first update: what is to be kept is in the stages
+            if not self.request.watcher.should_stop():
+                raise
+            raise Interrupted(name, self.number, self.plan.stages) from None
+
     def request_final(self, corpus: PreparedCorpus) -> TrainingRequest:
         """Returns the request for the model itself, with the time that is left."""
         deadline = self.request.deadline
@@ -246,7 +266,7 @@ class SyntheticRun:
             training=training,
             explicit=explicit,
             deadline=deadline,
-            resume=self.request.resume and locate_state(self.request.directory).is_file(),
+            resume=self.request.resume and read_started_facts(self.request.directory) is not None,
         )
 
 

@@ -33,10 +33,17 @@ class Stages:
     directory: Path
     identity: dict[str, Any]  # what is trained on what; stages of another run are of no use
     seconds: dict[str, float] = field(default_factory=dict)  # by stage that is done
+    options: dict[str, Any] = field(default_factory=dict)  # with which the run began (`stage_options.py`)
 
     @classmethod
     def open(
-        cls, model: Path, identity: dict[str, Any], *, resume: bool, compared: Collection[str] | None = None
+        cls,
+        model: Path,
+        identity: dict[str, Any],
+        *,
+        resume: bool,
+        compared: Collection[str] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> Self:
         """Returns the stages of a model directory: those of an interrupted run with `resume`, else none.
 
@@ -47,13 +54,14 @@ class Stages:
         path = directory / STATE
         if not resume or not path.is_file():
             shutil.rmtree(directory, ignore_errors=True)
-            stages = cls(directory, identity)
+            stages = cls(directory, identity, options=options or {})
             directory.mkdir(parents=True)
             stages.write()
             return stages
         try:
             state = parse_json(path.read_text(encoding="utf-8"))
-            stages = cls(directory, dict(state["identity"]), {str(k): float(v) for k, v in state["seconds"].items()})
+            seconds = {str(name): float(value) for name, value in state["seconds"].items()}
+            stages = cls(directory, dict(state["identity"]), seconds, dict(state.get("options", {})))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{path} is damaged: {error}", hint="start over with --force") from error
         now = json.loads(json.dumps(identity))
@@ -81,7 +89,9 @@ class Stages:
 
     def write(self) -> None:
         """Writes the state, atomically."""
-        write_json(self.directory / STATE, {"identity": self.identity, "seconds": self.seconds})
+        write_json(
+            self.directory / STATE, {"identity": self.identity, "options": self.options, "seconds": self.seconds}
+        )
 
     def remove(self) -> None:
         """Removes all stages, once the model is complete."""

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.reversed import ReversedCorpus, reverse_corpus
 from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.files import hash_file
 from nmt_cli.model.config import ModelConfig
@@ -97,6 +98,8 @@ def load_replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replaye
     if config.replay is None:
         return None
     old = PreparedCorpus.load(Path(config.replay))
+    if isinstance(corpus, ReversedCorpus):
+        old = reverse_corpus(old)
     if old.tokenizer_settings != corpus.tokenizer_settings or hash_tokenizers(old) != hash_tokenizers(corpus):
         raise DataError(
             f"{old.directory}/ has other subwords than {corpus.directory}/",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.formats.inputs import parse_input
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.errors import DataError, NotFoundError
+from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.text.normalise import make_sentence_key
 from support.corpora import toy_pairs, write_tsv
 
@@ -63,6 +64,43 @@ def test_a_packed_file_of_pairs_gives_the_sentences_of_the_side(tmp_path: Path) 
     text = tmp_path / "more.tsv.gz"
     text.write_bytes(gzip.compress(b"A cow goes home.\tEine Kuh geht heim.\n"))
     assert prepare_with(tmp_path, text).read_monolingual("target") == ["Eine Kuh geht heim."]
+
+
+NEW = [f"Eine Kuh {number} geht heim." for number in ("eins", "zwei", "drei")]
+PAIRS = "".join(f"A cow goes home {sentence[9:12]}.\t{sentence}\n" for sentence in NEW)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.de", "\n".join(NEW)),
+        ("lines.tsv", "\n".join(NEW)),
+        ("pairs.txt", PAIRS),  # the content tells, not the name
+        ("pairs", PAIRS),
+        ("tab.txt", "\n".join([*NEW[:2], NEW[2].replace(" geht", "\tgeht")])),
+        ("column.csv", "\n".join(["German", *NEW])),
+        ("column.jsonl", "\n".join(json.dumps({"text": sentence}) for sentence in NEW)),
+        ("book.sfm", "\\id MAT\n\\c 1\n\\p\n" + "\n".join(f"\\v {n} {text}" for n, text in enumerate(NEW, start=1))),
+    ],
+)
+def test_text_of_one_language_is_read_from_whatever_holds_it(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content + "\n", encoding="utf-8")
+    assert prepare_with(tmp_path, path).read_monolingual("target") == NEW
+
+
+def test_the_columns_of_the_corpus_are_not_asked_of_text(tmp_path: Path) -> None:
+    text = write_lines(tmp_path / "new.de", NEW)
+    prepared = prepare_with(tmp_path, text, source_column="1", target_column="2", format="tsv")
+    assert prepared.read_monolingual("target") == NEW
+
+
+def test_empty_text_and_a_second_use_of_standard_input_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"^\S*/empty\.de is empty$"):
+        prepare_with(tmp_path, write_lines(tmp_path / "empty.de", []))
+    config = PrepareConfig(monolingual_target=("-",), monolingual_source=("-",))
+    with pytest.raises(OptionError, match="standard input cannot be two inputs"):
+        prepare(write_tsv(tmp_path / "en-de.tsv", toy_pairs(400)), tmp_path / "prepared", config)
 
 
 def test_text_of_which_nothing_is_left_is_an_error_with_the_counts(tmp_path: Path) -> None:

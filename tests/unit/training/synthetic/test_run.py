@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,13 +13,15 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.errors import DataError, OptionError
+from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import STAGES, TRAINED_SOURCES, ModelDirectory
+from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.synthetic.plan import Interrupted, count_repeats, make_plan
-from nmt_cli.training.synthetic.run import train_with_synthetic
+from nmt_cli.training.synthetic.run import SyntheticRun, train_with_synthetic
+from nmt_cli.training.synthetic.stage_options import find_stage_options
 from nmt_cli.training.watcher import Watcher
 from support.corpora import toy_pairs, write_tsv
 
@@ -66,6 +69,32 @@ def test_real_pairs_are_repeated_by_the_number_of_synthetic_ones() -> None:
     assert count_repeats(100, 1_000_000) == 10
 
 
+def test_a_checkpoint_of_the_model_that_is_replaced_is_none_of_the_new_training(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    request = TrainingRequest(corpus, tmp_path, NETWORK, CONFIG)
+    state = locate_state(tmp_path)
+    state.parent.mkdir()
+    state.write_bytes(b"old")
+    SyntheticRun.open(request, make_plan(corpus, CONFIG))
+    assert not state.exists()
+
+
+def test_stages_that_are_done_need_no_more_room(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = TrainingRequest(corpus, tmp_path, NETWORK, CONFIG)
+    plan = make_plan(corpus, CONFIG)
+    run = SyntheticRun.open(request, plan)
+    for name in ("reverse", "back-translation"):
+        with run.stages.run(name):
+            pass
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+    SyntheticRun.open(replace(request, resume=True), plan)
+    with pytest.raises(OutputError, match="the stages of this training need"):
+        SyntheticRun.open(request, plan)
+
+
 def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
@@ -76,10 +105,15 @@ def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
     with pytest.raises(Interrupted, match=r"interrupted in stage 1 of 3 \(de -> en helper model\)"):
         train_with_synthetic(replace(request, watcher=Recorder(last=1)))
     assert json.loads((directory / STAGES / "state.json").read_text(encoding="utf-8"))["seconds"] == {}
-    # 2. Another run is refused.
+    # 2. Its options are those to continue with, and its stages count as something that can be continued.
+    found = find_stage_options(directory)
+    assert found is not None
+    assert TrainConfig(**found.saved[TrainConfig]) == CONFIG
+    assert ModelConfig.from_options(**found.saved[ModelConfig]) == NETWORK
+    # 3. Another run is refused.
     with pytest.raises(DataError, match="belong to other data or other settings"):
         train_with_synthetic(replace(request, training=replace(CONFIG, seed=2), resume=True))
-    # 3. Stop in the second stage, then finish.
+    # 4. Stop in the second stage, then finish.
     with pytest.raises(Interrupted, match="stage 3 of 3"):
         train_with_synthetic(replace(request, resume=True, watcher=Recorder(last=2)))
     watcher = Recorder()
@@ -87,12 +121,12 @@ def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
     assert len(watcher.stages) == 3
     assert len(report.records) == 1
     assert not (directory / STAGES).exists()
-    # 4. The card and the keys of the sources tell what was learned.
+    # 5. The card and the keys of the sources tell what was learned.
     card = ModelDirectory.load(directory).card
     assert card.dataset_fingerprint == corpus.fingerprint
     assert card.synthetic["tasks"]["back-translation"]["pairs"] == card.synthetic["pairs"]
     keys = np.load(directory / TRAINED_SOURCES)
     assert len(keys) <= 360 + card.synthetic["pairs"]
-    # 5. What is gone cannot be continued.
+    # 6. What is gone cannot be continued.
     with pytest.raises(OptionError, match="which are not kept"):
         train_with_synthetic(replace(request, training=replace(CONFIG, epochs=2), resume=True))

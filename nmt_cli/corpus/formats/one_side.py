@@ -1,0 +1,59 @@
+"""Text of one language: a sentence a line, the only column of a table, or one side of pairs.
+
+Each text stands on both sides of its row, except in files of pairs, of which the caller takes the side that he wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from nmt_cli.corpus.formats import READERS, recognise_input
+from nmt_cli.corpus.formats.decompress import InputStream
+from nmt_cli.corpus.formats.inputs import CorpusFile, ReadOptions, list_books
+from nmt_cli.corpus.formats.reader import Reader, Row
+from nmt_cli.formats import BY_NAME, TEXT, require_use
+from nmt_cli.text.sniffing import decode_head
+
+TABLE_SHARE = 0.5  # of the lines with a tab, above which they are pairs: in running text, tabs are rare
+
+
+class LineReader(Reader):
+    """Reads plain text with a sentence a line."""
+
+    guesses_encoding = True
+    expects = "one sentence per line"
+
+    def read_rows(self) -> Iterator[Row]:
+        for line, text in self.stream.read_lines():
+            sentence = text.rstrip("\r\n")
+            yield Row(line, sentence, sentence)
+
+
+def list_text_files(names: Sequence[str]) -> list[CorpusFile]:
+    """Returns the files of text of one language; a folder of a Bible in USFM stands for its books."""
+    paths = [Path(name) for name in names]
+    return [CorpusFile(file) for path in paths for file in list_books(path) or [path]]
+
+
+def open_text_reader(file: CorpusFile, options: ReadOptions) -> Reader:
+    """Returns the reader of text of one language, by its content and its name.
+
+    `--format` is that of the corpus, and so are the columns, unless this is a table, too. Raises DataError for files
+    that hold neither text nor pairs.
+    """
+    stream = InputStream(file.path, options.encoding)
+    head = stream.read_head()
+    format = recognise_input(file.path, head)
+    if format in (TEXT, BY_NAME["tsv"]):
+        kind: type[Reader] = READERS["tsv"] if has_columns(head) else LineReader
+    else:
+        kind = READERS[require_use(format, "pairs", file.name).name]
+    return kind(file, replace(options, format=None, one_side=True), (stream,))
+
+
+def has_columns(head: bytes) -> bool:
+    """Whether most of the lines that a file begins with are cells separated by tabs."""
+    lines = [line for line in (decode_head(head) or "").splitlines() if line.strip()]
+    return sum("\t" in line.strip() for line in lines) > TABLE_SHARE * len(lines)

@@ -1,0 +1,58 @@
+"""The options with which a training with synthetic pairs began, for `--resume` before its last stage has a checkpoint.
+
+They are what a person set and what was left open, before anything was chosen by the size of a corpus: each stage has a
+corpus of its own. Loads neither TensorFlow nor Keras.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nmt_cli.model.config import ModelConfig
+from nmt_cli.records import parse_json
+from nmt_cli.runtime.model_directory import STAGES
+from nmt_cli.training.checkpoints.saved_options import (
+    SavedOptions,
+    drop_replaced,
+    read_started_facts,
+    refuse_changes,
+)
+from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.synthetic.stages import STATE
+
+
+class StageOptions(NamedTuple):
+    """All options of a training, and the names of those that the user set; None: no other may be chosen."""
+
+    saved: SavedOptions
+    explicit: frozenset[str] | None
+
+
+def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageOptions | None:
+    """Returns the options of the stages in a model directory, if a resumed training takes its options from them.
+
+    It takes them from the checkpoint of the last stage if there is one; but of several runs, the others have yet to
+    begin with their first stage.
+    """
+    path = directory / STAGES / STATE
+    if not path.is_file() or (read_started_facts(directory) is not None and not several_runs):
+        return None
+    try:
+        options = parse_json(path.read_text(encoding="utf-8"))["options"]
+        explicit = None if options["explicit"] is None else frozenset(options["explicit"])
+        return StageOptions({ModelConfig: dict(options["network"]), TrainConfig: dict(options["training"])}, explicit)
+    except (ValueError, KeyError, TypeError):  # training itself says what is damaged
+        return None
+
+
+def restore_stage_options(
+    directory: Path, found: StageOptions, options: Mapping[str, Any], explicit: Collection[str]
+) -> SavedOptions:
+    """Returns the options of the stages without those that are `explicit`; `options` has the values of all.
+
+    Raises OptionError if explicit ones differ that cannot change, and names these.
+    """
+    refuse_changes(directory, found.saved, {name: options[name] for name in explicit if name in options})
+    return {kind: drop_replaced(kind, values, explicit) for kind, values in found.saved.items()}
