@@ -116,6 +116,16 @@ def test_scores_that_still_rose_ask_for_more_epochs() -> None:
     assert not any("--epochs" in each for each in commands_of(make_manifest(), report=make_report([9, 11, 11.2, 11.3])))
 
 
+def test_training_that_cannot_be_continued_is_not_offered_to_be_longer() -> None:
+    arguments = {
+        "has_parent": False,
+        "is_reversed": False,
+        "commands": Commands("nmt prepare a.tsv", "nmt train --force"),
+    }
+    advice = advise_on_model(make_manifest(), make_report([2, 5, 8, 11]), **arguments)
+    assert not any("--epochs" in suggestion.command for suggestion in advice.suggestions)
+
+
 @pytest.mark.parametrize(("bleu", "distinct", "nothing"), [(0.9, 1.0, True), (5.0, 0.0, True), (5.0, 0.5, False)])
 def test_bad_or_equal_translations_are_nothing_learned(bleu: float, distinct: float, nothing: bool) -> None:
     assert has_learned_nothing(make_report([bleu], distinct=distinct).validation) is nothing

@@ -186,6 +186,10 @@ def test_without_a_terminal_a_line_a_minute_says_how_far_training_is(capsys: pyt
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].split() == "epoch 2/5 4% loss 2.30 ppl 10.0 6,940 tok/s 2:41 left".split()
     assert len(lines) == 2
+    for done in range(0, 8_000, 1_000):  # the synthetic pairs of a stage
+        watcher.report_translations(done, 8_000, 12.0)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].split() == "translating 75% 6,000 of 8,000 sentences 0:12 left".split()
     silent = TrainingScreen(Screen(), lambda: False, log_every=0, clock=lambda: next(times))
     for step in range(1, 9):
         silent.report_step(StepStatus(2, 5, step, 80, 80 + step, 2.3, 6940.0, 161.0))

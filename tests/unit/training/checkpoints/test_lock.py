@@ -90,6 +90,17 @@ def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None
     lock_once(tmp_path / "m", resume=True)
 
 
+def test_stages_that_replace_a_model_can_be_resumed_and_are_not_lost_by_accident(tmp_path: Path) -> None:
+    lock_once(tmp_path)
+    (tmp_path / "model.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "stages").mkdir()
+    lock_once(tmp_path, resume=True)
+    with pytest.raises(OutputError) as error:
+        lock_once(tmp_path)
+    assert "continue training it with --resume" in str(error.value.hint)
+    lock_once(tmp_path, replace=True)
+
+
 def test_two_trainings_do_not_write_one_directory(tmp_path: Path) -> None:
     with lock_model(tmp_path / "m", replace=False):
         with pytest.raises(OutputError, match=f"process {os.getpid()} on {socket.gethostname()}"):

@@ -13,6 +13,7 @@ import pytest
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.files import hash_file
@@ -191,3 +192,10 @@ class StartWatcher(Watcher):
 
     def report_start(self, info: RunInfo) -> None:
         self.parents.append(info.parent)
+
+
+def test_old_pairs_are_replayed_in_the_direction_that_is_trained(old: Old, tmp_path: Path) -> None:
+    new = reverse_corpus(prepare_toy(tmp_path, 200, vocab_size=None, tokenizer_from=str(old.corpus.directory)))
+    replayed = load_replayed_corpus(new, TrainConfig(replay=str(old.corpus.directory)))
+    assert replayed is not None
+    assert replayed.corpus.source_language == old.corpus.target_language
