@@ -19,7 +19,7 @@ from nmt_cli.text.sniffing import decode_head
 TABLE_SHARE = 0.5  # of the lines with a tab, above which they are pairs: in running text, tabs are rare
 
 
-class LineReader(Reader):
+class PlainTextReader(Reader):
     """Reads plain text with a sentence a line."""
 
     guesses_encoding = True
@@ -47,7 +47,7 @@ def open_text_reader(file: CorpusFile, options: ReadOptions) -> Reader:
     head = stream.read_head()
     format = recognise_input(file.path, head)
     if format in (TEXT, BY_NAME["tsv"]):
-        kind: type[Reader] = READERS["tsv"] if has_columns(head) else LineReader
+        kind: type[Reader] = READERS["tsv"] if has_columns(head) else PlainTextReader
     else:
         kind = READERS[require_use(format, "pairs", file.name).name]
     return kind(file, replace(options, format=None, one_side=True), (stream,))
