@@ -48,11 +48,11 @@ def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageO
 
 
 def restore_stage_options(
-    directory: Path, found: StageOptions, options: Mapping[str, Any], explicit: Collection[str]
+    directory: Path, stages: StageOptions, options: Mapping[str, Any], explicit: Collection[str]
 ) -> SavedOptions:
     """Returns the options of the stages without those that are `explicit`; `options` has the values of all.
 
     Raises OptionError if explicit ones differ that cannot change, and names these.
     """
-    refuse_changes(directory, found.saved, {name: options[name] for name in explicit if name in options})
-    return {kind: drop_replaced(kind, values, explicit) for kind, values in found.saved.items()}
+    refuse_changes(directory, stages.saved, {name: options[name] for name in explicit if name in options})
+    return {kind: drop_replaced(kind, values, explicit) for kind, values in stages.saved.items()}

@@ -106,10 +106,10 @@ def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
         train_with_synthetic(replace(request, watcher=Recorder(last=1)))
     assert json.loads((directory / STAGES / "state.json").read_text(encoding="utf-8"))["seconds"] == {}
     # 2. Its options are those to continue with, and its stages count as something that can be continued.
-    found = find_stage_options(directory)
-    assert found is not None
-    assert TrainConfig(**found.saved[TrainConfig]) == CONFIG
-    assert ModelConfig.from_options(**found.saved[ModelConfig]) == NETWORK
+    began = find_stage_options(directory)
+    assert began is not None
+    assert TrainConfig(**began.saved[TrainConfig]) == CONFIG
+    assert ModelConfig.from_options(**began.saved[ModelConfig]) == NETWORK
     # 3. Another run is refused.
     with pytest.raises(DataError, match="belong to other data or other settings"):
         train_with_synthetic(replace(request, training=replace(CONFIG, seed=2), resume=True))
