@@ -65,7 +65,7 @@ def test_work_for_nobody_ends(document: Path) -> None:
 
     asyncio.run(leave())
     (fake,) = loaded.values()
-    for _ in range(100):
+    for _ in range(600):
         if not count_threads():
             break
         time.sleep(0.05)
