@@ -156,8 +156,8 @@ def make_translate(model: Path, beam_size: int, before: Change = str, after: Cha
     translator, search = Translator.load(ModelRequest(model)), SearchConfig(beam_size=beam_size)
 
     def translate(lines: Sequence[str]) -> list[str]:
-        found = translator.translate([before(line) for line in lines], search, repair=RepairConfig())
-        return [after(translation.text) for translation in found]
+        translations = translator.translate([before(line) for line in lines], search, repair=RepairConfig())
+        return [after(translation.text) for translation in translations]
 
     return translate
 

@@ -118,7 +118,8 @@ def find_usual_bleu(train_pairs: int) -> tuple[float, float] | None:
 class Commands(NamedTuple):
     """What the commands to type begin with: preparing this corpus, training on it anew, continuing the training.
 
-    Training that cannot be continued has no command for it."""
+    Training that cannot be continued has no command for it.
+    """
 
     prepare: str
     train: str

@@ -84,12 +84,13 @@ class WordCounts:
 
     def find(self, key: str) -> WordCount:
         """Returns the counts of a word in lower case; UNSEEN_WORD if it does not occur."""
-        if key not in self.recent:
+        word = self.recent.get(key)
+        if word is None:
             if len(self.recent) >= WORDS_REMEMBERED:
                 self.recent.clear()
             line = self.find_line(f"{key}\t")
-            self.recent[key] = UNSEEN_WORD if line is None else parse_word(line)
-        return self.recent[key]
+            word = self.recent[key] = UNSEEN_WORD if line is None else parse_word(line)
+        return word
 
     def contains(self, key: str) -> bool:
         """Whether a word in lower case occurs."""

@@ -107,11 +107,12 @@ class SlipFinder:
     def find_meant(self, word: str, *, is_first: bool) -> str | None:
         """Returns the known word that an unknown one stands for, in its case; None if it stands for none."""
         key = word.lower()
-        if key not in self.best:
+        try:
+            best = self.best[key]
+        except KeyError:
             if len(self.best) >= WORDS_REMEMBERED:
                 self.best.clear()
-            self.best[key] = self.find_best(key)
-        best = self.best[key]
+            best = self.best[key] = self.find_best(key)
         if best is None:
             return None
         usual = self.profile.usual_case(best) or best

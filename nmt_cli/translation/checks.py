@@ -328,7 +328,8 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
     for familiar, known, text in zip(context.familiar, context.unseen, (source, target), strict=True):
         if len(familiar) > MOST_REMEMBERED:
             familiar.clear()
-        familiar.update(part for part in text.split() if part in known and not known[part][0])
+        entries = ((part, known.get(part)) for part in text.split())
+        familiar.update(part for part, entry in entries if entry is not None and not entry[0])
     return FailedCheck("unseen words", f"never seen in training: {join_shown(unseen)}") if unseen else None
 
 
@@ -342,10 +343,11 @@ def find_unseen_words(text: str, other: str, profile: TextProfile, known: Unseen
     if len(known) > MOST_REMEMBERED:
         known.clear()
     for part in parts:
-        if part not in known:
+        entry = known.get(part)
+        if entry is None:
             words = find_words(part)
-            known[part] = [word for word in words if not profile.has_word(word)], max(0, len(words) - 1)
-        words, further = known[part]
+            entry = known[part] = [word for word in words if not profile.has_word(word)], max(0, len(words) - 1)
+        words, further = entry
         count += further
         if words:
             unseen += [word for word in words if word not in other.lower()]

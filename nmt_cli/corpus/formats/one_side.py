@@ -1,6 +1,6 @@
 """Text of one language: a sentence a line, the only column of a table, or one side of pairs.
 
-Each text stands on both sides of its row, except in files of pairs, of which the caller takes the side that he wants.
+Each text stands on both sides of its row, except in files of pairs, of which the caller takes the side that it wants.
 """
 
 from __future__ import annotations

@@ -56,11 +56,11 @@ def has_plural(words: str) -> bool:
 def test_a_thing_is_counted_in_the_singular_and_several_in_the_plural(
     event: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one, two = (read_summary(make_report(event, number), capsys) for number in (1, 2))
-    assert [found[0] for found in NUMBERED.finditer(one) if found[1] == "1" and has_plural(found[2])] == []
-    noun = re.search(r"\b1 (line|sentence|word|protected span)\b", one)
+    singular, plural = (read_summary(make_report(event, number), capsys) for number in (1, 2))
+    assert [match[0] for match in NUMBERED.finditer(singular) if match[1] == "1" and has_plural(match[2])] == []
+    noun = re.search(r"\b1 (line|sentence|word|protected span)\b", singular)
     if noun:
-        assert f"2 {noun[1]}s" in two and f"2 {noun[1]} " not in two
+        assert f"2 {noun[1]}s" in plural and f"2 {noun[1]} " not in plural
 
 
 def test_every_fault_has_a_noun() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.spelling import ReadAs, SlipFinder
+from support.caches import ForgetfulCache
 
 SENTENCES = (
     "The children went home with Margaret because the weather was cold and windy.",
@@ -34,6 +35,13 @@ def respell(text: str) -> str:
 @given(st.lists(st.sampled_from([*WORDS, "5", "—", "⟦0⟧", "日本"])))
 def test_known_words_stay(words: list[str]) -> None:
     assert make_finder().respell_text(" ".join(words)) is None
+
+
+def test_slips_do_not_need_what_another_thread_may_forget() -> None:
+    finder = make_finder()
+    finder.best = ForgetfulCache()
+    respelled = finder.respell_text("The chidren went.")
+    assert respelled is not None and respelled.folded.text == "The children went."
 
 
 @pytest.mark.parametrize(
