@@ -8,16 +8,13 @@ Reads the manifest and the results alone; measures nothing. Standard library at 
 from __future__ import annotations
 
 import math
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
+from nmt_cli.api.command_lines import CommandLine
 from nmt_cli.languages import name_language
-from nmt_cli.settings import name_option, option_fields
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -55,6 +52,7 @@ SMALL_TEST = 500  # test pairs
 MANY_REJECTED = 0.05  # share of the pairs, repetitions and empty ones apart
 REPETITIONS = ("duplicate", "duplicate-form", "empty")
 MOST_SUGGESTIONS = 3
+FORCE = ("--force",)
 ENOUGH_UPDATES = 3_000  # below these, a network that has learned nothing has had too little time
 STILL_RISING = 0.5  # BLEU that the last quarter of the epochs gained
 LEARNED_NOTHING = 1.0  # BLEU on the development set
@@ -121,23 +119,31 @@ class Commands(NamedTuple):
     Training that cannot be continued has no command for it.
     """
 
-    prepare: str
-    train: str
-    resume: str = ""
+    prepare: CommandLine
+    train: CommandLine
+    resume: CommandLine | None = None
+
+
+class Trained(NamedTuple):
+    """How a model was trained, as far as advice depends on it."""
+
+    is_reversed: bool = False  # from target to source
+    has_parent: bool = False
+    synthetic: str = "none"  # the mode of its synthetic pairs
+    has_time: bool = False  # was given by --time, instead of epochs
+    runs: int = 1
 
 
 def advise_on_corpus(manifest: Manifest, commands: Commands) -> Advice:
     """Returns the advice for a corpus that was prepared."""
-    return make_advice(manifest, suggest_for_corpus(manifest, commands))
+    return make_advice(manifest, suggest_for_corpus(manifest, commands, Trained()))
 
 
-def advise_on_model(
-    manifest: Manifest, report: TrainReport, commands: Commands, *, has_parent: bool, is_reversed: bool
-) -> Advice:
-    """Returns the advice for a model that was trained on a corpus, or with `is_reversed` on its other direction."""
+def advise_on_model(manifest: Manifest, report: TrainReport, commands: Commands, trained: Trained) -> Advice:
+    """Returns the advice for a model that was trained on a corpus."""
     if has_learned_nothing(report.validation):
         return make_advice(manifest, suggest_for_nothing(manifest, report, commands))
-    more = suggest_for_corpus(manifest, commands, has_parent=has_parent, is_reversed=is_reversed)
+    more = suggest_for_corpus(manifest, commands, trained)
     return make_advice(manifest, [*suggest_longer(report, commands), *more])
 
 
@@ -157,38 +163,53 @@ def has_text(manifest: Manifest) -> bool:
     return hasattr(manifest.source, "vocabulary")
 
 
-def suggest_for_corpus(
-    manifest: Manifest, commands: Commands, *, has_parent: bool = False, is_reversed: bool = False
-) -> Iterator[Suggestion]:
-    """Yields what would help, in order, of what is true of a corpus."""
+def suggest_for_corpus(manifest: Manifest, commands: Commands, trained: Trained) -> Iterator[Suggestion]:
+    """Yields what would help, in order, of what is true of a corpus: first other data, then other trainings."""
     counts, train = manifest.counts, manifest.counts.splits["train"]
     dropped = {check: count for check, count in counts.dropped.items() if count and check not in REPETITIONS}
     if sum(dropped.values()) > MANY_REJECTED * counts.read:
         rejected = format_count(sum(dropped.values()), "rejected pair")
-        what = f"the {rejected} ({max(dropped, key=lambda check: dropped[check])})"
-        yield Suggestion(what, f"{commands.prepare} --report report.html --force")
-    written = "source" if is_reversed else "target"
-    if has_text(manifest) and train < FEW_FOR_TEXT and written not in manifest.monolingual:
-        language = manifest.source_language if is_reversed else manifest.target_language
+        yield make_suggestion(
+            f"the {rejected} ({max(dropped, key=lambda check: dropped[check])})",
+            commands.prepare.extend(("--report", "report.html"), FORCE),
+        )
+    written = "source" if trained.is_reversed else "target"
+    has_written = written in manifest.monolingual
+    if has_text(manifest) and train < FEW_FOR_TEXT and not has_written:
+        language = manifest.source_language if trained.is_reversed else manifest.target_language
         unknown = language == written
         name, suffix = (f"the {written} language", "txt") if unknown else (name_language(language), language)
-        yield Suggestion(f"text in {name} alone", f"{commands.prepare} --monolingual-{written} more.{suffix} --force")
-    if has_text(manifest) and train < FEW_FOR_PARENT and not has_parent:
-        yield Suggestion("a parent, best of related languages", f"{commands.train} --init-from OTHER-MODEL")
+        option = (f"--monolingual-{written}", f"more.{suffix}")
+        yield make_suggestion(f"text in {name} alone", commands.prepare.extend(option, FORCE))
+    if has_text(manifest) and train < FEW_FOR_PARENT and not trained.has_parent:
+        option = ("--init-from", "OTHER-MODEL")
+        yield make_suggestion("a parent, best of related languages", commands.train.extend(option))
     if counts.splits["test"] < SMALL_TEST and train >= 4 * SMALL_TEST:
-        yield Suggestion("a larger test set", f"{commands.prepare} --test {SMALL_TEST} --force")
+        yield make_suggestion("a larger test set", commands.prepare.extend(("--test", str(SMALL_TEST)), FORCE))
     if train < FEW_PAIRS:
-        yield Suggestion("more pairs", f"{commands.prepare} more.tsv --force")
+        yield make_suggestion("more pairs", commands.prepare.add_input("more.tsv").extend(FORCE))
+    elif not trained.has_time:
+        yield make_suggestion("an hour of training", commands.train.extend(("--time", "60m")))
+    if has_text(manifest) and trained.synthetic not in ("diversify", "both"):
+        option = ("--synthetic", "both" if has_written else "diversify")
+        yield make_suggestion("the same pairs, translated anew by two models", commands.train.extend(option))
+    if trained.runs == 1:
+        yield make_suggestion("the best of three seeds", commands.train.extend(("--runs", "3")))
+
+
+def make_suggestion(what: str, command: CommandLine) -> Suggestion:
+    return Suggestion(what, str(command))
 
 
 def suggest_longer(report: TrainReport, commands: Commands) -> Iterator[Suggestion]:
     """Yields longer training if the scores were still rising when it ended."""
     scores = [record.bleu for record in report.records if record.complete]
-    if len(scores) < 4 or report.planned_epochs is None or report.runs or not commands.resume:
+    if len(scores) < 4 or report.planned_epochs is None or report.runs or commands.resume is None:
         return
     before = max(scores[: -(-3 * len(scores) // 4)])
     if scores[-1] == max(scores) and scores[-1] > before + STILL_RISING:
-        yield Suggestion("longer training", f"{commands.resume} --epochs {2 * report.planned_epochs}")
+        longer = commands.resume.extend(("--epochs", str(2 * report.planned_epochs)))
+        yield make_suggestion("longer training", longer)
 
 
 def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: Commands) -> Iterator[Suggestion]:
@@ -196,67 +217,16 @@ def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: Comma
     train, updates = manifest.counts.splits["train"], max((record.steps for record in report.records), default=0)
     if updates < ENOUGH_UPDATES:
         epochs = min(200, max(5, math.ceil(ENOUGH_UPDATES * 32 / max(train, 1))))
-        more = f"more than {format_count(updates, 'update')}"
-        yield Suggestion(more, f"{commands.train} --batch 32 --epochs {epochs}")
+        longer = commands.train.extend(("--batch", "32"), ("--epochs", str(epochs)))
+        yield make_suggestion(f"more than {format_count(updates, 'update')}", longer)
     else:
-        yield Suggestion("a lower learning rate", f"{commands.train} --learning-rate 5e-4")
-    yield Suggestion("columns that belong together", f"{commands.prepare} --report report.html --force")
+        yield make_suggestion("a lower learning rate", commands.train.extend(("--learning-rate", "5e-4")))
+    checked = commands.prepare.extend(("--report", "report.html"), FORCE)
+    yield make_suggestion("columns that belong together", checked)
     if train < FEW_PAIRS:
-        yield Suggestion("more pairs", f"{commands.prepare} more.tsv --force")
+        yield make_suggestion("more pairs", commands.prepare.add_input("more.tsv").extend(FORCE))
 
 
 def has_learned_nothing(validation: Validation) -> bool:
     """Whether the translations of the development set are worthless, or all alike."""
     return validation.bleu < LEARNED_NOTHING or validation.distinct_share < ALIKE
-
-
-def describe_prepare(inputs: Sequence[str], config: PrepareConfig, data: Path) -> str:
-    """Returns the command that prepared a corpus from inputs and options as they were typed."""
-    return join_prepare(inputs, config.to_mapping(), data)
-
-
-def recall_prepare(manifest: Manifest, data: Path) -> str:
-    """Returns the command that prepared a corpus, as far as its manifest knows: it has names of files without folders.
-
-    A file that is not in the current directory is left for the reader to fill in, and so is one input of several.
-    """
-    held_out = {name for role in SPLIT_OPTIONS for name in str(manifest.options.get(role)).split(",")}
-    inputs = [name for name in manifest.inputs if name not in held_out]
-    options = {
-        name: [find_file(part, name) for part in as_list(value)] if name in FILE_OPTIONS and value else value
-        for name, value in manifest.options.items()
-    }
-    return join_prepare([find_file(inputs[0], "corpus")] if len(inputs) == 1 else ["CORPUS"], options, data)
-
-
-def find_file(name: str, what: str) -> str:
-    """Returns the name of a file in the current directory, or a size; in place of another name, what to fill in."""
-    known = is_size(name) or all(Path(part).exists() for part in name.split(","))
-    return name if known else what.partition("_")[0].upper()
-
-
-def join_prepare(inputs: Sequence[str], options: Mapping[str, Any], data: Path) -> str:
-    places = [] if str(data) == "prepared" else ["--data", str(data)]
-    return shlex.join(["nmt", "prepare", *inputs, *list_prepare_options(options), *places])
-
-
-def list_prepare_options(options: Mapping[str, Any]) -> list[str]:
-    """Returns the options that were set, as they are typed."""
-    typed = []
-    for field in option_fields(PrepareConfig):
-        value, flag = options.get(field.name, field.default), f"--{name_option(field)}"
-        if value in (field.default, list(field.default) if isinstance(field.default, tuple) else None, False):
-            continue
-        typed += [flag] if value is True else [part for item in as_list(value) for part in (flag, str(item))]
-    return typed
-
-
-def as_list(value: Any) -> list[Any]:
-    return [*value] if isinstance(value, list | tuple) else [value]
-
-
-def describe_train(data: Path, model: Path, *options: str) -> str:
-    """Returns the command that trains on a corpus, with these options."""
-    places = (("--data", data, "prepared"), ("--model", model, "model"))
-    typed = [part for flag, path, default in places if str(path) != default for part in (flag, str(path))]
-    return shlex.join(["nmt", "train", *typed, *options])

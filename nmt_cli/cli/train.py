@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nmt_cli.api.advice import (
+    FORCE,
     Advice,
     Commands,
+    Trained,
     advise_on_model,
-    describe_train,
     has_learned_nothing,
-    recall_prepare,
 )
+from nmt_cli.api.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.api.train import load_training
 from nmt_cli.cli.options import (
@@ -50,7 +51,6 @@ from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.watcher import Watcher, Watchers
 
 if TYPE_CHECKING:
-    from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.training.request import TrainingRequest
     from nmt_cli.training.run import TrainReport
     from nmt_cli.training.synthetic.stage_options import StageOptions
@@ -163,13 +163,11 @@ def train(
 
     deadline = Deadline.from_option(training.time)  # the time before training counts too
     require_tensorflow()
-    if force and resume:
-        raise OptionError("--force starts over and --resume continues", hint="give one of them")
     check_meaning(explicit, network, training)
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # errors in the request come before TensorFlow starts
     corpus = reverse_corpus(corpus) if reverse else corpus
-    is_synthetic = bool(make_plan(corpus, training).tasks)
+    plan = make_plan(corpus, training)
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
     request = TrainingRequest(
         corpus,
@@ -189,29 +187,42 @@ def train(
     continued = resume and runs > 1 and (model / FIRST_RUN).is_dir()  # the best run so far is no training to resume
     resumption = describe_resumption(data, model, reverse=reverse, runs=runs, keep_stages=keep_stages)
     with lock_model(model, replace=force or continued, resume=resume and runs == 1):
-        announce_training(screen, corpus, data, model)
+        choice = announce_training(screen, request, data, has_stages=bool(plan.tasks))
         with catch_stop_signals() as stop:
             with screen.show_status("starting TensorFlow"), silent_tensorflow():
                 # The stages of a run that is done tell --resume what the other runs need.
-                run = load_training(with_synthetic=is_synthetic, keep_stages=keep_stages or runs > 1)
+                run = load_training(with_synthetic=bool(plan.tasks), keep_stages=keep_stages or runs > 1)
                 run = repeat_training(run, runs=runs, replace_models=force, keep_stages=keep_stages)
-            with TrainingScreen(screen, stop, log_every) as shown, explain_interruption(screen, stop, resumption):
+            shown = TrainingScreen(screen, stop, log_every, announced=choice)
+            with shown, explain_interruption(screen, stop, resumption):
                 report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
-    advice = advise_after_training(corpus, report, training, data, model, is_synthetic=is_synthetic)
+    trained = Trained(reverse, training.init_from is not None, plan.mode, training.time is not None, runs)
+    commands = describe_commands(request, data, trained, explicit)
+    advice = advise_on_model(corpus.manifest, report, commands, trained)
     shown.show_summary(report, model, None if stop.signal else advice, pictures=corpus.has_pictures)
     print_json(report, model, advice, as_json=as_json)
-    if deadline is not None and runs == 1 and deadline.elapsed > LATE * deadline.seconds:
-        screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {training.time}")
+    if runs == 1:
+        warn_if_late(screen, request)
     if stop.signal:
         shown.show_interruption(report, resumption, runs)
         raise typer.Exit(128 + stop.signal)
 
 
-def announce_training(screen: Screen, corpus: PreparedCorpus, data: Path, model: Path) -> None:
-    """Prints what is trained, and what of its sources was cut."""
-    screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {model}/")
+def announce_training(screen: Screen, request: TrainingRequest, data: Path, *, has_stages: bool) -> str | None:
+    """Prints what is chosen, what is trained, and what of its sources was cut; returns the choice that was printed.
+
+    Where helper models come first, each training tells its own choice.
+    """
+    from nmt_cli.training.defaults import fit_to_corpus
+
+    corpus = request.corpus
+    choice = None if has_stages else fit_to_corpus(request).choice
+    if choice is not None:
+        screen.say(choice)
+    screen.say(f"{corpus.source_language} -> {corpus.target_language}, from {data}/ to {request.directory}/")
     if corpus.manifest.truncation is not None:
         screen.warn(format_cut(corpus.manifest.truncation))
+    return choice
 
 
 def select_explicit(
@@ -226,27 +237,35 @@ def select_explicit(
     return None if is_saved else typed
 
 
-def advise_after_training(
-    corpus: PreparedCorpus,
-    report: TrainReport,
-    training: TrainConfig,
-    data: Path,
-    model: Path,
-    *,
-    is_synthetic: bool = False,
-) -> Advice:
-    """Returns what would help most, with the commands to type."""
-    from nmt_cli.corpus.reversed import ReversedCorpus
+def warn_if_late(screen: Screen, request: TrainingRequest) -> None:
+    deadline = request.deadline
+    if deadline is not None and deadline.elapsed > LATE * deadline.seconds:
+        time = request.training.time
+        screen.warn(f"the whole command took {format_time(deadline.elapsed)}, longer than --time {time}")
+
+
+def describe_commands(request: TrainingRequest, data: Path, trained: Trained, explicit: ExplicitOptions) -> Commands:
+    """Returns the commands that prepare this corpus, train on it anew, and continue training, unless nothing can."""
     from nmt_cli.runtime.model_directory import STAGES
 
-    is_reversed = isinstance(corpus, ReversedCorpus)
-    anew = describe_train(data, model, *(["--reverse"] if is_reversed else []), "--force")
-    prepare = recall_prepare(corpus.manifest, data)
-    is_lost = is_synthetic and not (model / STAGES).is_dir()  # what training could continue with
-    resume = "" if is_lost else describe_resumption(data, model, reverse=is_reversed, keep_stages=is_synthetic)
-    commands = Commands(prepare, anew, resume)
-    has_parent = training.init_from is not None
-    return advise_on_model(corpus.manifest, report, commands, has_parent=has_parent, is_reversed=is_reversed)
+    model, has_stages = request.directory, trained.synthetic != "none"
+    direction: list[TypedOption] = [("--reverse",)] if trained.is_reversed else []
+    typed = list_typed_options(explicit, request.network, request.training)
+    prepare = recall_prepare(request.corpus.manifest, data)
+    anew = describe_train(data, model, *direction, *typed, FORCE)
+    if has_stages and not (model / STAGES).is_dir():  # what training could continue with
+        return Commands(prepare, anew)
+    resume = describe_resumption(data, model, reverse=trained.is_reversed, keep_stages=has_stages)
+    return Commands(prepare, anew, resume)
+
+
+def list_typed_options(explicit: ExplicitOptions, *settings: Settings) -> list[TypedOption]:
+    """Returns the options of these settings that were typed, and the file of the others, as they are typed."""
+    values = {name: value for group in settings for name, value in group.to_mapping().items()}
+    typed: list[TypedOption] = [] if explicit.file is None else [("--config", str(explicit.file))]
+    for name, flag in explicit.typed.items():
+        typed += list_values(flag, values[name]) if name in values else []
+    return typed
 
 
 def print_json(report: TrainReport, model: Path, advice: Advice, *, as_json: bool) -> None:
@@ -263,7 +282,7 @@ def print_json(report: TrainReport, model: Path, advice: Advice, *, as_json: boo
 
 
 @contextmanager
-def explain_interruption(screen: Screen, stop: Stop, resumption: str) -> Iterator[None]:
+def explain_interruption(screen: Screen, stop: Stop, resumption: CommandLine) -> Iterator[None]:
     """Ends the command with the exit code of the signal if a training with synthetic pairs was stopped on its way."""
     from nmt_cli.training.synthetic.plan import Interrupted
 
@@ -287,15 +306,18 @@ def repeat_training(
 
 def describe_resumption(
     data: Path, model: Path, *, reverse: bool = False, runs: int = 1, keep_stages: bool = False
-) -> str:
+) -> CommandLine:
     """Returns the command that continues a training; the checkpoint has all options but those of the command itself."""
-    again = [*(["--reverse"] if reverse else []), *(["--runs", str(runs)] if runs > 1 else [])]
-    again += ["--keep-stages"] if keep_stages else []
-    return describe_train(data, model, *again, "--resume")
+    again: list[TypedOption] = [("--reverse",)] if reverse else []
+    again += [("--runs", str(runs))] if runs > 1 else []
+    again += [("--keep-stages",)] if keep_stages else []
+    return describe_train(data, model, *again, ("--resume",))
 
 
 def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: TrainConfig) -> None:
     """Raises OptionError for options that others make meaningless. Typed options win over `--config`."""
+    if {"force", "resume"} <= explicit.typed.keys():
+        raise OptionError("--force starts over and --resume continues", hint="give one of them")
     if training.time is not None:
         explicit.refuse(
             ["epochs"], "cannot be combined with --time", hint="give one of them: the time decides how many epochs fit"

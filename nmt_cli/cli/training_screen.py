@@ -10,6 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
+from nmt_cli.api.command_lines import CommandLine
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.render import Screen, StepBar, show_advice
 from nmt_cli.text.wrapping import format_count, shorten_text
@@ -67,10 +68,12 @@ class TrainingScreen(Watcher):
         stop: Callable[[], bool],
         log_every: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
+        announced: str | None = None,
     ) -> None:
         self.screen = screen
         self.log_every = log_every
         self.clock = clock
+        self.announced = announced  # the choice of settings that was printed already
         self.printed_at = clock()
         self.should_stop = stop  # type: ignore[method-assign]
         self.bar: StepBar | None = None
@@ -90,7 +93,7 @@ class TrainingScreen(Watcher):
         millions = info.weights / 1e6
         weights = f"{millions:.1f} M weights" if millions >= 0.1 else format_count(info.weights, "weight")
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
-        if info.choice:
+        if info.choice and info.choice != self.announced:
             self.screen.say(info.choice)
         self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
         self.screen.say(
@@ -233,7 +236,7 @@ class TrainingScreen(Watcher):
             bleu, chrf = (describe_spread([getattr(run.validation, name) for run in runs]) for name in ("bleu", "chrf"))
             self.screen.say(f"  {len(runs)} runs: dev BLEU {bleu}, chrF {chrf} (mean and standard deviation)")
 
-    def show_interruption(self, report: TrainReport, command: str, runs: int = 1) -> None:
+    def show_interruption(self, report: TrainReport, command: CommandLine, runs: int = 1) -> None:
         """Prints how far a training of so many `runs` came that was stopped, and the command that continues it."""
         planned = "" if report.planned_epochs is None else f" of {report.planned_epochs}"
         unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,19 +13,20 @@ from hypothesis import strategies as st
 from nmt_cli.api.advice import (
     MEASURED,
     Commands,
+    Trained,
     advise_on_corpus,
     advise_on_model,
     compute_interval,
-    describe_prepare,
-    describe_train,
     find_usual_bleu,
     has_learned_nothing,
-    recall_prepare,
 )
+from nmt_cli.api.command_lines import CommandLine
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.training.watcher import Validation
 
-COMMANDS = Commands("nmt prepare a.tsv", "nmt train --force", "nmt train --resume")
+PREPARE = CommandLine("prepare", ("a.tsv",))
+TRAIN = CommandLine("train", (), (("--force",),))
+COMMANDS = Commands(PREPARE, TRAIN, CommandLine("train", (), (("--resume",),)))
 
 
 def make_manifest(
@@ -52,8 +52,8 @@ def make_report(bleus: list[float], *, distinct: float = 1.0, updates: int = 9_0
 
 def commands_of(manifest: Any, **options: Any) -> list[str]:
     if options:
-        arguments = {"has_parent": False, "is_reversed": False, **options}
-        return [each.command for each in advise_on_model(manifest, commands=COMMANDS, **arguments).suggestions]
+        report = options.pop("report")
+        return [each.command for each in advise_on_model(manifest, report, COMMANDS, Trained(**options)).suggestions]
     return [each.command for each in advise_on_corpus(manifest, COMMANDS).suggestions]
 
 
@@ -82,13 +82,17 @@ def test_of_sizes_far_from_all_measured_ones_no_range_is_told(pairs: int) -> Non
     assert "usual" not in advise_on_corpus(make_manifest(pairs), COMMANDS).lines[0]
 
 
-def test_a_small_corpus_gets_three_commands_and_a_large_clean_one_none() -> None:
+def test_a_small_corpus_is_advised_on_data_and_a_large_clean_one_on_training() -> None:
     assert commands_of(make_manifest()) == [
         "nmt prepare a.tsv --monolingual-target more.vie --force",
         "nmt train --force --init-from OTHER-MODEL",
         "nmt prepare a.tsv more.tsv --force",
     ]
-    assert commands_of(make_manifest(300_000, 1_000)) == []
+    assert commands_of(make_manifest(300_000, 1_000)) == [
+        "nmt train --force --time 60m",
+        "nmt train --force --synthetic diversify",
+        "nmt train --force --runs 3",
+    ]
     lines = advise_on_corpus(make_manifest(), COMMANDS).lines
     assert len(lines) <= 5 and "text in Vietnamese alone" in lines[1]
     assert "6,000 training pairs" in lines[0] and "on 600 test pairs, a BLEU is good to ± 2.6" in lines[0]
@@ -117,12 +121,8 @@ def test_scores_that_still_rose_ask_for_more_epochs() -> None:
 
 
 def test_training_that_cannot_be_continued_is_not_offered_to_be_longer() -> None:
-    arguments = {
-        "has_parent": False,
-        "is_reversed": False,
-        "commands": Commands("nmt prepare a.tsv", "nmt train --force"),
-    }
-    advice = advise_on_model(make_manifest(), make_report([2, 5, 8, 11]), **arguments)
+    report = make_report([2, 5, 8, 11])
+    advice = advise_on_model(make_manifest(), report, Commands(PREPARE, TRAIN), Trained())
     assert not any("--epochs" in suggestion.command for suggestion in advice.suggestions)
 
 
@@ -138,33 +138,17 @@ def test_who_has_learned_nothing_is_told_to_train_longer_or_slower() -> None:
     assert many[0] == "nmt train --force --learning-rate 5e-4"
 
 
-def test_prepare_names_files_and_options_as_they_were_typed() -> None:
-    config = PrepareConfig(
-        lowercase=True,
-        vocab_size=500,
-        keep=("script", "language"),
-        source_column="my text",
-        dev="in/dev.tsv",
-        monolingual_target=("in/more.de", "x.de.gz"),
-    )
-    assert describe_prepare(["in/a b.tsv", "c.tsv=train"], config, Path("other")) == (
-        "nmt prepare 'in/a b.tsv' c.tsv=train --source-column 'my text' --monolingual-target in/more.de "
-        "--monolingual-target x.de.gz --keep script --keep language --dev in/dev.tsv "
-        "--vocab-size 500 --lowercase --data other"
-    )
+@given(st.integers(100, 300_000), st.integers(50, 5_000), st.sampled_from([(), ("target",), ("source", "target")]))
+def test_advice_on_a_corpus_of_text_has_always_three_commands(
+    train: int, test: int, monolingual: tuple[str, ...]
+) -> None:
+    commands = commands_of(make_manifest(train, test, monolingual=monolingual))
+    assert len(commands) == 3
+    assert len(set(commands)) == 3
 
 
-def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    manifest = make_manifest()
-    manifest.inputs |= {"dev.tsv": None}
-    manifest.options |= {"dev": "dev.tsv", "test": "500", "monolingual_target": ["more.de"]}
-    recalled = "nmt prepare CORPUS --monolingual-target MONOLINGUAL --dev DEV --test 500"
-    assert recall_prepare(manifest, Path("prepared")) == recalled
-    for name in ("a.tsv", "dev.tsv", "more.de"):
-        (tmp_path / name).touch()
-    recalled = "nmt prepare a.tsv --monolingual-target more.de --dev dev.tsv --test 500"
-    assert recall_prepare(manifest, Path("prepared")) == recalled
-    manifest.inputs |= {"b.tsv": None}
-    assert recall_prepare(manifest, Path("prepared")).startswith("nmt prepare CORPUS ")
-    assert describe_train(Path("prepared"), Path("m"), "--force") == "nmt train --model m --force"
+def test_a_model_that_had_the_best_of_everything_is_offered_what_is_left() -> None:
+    done = {"report": make_report([30.0] * 5), "has_parent": True, "synthetic": "both", "has_time": True}
+    manifest = make_manifest(60_000, 1_000, monolingual=("target",))
+    assert commands_of(manifest, **done) == ["nmt train --force --runs 3"]
+    assert commands_of(manifest, **done, runs=3) == []

@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 from nmt_cli.api import startup
 from nmt_cli.cli.app import app
 from nmt_cli.cli.network_summary import describe_network
+from nmt_cli.cli.options import ExplicitOptions
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.train import Stop, catch_stop_signals, describe_resumption
+from nmt_cli.cli.train import Stop, catch_stop_signals, describe_resumption, list_typed_options
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
@@ -37,16 +38,51 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
     ]
 
 
+def make_corpus(pairs: int = 6_441) -> Any:
+    return SimpleNamespace(
+        source_language="de",
+        target_language="en",
+        has_pictures=False,
+        list_monolingual=list,
+        load_encoded=lambda split: SimpleNamespace(source=[0] * pairs),
+        manifest=SimpleNamespace(truncation=None),
+    )
+
+
+def test_the_first_line_says_what_was_chosen_for_a_corpus_of_this_size(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(request: TrainingRequest) -> None:
+        raise OptionError("enough")
+
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    lines = CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model")]).stderr.splitlines()
+    assert lines[0] == "6,441 pairs: medium network, 2,121 updates, dropout 0.3"  # 21 epochs of 101 batches
+    assert lines[1].startswith("de -> en, from prepared/ to ")
+    typed = ["--epochs", "5", "--units", "64", "--dropout", "0.1"]
+    lines = CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model"), *typed]).stderr.splitlines()
+    assert lines[0].startswith("de -> en, ")  # nothing was chosen that the line would tell
+
+
+def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
+    explicit = ExplicitOptions(
+        {"attention": "--attention", "tied": "--no-tied", "model": "--model"}, {"units": "--units"}
+    )
+    settings = ModelConfig.from_options(attention="general", tied=False), TrainConfig()
+    typed = [("--attention", "general"), ("--no-tied",)]
+    assert list_typed_options(explicit, *settings) == typed
+    from_file = explicit._replace(file=Path("my recipe.toml"))
+    assert list_typed_options(from_file, *settings) == [("--config", "my recipe.toml"), *typed]
+
+
 def test_training_is_told_which_options_of_the_network_were_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def run(request: TrainingRequest) -> None:
         raise OptionError(" ".join(sorted(request.explicit_options)))
 
-    corpus = SimpleNamespace(
-        source_language="de", target_language="en", list_monolingual=list, manifest=SimpleNamespace(truncation=None)
-    )
-    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
     result = CliRunner().invoke(app, ["train", "--units", "512", "--no-tied", "--model", str(tmp_path / "model")])
     assert result.stderr.splitlines()[-1] == "error: tied units"
@@ -61,10 +97,7 @@ def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
         seeds.append(request.training.seed)
         raise OptionError("out of memory")
 
-    corpus = SimpleNamespace(
-        source_language="de", target_language="en", list_monolingual=list, manifest=SimpleNamespace(truncation=None)
-    )
-    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
     model = tmp_path / "model"
     (model / "run-1").mkdir(parents=True)
@@ -175,7 +208,7 @@ def test_a_stopped_training_says_how_far_it_came_and_how_it_goes_on(
 
 def test_the_command_that_continues_names_what_no_checkpoint_has() -> None:
     command = describe_resumption(Path("my data"), Path("model"), reverse=True, runs=3)
-    assert command == "nmt train --data 'my data' --reverse --runs 3 --resume"
+    assert str(command) == "nmt train --data 'my data' --reverse --runs 3 --resume"
 
 
 def test_without_a_terminal_a_line_a_minute_says_how_far_training_is(capsys: pytest.CaptureFixture[str]) -> None:

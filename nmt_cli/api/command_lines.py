@@ -1,0 +1,101 @@
+"""Commands to type: as they were typed, with more options, or recalled from the manifest of a prepared corpus."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
+from nmt_cli.settings import name_option, option_fields
+
+if TYPE_CHECKING:
+    from nmt_cli.corpus.manifest import Manifest
+
+TypedOption = tuple[str, ...]  # a flag and its value, if it takes one
+INSTEAD_OF: Mapping[str, Collection[str]] = {"--epochs": ("--time",), "--batch": ("--batch-tokens",)}
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """A command to type: its name, its arguments, and its options in order."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    options: tuple[TypedOption, ...] = ()
+
+    def __str__(self) -> str:
+        return shlex.join(["nmt", self.name, *self.arguments, *(part for option in self.options for part in option)])
+
+    def extend(self, *options: TypedOption) -> CommandLine:
+        """Returns the command with more options, without those that they replace: no option may be given twice."""
+        replaced = {flag for option in options for flag in (option[0], *INSTEAD_OF.get(option[0], ()))}
+        kept = (option for option in self.options if option[0] not in replaced)
+        return replace(self, options=(*kept, *options))
+
+    def add_input(self, name: str) -> CommandLine:
+        """Returns the command with one more argument."""
+        return replace(self, arguments=(*self.arguments, name))
+
+
+def describe_prepare(inputs: Sequence[str], config: PrepareConfig, data: Path) -> CommandLine:
+    """Returns the command that prepared a corpus from inputs and options as they were typed."""
+    return join_prepare(inputs, config.to_mapping(), data)
+
+
+def recall_prepare(manifest: Manifest, data: Path) -> CommandLine:
+    """Returns the command that prepared a corpus, as far as its manifest knows: it has names of files without folders.
+
+    A file that is not in the current directory is left for the reader to fill in, and so is one input of several.
+    """
+    held_out = {name for role in SPLIT_OPTIONS for name in str(manifest.options.get(role)).split(",")}
+    inputs = [name for name in manifest.inputs if name not in held_out]
+    options = {
+        name: [find_file(part, name) for part in as_list(value)] if name in FILE_OPTIONS and value else value
+        for name, value in manifest.options.items()
+    }
+    return join_prepare([find_file(inputs[0], "corpus")] if len(inputs) == 1 else ["CORPUS"], options, data)
+
+
+def find_file(name: str, what: str) -> str:
+    """Returns the name of a file in the current directory, or a size; in place of another name, what to fill in."""
+    known = is_size(name) or all(Path(part).exists() for part in name.split(","))
+    return name if known else what.partition("_")[0].upper()
+
+
+def join_prepare(inputs: Sequence[str], options: Mapping[str, Any], data: Path) -> CommandLine:
+    return CommandLine("prepare", tuple(inputs), (*list_prepare_options(options), *list_places(data)))
+
+
+def list_prepare_options(options: Mapping[str, Any]) -> list[TypedOption]:
+    """Returns the options that were set, as they are typed."""
+    typed: list[TypedOption] = []
+    for field in option_fields(PrepareConfig):
+        value = options.get(field.name, field.default)
+        if value not in (field.default, list(field.default) if isinstance(field.default, tuple) else None, False):
+            typed += list_values(f"--{name_option(field)}", value)
+    return typed
+
+
+def list_values(flag: str, value: Any) -> list[TypedOption]:
+    """Returns an option as it is typed: a switch alone, an option of several values once for each."""
+    if isinstance(value, bool):
+        return [(flag,)]
+    return [(flag, str(item)) for item in as_list(value)]
+
+
+def as_list(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, list | tuple) else [value]
+
+
+def list_places(data: Path, model: Path = Path("model")) -> list[TypedOption]:
+    """Returns the options for the directories of a corpus and a model, unless they are the usual ones."""
+    places = (("--data", data, "prepared"), ("--model", model, "model"))
+    return [(flag, str(path)) for flag, path, usual in places if str(path) != usual]
+
+
+def describe_train(data: Path, model: Path, *options: TypedOption) -> CommandLine:
+    """Returns the command that trains on a corpus, with these options."""
+    return CommandLine("train", (), (*list_places(data, model), *options))

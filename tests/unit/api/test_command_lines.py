@@ -1,0 +1,53 @@
+"""Commands to type: what was typed stays, and no option stands there twice."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nmt_cli.api.command_lines import CommandLine, describe_prepare, describe_train, recall_prepare
+from nmt_cli.corpus.config import PrepareConfig
+
+
+def test_an_option_that_is_added_takes_the_place_of_those_that_it_replaces() -> None:
+    typed = CommandLine("train", (), (("--time", "5m"), ("--attention", "general"), ("--force",)))
+    assert str(typed.extend(("--batch", "32"), ("--epochs", "60"))) == (
+        "nmt train --attention general --force --batch 32 --epochs 60"
+    )
+    assert str(typed.extend(("--time", "60m"), ("--force",))) == "nmt train --attention general --time 60m --force"
+    assert str(CommandLine("prepare", ("a b.tsv",)).add_input("more.tsv")) == "nmt prepare 'a b.tsv' more.tsv"
+
+
+def test_prepare_names_files_and_options_as_they_were_typed() -> None:
+    config = PrepareConfig(
+        lowercase=True,
+        vocab_size=500,
+        keep=("script", "language"),
+        source_column="my text",
+        dev="in/dev.tsv",
+        monolingual_target=("in/more.de", "x.de.gz"),
+    )
+    assert str(describe_prepare(["in/a b.tsv", "c.tsv=train"], config, Path("other"))) == (
+        "nmt prepare 'in/a b.tsv' c.tsv=train --source-column 'my text' --monolingual-target in/more.de "
+        "--monolingual-target x.de.gz --keep script --keep language --dev in/dev.tsv "
+        "--vocab-size 500 --lowercase --data other"
+    )
+
+
+def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest: Any = SimpleNamespace(inputs={"a.tsv": None, "dev.tsv": None}, options=asdict(PrepareConfig()))
+    manifest.options |= {"dev": "dev.tsv", "test": "500", "monolingual_target": ["more.de"]}
+    recalled = "nmt prepare CORPUS --monolingual-target MONOLINGUAL --dev DEV --test 500"
+    assert str(recall_prepare(manifest, Path("prepared"))) == recalled
+    for name in ("a.tsv", "dev.tsv", "more.de"):
+        (tmp_path / name).touch()
+    recalled = "nmt prepare a.tsv --monolingual-target more.de --dev dev.tsv --test 500"
+    assert str(recall_prepare(manifest, Path("prepared"))) == recalled
+    manifest.inputs |= {"b.tsv": None}
+    assert str(recall_prepare(manifest, Path("prepared"))).startswith("nmt prepare CORPUS ")
+    assert str(describe_train(Path("prepared"), Path("m"), ("--force",))) == "nmt train --model m --force"
