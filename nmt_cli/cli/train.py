@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,7 +39,7 @@ from nmt_cli.cli.options import (
     with_settings,
 )
 from nmt_cli.cli.render import Screen, format_cut
-from nmt_cli.cli.signals import HANG_UP, leave_terminals, list_ending_signals
+from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig, TransformerConfig
@@ -377,43 +376,3 @@ def combine_watchers(screen: TrainingScreen, tensorboard: Path | None) -> Watche
     from nmt_cli.training.tensorboard import TensorBoard
 
     return Watchers(screen, TensorBoard(tensorboard, screen.warn))
-
-
-class Stop:
-    """Remembers which signal asked training to stop, if any."""
-
-    signal: int = 0
-
-    def __init__(self) -> None:
-        self.terminals = [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
-
-    def __call__(self) -> bool:
-        return bool(self.signal)
-
-    def request_stop(self, number: int, frame: FrameType | None) -> None:
-        """Handles a signal: the first is a request to stop, a second stops the process at once."""
-        if number == HANG_UP:
-            leave_terminals(self.terminals)
-        if self.signal:
-            raise KeyboardInterrupt
-        self.signal = number
-
-
-@contextmanager
-def catch_stop_signals() -> Iterator[Stop]:
-    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop.
-
-    A block that is stopped before there is anything to keep exits with the signal's own exit code.
-    """
-    stop = Stop()
-    numbers = (signal.SIGINT, *list_ending_signals())
-    previous = {number: signal.signal(number, stop.request_stop) for number in numbers}
-    try:
-        yield stop
-    except KeyboardInterrupt:
-        if stop.signal not in (0, signal.SIGINT):
-            raise typer.Exit(128 + stop.signal) from None
-        raise
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -182,6 +182,7 @@ class SyntheticRun:
             WordRatio.from_corpus(self.request.corpus),
             self.find_least_confidence(task, translator),
             "source" if task.direction == "reverse" else "target",
+            read_real_pairs(self.request.corpus, task),
         )
         self.request.watcher.report_selection(selection.summary)
         return selection
@@ -286,6 +287,11 @@ def read_text(corpus: PreparedCorpus, task: Task) -> list[str]:
         return corpus.read_monolingual("target" if task.direction == "reverse" else "source")
     side = 1 if task.direction == "reverse" else 0
     return list(dict.fromkeys(pair[side] for pair in corpus.read_pairs("train")))
+
+
+def read_real_pairs(corpus: PreparedCorpus, task: Task) -> set[tuple[str, str]]:
+    """Returns the pairs that a task may make again: those of the training split, if it translates its sides."""
+    return {(pair.source, pair.target) for pair in corpus.read_pairs("train")} if task.text == "training" else set()
 
 
 def measure_confidence(translation: Translation) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,11 +85,12 @@ def select_pairs(
     ratio: WordRatio,
     least: float,
     generated: Side,
+    real: Collection[tuple[str, str]] = frozenset(),
 ) -> Selection:
     """Returns the pairs to learn. Both sides of each are held against the development and test sets.
 
     One side of all pairs was `generated`. `confidences` (N,) are mean log-probabilities per token, NaN where unknown;
-    those under `least` are dropped.
+    those under `least` are dropped, and so are pairs that are `real` already (Nguyen et al. 2020).
     """
     is_held_out = held_out.find([pair.source for pair in pairs], 0) | held_out.find([pair.target for pair in pairs], 1)
     kept: dict[SyntheticPair, None] = {}
@@ -98,6 +99,8 @@ def select_pairs(
         reason = "held out" if leaks else find_problem(pair, ratio, generated)
         if not reason and confidence < least:
             reason = "of low confidence"
+        if not reason and (pair.source, pair.target) in real:
+            reason = "as in the corpus"
         if not reason and pair in kept:
             reason = "duplicate"
         if reason:

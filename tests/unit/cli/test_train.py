@@ -17,7 +17,8 @@ from nmt_cli.cli.app import app
 from nmt_cli.cli.network_summary import describe_network
 from nmt_cli.cli.options import ExplicitOptions
 from nmt_cli.cli.render import Screen
-from nmt_cli.cli.train import Stop, catch_stop_signals, describe_resumption, list_typed_options
+from nmt_cli.cli.stopping import Stop, catch_stop_signals
+from nmt_cli.cli.train import describe_resumption, list_typed_options
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.mixture import SyntheticPair
+from nmt_cli.corpus.pairs import Side
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.training.synthetic.selection import HeldOutSentences, Selection, WordRatio, select_pairs
 from support.corpora import toy_pairs, write_tsv
@@ -61,20 +63,33 @@ def test_equal_pairs_are_learned_once(corpus: PreparedCorpus) -> None:
     assert (selection.pairs, dict(selection.dropped)) == ([pair], {"duplicate": 1})
 
 
+def test_a_translation_that_the_corpus_has_already_is_not_learned_again(corpus: PreparedCorpus) -> None:
+    known, new = ("The cow sees.", "Die Kuh sieht."), ("The cow looks.", "Die Kuh sieht.")
+    pairs = [SyntheticPair(*pair, is_tagged=False) for pair in (known, new)]
+    held_out, ratio = HeldOutSentences.from_corpus(corpus), WordRatio.from_corpus(corpus)
+    selection = select_pairs(pairs, [0.0, 0.0], held_out, ratio, -1.0, "source", {known})
+    assert (selection.pairs, dict(selection.dropped)) == (pairs[1:], {"as in the corpus": 1})
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
-@given(st.data())
+@given(st.data(), st.booleans(), st.booleans(), st.sampled_from(["source", "target"]))
 def test_no_held_out_sentence_is_on_either_side_of_a_synthetic_pair(
-    corpus: PreparedCorpus, data: st.DataObject
+    corpus: PreparedCorpus, data: st.DataObject, is_reversed: bool, is_tagged: bool, generated: Side
 ) -> None:
-    held_out = [pair for split in ("dev", "test") for pair in corpus.read_pairs(split)]
+    """Holds for back-translation and diversification, which differ in the side that is generated and in the tag."""
+    direction = reverse_corpus(corpus) if is_reversed else corpus
+    held_out = [pair for split in ("dev", "test") for pair in direction.read_pairs(split)]
     shapes = st.sampled_from([str, str.upper, str.lower, lambda text: f"{text} ", lambda text: text.replace(".", " .")])
-    new = st.sampled_from(toy_pairs(800)[400:])
+    turn = -1 if is_reversed else 1
+    new = st.sampled_from([pair[::turn] for pair in toy_pairs(800)[400:]])
     leak = st.builds(lambda pair, shape: (shape(pair.source), shape(pair.target)), st.sampled_from(held_out), shapes)
     rows = data.draw(st.lists(st.tuples(leak, new, st.integers(0, 2)), min_size=1, max_size=20))
     pairs = [
-        (back(leaking[0], fresh[1]), back(fresh[0], leaking[1]), back(*fresh))[kind] for leaking, fresh, kind in rows
+        SyntheticPair(*((leaking[0], fresh[1]), (fresh[0], leaking[1]), fresh)[kind], is_tagged)
+        for leaking, fresh, kind in rows
     ]
-    kept = select(corpus, pairs).pairs
+    held, ratio = HeldOutSentences.from_corpus(direction), WordRatio.from_corpus(direction)
+    kept = select_pairs(pairs, [0.0] * len(pairs), held, ratio, -1.0, generated).pairs
     for side in (0, 1):
         keys = {make_sentence_key(pair[side]) for pair in held_out}
         assert keys.isdisjoint(make_sentence_key(pair[side]) for pair in kept)

@@ -1,0 +1,53 @@
+"""A training that a signal asks to stop: the first is a request, the second ends the process."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import typer
+
+from nmt_cli.cli.signals import HANG_UP, leave_terminals, list_ending_signals
+
+
+class Stop:
+    """Remembers which signal asked training to stop, if any."""
+
+    signal: int = 0
+
+    def __init__(self) -> None:
+        self.terminals = [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
+
+    def __call__(self) -> bool:
+        return bool(self.signal)
+
+    def request_stop(self, number: int, frame: FrameType | None) -> None:
+        """Handles a signal: the first is a request to stop, a second stops the process at once."""
+        if number == HANG_UP:
+            leave_terminals(self.terminals)
+        if self.signal:
+            raise KeyboardInterrupt
+        self.signal = number
+
+
+@contextmanager
+def catch_stop_signals() -> Iterator[Stop]:
+    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop.
+
+    A block that is stopped before there is anything to keep exits with the signal's own exit code.
+    """
+    stop = Stop()
+    numbers = (signal.SIGINT, *list_ending_signals())
+    previous = {number: signal.signal(number, stop.request_stop) for number in numbers}
+    try:
+        yield stop
+    except KeyboardInterrupt:
+        if stop.signal not in (0, signal.SIGINT):
+            raise typer.Exit(128 + stop.signal) from None
+        raise
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
