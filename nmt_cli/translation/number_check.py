@@ -267,11 +267,17 @@ def has_spelling(number: int, words: NumberWords, language: str) -> bool:
 @cache
 def list_longer(number: int, language: str) -> tuple[str, ...]:
     """Returns the spellings of other numbers that begin as one of a number below a hundred does: vier, vierzig."""
-    spellings = spell_number(number, language)
-    if number >= 100 or not spellings:
+    own = spell_number(number, language)
+    if number >= 100 or not own:
         return ()
-    others = (other for other in (*range(100), *range(100, 1000, 100)) if other != number)
-    of_others = {spelling for other in others for spelling in spell_number(other, language)}
     return tuple(
-        longer for longer in of_others - spellings if any(longer.startswith(spelling) for spelling in spellings)
+        spelling for spelling in list_spellings(language) - own if any(spelling.startswith(short) for short in own)
+    )
+
+
+@cache
+def list_spellings(language: str) -> frozenset[str]:
+    """Returns the spellings of all numbers below a hundred, and of the hundreds below a thousand."""
+    return frozenset(
+        spelling for number in (*range(100), *range(100, 1000, 100)) for spelling in spell_number(number, language)
     )
