@@ -31,6 +31,10 @@ def parse_duration(text: str) -> float:
     return float(seconds)
 
 
+class TooShortError(OptionError):
+    """The time that was given is not enough for a single update."""
+
+
 @dataclass
 class Deadline:
     """The time from the creation of this object to a finished model. All times are in seconds."""

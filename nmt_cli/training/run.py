@@ -40,7 +40,7 @@ from nmt_cli.training.data.augmentation import check_sampling
 from nmt_cli.training.data.batches import TrainingBatches, read_vocabularies
 from nmt_cli.training.data.replay import Replayed
 from nmt_cli.training.data.word_swaps import RARE
-from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.deadline import Deadline, TooShortError
 from nmt_cli.training.defaults import fit_to_corpus
 from nmt_cli.training.distributed.process import ProcessRole
 from nmt_cli.training.distributed.strategy import count_parts, describe_devices, make_cluster, make_strategy
@@ -281,7 +281,7 @@ def restore_parent(facts: dict[str, Any] | None) -> ParentInfo | None:
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:
     """Starts the clock of a run once its costs are measured; a resumed run continues where its checkpoint stopped it.
 
-    Raises OptionError if the time is too short for a single update.
+    Raises TooShortError if the time is too short for a single update.
     """
     run.deadline = deadline
     measure_costs(run, deadline)
@@ -291,7 +291,7 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
     elif deadline.is_over:
         least = math.ceil(deadline.seconds - deadline.seconds_left + deadline.update_seconds)
-        raise OptionError(
+        raise TooShortError(
             f"--time {run.trainer.config.time} is too short to learn anything",
             hint=f"starting, measuring and exporting alone take {format_count(least, 'second')} here; "
             "allow several times that",

@@ -32,7 +32,7 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.checkpoints import saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.checkpoints.saved_options import read_started_facts
-from nmt_cli.training.deadline import Deadline, parse_duration
+from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.synthetic.plan import (
@@ -153,6 +153,10 @@ class SyntheticRun:
             )
             try:
                 train(request)
+            except TooShortError as error:
+                whole = self.request.training.time
+                message = f"--time {whole} is too short: {config.time} of it are for the {name}"
+                raise OptionError(message, hint=error.hint) from error
             except KeyboardInterrupt:  # there was nothing to keep yet
                 if not self.request.watcher.should_stop():
                     raise

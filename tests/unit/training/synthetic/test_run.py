@@ -18,6 +18,7 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import STAGES, TRAINED_SOURCES, ModelDirectory
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.config import TrainConfig
+from nmt_cli.training.deadline import TooShortError
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.synthetic.plan import Interrupted, count_repeats, make_plan
 from nmt_cli.training.synthetic.run import SyntheticRun, train_with_synthetic
@@ -93,6 +94,19 @@ def test_stages_that_are_done_need_no_more_room(
     SyntheticRun.open(replace(request, resume=True), plan)
     with pytest.raises(OutputError, match="the stages of this training need"):
         SyntheticRun.open(request, plan)
+
+
+def test_a_time_that_is_too_short_for_a_helper_model_is_named_as_it_was_typed(
+    corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(request: TrainingRequest) -> None:
+        raise TooShortError(f"--time {request.training.time} is too short", hint="59 seconds")
+
+    monkeypatch.setattr("nmt_cli.training.synthetic.run.train", train)
+    request = TrainingRequest(corpus, tmp_path, NETWORK, replace(CONFIG, time="100s"))
+    with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
+        train_with_synthetic(request)
+    assert caught.value.hint == "59 seconds"
 
 
 def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
