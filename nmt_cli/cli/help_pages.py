@@ -52,7 +52,7 @@ PAGES = {
     ),
     "train": HelpPage(
         examples=(
-            CommandExample("nmt train", "10 epochs, from prepared/ to model/"),
+            CommandExample("nmt train", "settings by the size of prepared/"),
             CommandExample("nmt train --epochs 5 --batch 128", "fewer epochs"),
             CommandExample("nmt train --time 30m", "the best network that fits the time"),
             CommandExample("nmt train --resume", "goes on after Ctrl-C or a crash"),

@@ -143,8 +143,8 @@ def translate(
 ) -> None:
     """Translate text, one line of output per line of input; or a document, whose form stays.
 
-    Documents are tables, subtitles, gettext catalogues and Markdown pages. Blank lines stay blank; lines are translated
-    as they arrive.
+    Documents are tables, subtitles, catalogues, pages, and files of word processors, presentations and e-books. Blank
+    lines stay blank; lines are translated as they arrive.
     """
     models, screen = model or [DEFAULT_MODEL], Screen(quiet=quiet, verbose=verbose)
     template = ModelRequest(models[0], tuple(map(resolve_model, ensemble or ())), text, precision)

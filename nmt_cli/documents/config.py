@@ -37,7 +37,7 @@ class DocumentConfig(Settings):
     confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(
         False,
-        "po: mark all new translations fuzzy, not only those that fail a check.",
+        "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check.",
         panel="Format",
     )
     encoding: str | None = setting(

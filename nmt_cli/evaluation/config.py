@@ -55,7 +55,7 @@ class ScoreConfig(Settings):
         "auto",
         "Tokenizer of sacreBLEU for BLEU: 13a for detokenised text, none for text that is already tokenised, intl, zh, "
         "ja-mecab, ko-mecab, char; flores200 and spm with --bleu-spm; auto goes by the language: zh, ja-mecab or "
-        "ko-mecab, else 13a.",
+        "ko-mecab (where their packages are missing, char and 13a), else 13a.",
         panel="Scores",
     )
     bleu_spm: str | None = setting(

@@ -61,7 +61,7 @@ class ModelConfig(Settings, ABC):
     )
     heads: int = setting(
         None,
-        "Number of heads of scaled-dot attention and of the transformer.  [default: 8; with --attention scaled-dot: 1; "
+        "Number of heads of scaled-dot attention and of the transformer.  [default: 8; with --attention: 1; "
         "transformer: 4]",
         panel="Network",
         low=1,

@@ -144,7 +144,8 @@ def describe_choice(rule: SizeRule, explicit: Collection[str], pairs: int, train
     """Returns what was chosen and why, as a line for a person; None if nothing was left open."""
     updates = math.ceil(min(pairs, training.epoch_pairs or pairs) / training.batch) * training.epochs
     parts = {
-        f"{rule.name} network": not {"embedding", "units", "architecture"} & set(explicit),
+        f"{rule.name} network": not {"embedding", "units", "architecture"} & set(explicit)
+        and training.time is None,  # which chooses the size once the speed is known
         f"{format_count(updates, 'update')}": "epochs" not in explicit
         and not training.time
         and not training.batch_tokens,

@@ -54,7 +54,7 @@ class CheckConfig(Settings):
     )
     otherwise: Otherwise = setting(
         "mark",
-        "What is written below --min-confidence: blank nothing, source the source, mark the translation after [?].",
+        "What is written below --min-confidence: blank nothing, source the source, mark [?] and the translation.",
         panel="Checks",
     )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")

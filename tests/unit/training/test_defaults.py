@@ -43,6 +43,7 @@ def test_the_choice_is_a_line_for_a_person() -> None:
     assert fit(5_000).choice == "5,000 pairs: medium network, 1,896 updates, dropout 0.3"  # 79 batches of 64, 24 times
     assert fit(5_000, epochs=5, batch=128).choice == "5,000 pairs: medium network, dropout 0.3"
     assert fit(5_000, epochs=5, units=64, dropout=0.1).choice is None
+    assert fit(5_000, time="1h").choice == "5,000 pairs: dropout 0.3"  # the time chooses the network
 
 
 @given(st.integers(1_000, 25_000))
