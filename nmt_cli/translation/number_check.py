@@ -267,12 +267,11 @@ def has_spelling(number: int, words: NumberWords, language: str) -> bool:
 @cache
 def list_longer(number: int, language: str) -> tuple[str, ...]:
     """Returns the spellings of other numbers that begin as one of a number below a hundred does: vier, vierzig."""
-    own = spell_number(number, language)
-    if number >= 100 or not own:
+    spellings = spell_number(number, language)
+    if number >= 100 or not spellings:
         return ()
-    return tuple(
-        spelling for spelling in list_spellings(language) - own if any(spelling.startswith(short) for short in own)
-    )
+    others = list_spellings(language) - spellings
+    return tuple(longer for longer in others if any(longer.startswith(spelling) for spelling in spellings))
 
 
 @cache
