@@ -154,7 +154,7 @@ def translate(
     # 1. Refuse what cannot work, before anything slow is loaded.
     check_meaning(explicit, search, sampling, n_best, score=score)
     require_checks(checks, document)
-    paths = check_files(files or [])
+    paths = check_files(files or [], model or [])
     model_directory = read_model_directory(choose_model(models))
     outputs = OutputFiles(name_outputs(output, paths, model_directory.card.target_language, force=force))
     check_abilities(model_directory, explicit, search, repair, layout)

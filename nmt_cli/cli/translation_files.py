@@ -27,14 +27,17 @@ SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।")
 STREAM = Path("-")  # standard input or output
 
 
-def check_files(files: list[Path]) -> list[Path]:
-    """Returns the files, none for standard input. Raises NotFoundError, OptionError for files beside standard input."""
+def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
+    """Returns the files, none for standard input. Raises NotFoundError, OptionError for files beside standard input.
+
+    `models` are those that were typed.
+    """
     if STREAM in files and len(files) > 1:
         raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
-    return [] if files == [STREAM] else [require_input(path) for path in files]
+    return [] if files == [STREAM] else [require_input(path, models) for path in files]
 
 
-def require_input(path: Path) -> Path:
+def require_input(path: Path, models: Sequence[Path]) -> Path:
     """Returns `path` if it is a file. Raises NotFoundError, with a way on if it looks like a sentence."""
     try:
         return require_file(path)
@@ -44,7 +47,11 @@ def require_input(path: Path) -> Path:
         if os.path.lexists(path) or not looks_like_text:
             raise
         quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
-        hint = f"to translate a sentence: echo {quoted} | nmt translate"
+        from nmt_cli.runtime.installed_models import name_model  # which only this hint needs
+
+        typed = (part for model in models for part in ("--model", name_model(model)))
+        command = shlex.join(["nmt", "translate", *typed])
+        hint = f"to translate a sentence: echo {quoted} | {command}"
         raise NotFoundError(f"there is no file {text!r}", hint=hint) from error
 
 

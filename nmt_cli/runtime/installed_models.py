@@ -56,6 +56,11 @@ def list_models() -> dict[str, Path]:
     return dict(sorted({**list_bundled_models(), **list_installed_models()}.items()))
 
 
+def name_model(directory: Path) -> str:
+    """Returns the name of a model that has one, or else its directory: what `--model` takes."""
+    return next((name for name, known in list_models().items() if known == directory), str(directory))
+
+
 def list_installed_models() -> dict[str, Path]:
     """Returns the models of installed packages, without importing these."""
     from importlib.metadata import entry_points  # these take longer than all else here, and only names need them

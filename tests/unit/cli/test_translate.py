@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -119,3 +121,12 @@ def test_what_shows_failed_checks_needs_them(arguments: list[str]) -> None:
     refused = translate("--no-check", *arguments)
     assert refused.exit_code == ExitCode.USAGE
     assert f"{arguments[0]} cannot be combined with --no-check" in refused.stderr
+
+
+def test_a_sentence_in_place_of_a_file_is_shown_as_a_command_with_the_model_that_was_typed(tmp_path: Path) -> None:
+    model = tmp_path / "my model"
+    result = CliRunner().invoke(app, ["translate", "Where is it?", "--model", str(model)])
+    assert result.exit_code == ExitCode.NO_INPUT
+    assert result.stderr.splitlines()[-1] == (
+        f"hint: to translate a sentence: echo \"Where is it?\" | nmt translate --model '{model}'"
+    )

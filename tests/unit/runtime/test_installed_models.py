@@ -7,7 +7,7 @@ import pytest
 
 from nmt_cli.errors import NotFoundError
 from nmt_cli.runtime import installed_models
-from nmt_cli.runtime.installed_models import explain_missing_model, find_model, list_models
+from nmt_cli.runtime.installed_models import explain_missing_model, find_model, list_models, name_model
 
 
 def install_model(site: Path, name: str) -> Path:
@@ -36,6 +36,7 @@ def test_an_installed_model_is_found_by_name_and_its_package_is_not_imported(sit
     directory = install_model(site, "xxx-yyy")
     assert find_model(Path("xxx-yyy")) == directory
     assert "nmt_model_xxx_yyy" not in sys.modules
+    assert (name_model(directory), name_model(Path("other/model"))) == ("xxx-yyy", "other/model")
 
 
 def test_a_bundled_model_is_found_by_name(site: Path, tmp_path: Path) -> None:
