@@ -10,9 +10,9 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -111,8 +111,9 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     clear_leftovers(target)
     refuse_to_overwrite(path, replace=replace)
-    staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
-    try:
+    staged = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    try:  # a signal may come as soon as the directory is there
+        staged.mkdir(mode=0o700)
         yield staged
         if target.exists():
             keep_permissions(target, staged)

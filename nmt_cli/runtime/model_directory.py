@@ -6,8 +6,8 @@ A directory is complete as soon as `model.json` exists: it is written last, and 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -235,8 +235,9 @@ def publish_directory(directory: Path) -> Iterator[Path]:
     damaged.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=directory))
-    try:
+    staged = directory / f"{STAGED}{secrets.token_hex(4)}"
+    try:  # a signal may come as soon as the directory is there
+        staged.mkdir(mode=0o700)
         yield staged
         for path in sorted(staged.iterdir(), key=lambda path: path.name == CARD):
             os.replace(path, directory / path.name)

@@ -5,6 +5,7 @@ import hashlib
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -228,3 +229,19 @@ def test_what_the_system_refuses_is_said_in_plain_words(number: int, code: ExitC
     error = convert_os_error(OSError(number, os.strerror(number), "f"))
     assert error.exit_code == code
     assert error.message.startswith(words)
+
+
+def test_an_interruption_right_after_the_staged_directory_was_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_directory = Path.mkdir
+
+    def make_and_interrupt(path: Path, *arguments: Any, **options: Any) -> None:
+        make_directory(path, *arguments, **options)
+        if path.suffix == ".partial":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", make_and_interrupt)
+    with pytest.raises(KeyboardInterrupt), stage_directory(tmp_path / "prepared", replace=False):
+        pass
+    assert list(tmp_path.iterdir()) == []
