@@ -2,11 +2,11 @@
 
     python benchmarks/parent.py PARENT.tsv TRAIN.tsv --dev DEV.tsv --test TEST.tsv --work DIR
 
-PARENT.tsv has the pairs of the parent (20,000 of them are used), TRAIN.tsv those of the child. All trainings of a size
-make the same number of updates of the same network on the same prepared corpus; only where they start differs. Each
-result is a line of DIR/results.jsonl: BLEU and chrF of greedy translations of the development set, seconds of processor
-time, and with --score of the jobs named by --only BLEU and chrF of the test set with beam 5. Jobs that are done are
-left out when the command is given again.
+PARENT.tsv has the pairs of the parent (20,000 of them are used), TRAIN.tsv those of the child. Parent and children are
+trained as `nmt train` chooses by their sizes; the parent makes six epochs. All trainings of a size are of the same
+prepared corpus. Each result is a line of DIR/results.jsonl: BLEU and chrF of greedy translations of the development
+set, seconds, seconds of processor time, and with --score of the jobs named by --only BLEU and chrF of the test set with
+beam 5. Jobs that are done are left out when the command is given again.
 """
 
 from __future__ import annotations
@@ -20,24 +20,21 @@ from typing import Any
 
 from small import Sweep, read_rows, run_jobs
 
-NETWORK = ["--attention", "scaled-dot", "--units", "192", "--embedding", "128", "--heads", "4", "--fixed-norm"]
 PARENT_PAIRS, PARENT_EPOCHS = 20_000, 6
 PREPARE_PARENT = ["--lowercase", "--source-language", "eng", "--target-language", "deu"]
-BATCH = 32
-EPOCHS = {2_500: 12, 5_000: 10}  # by size
-RATES = ("5e-4", "1e-3", "2e-3")
+SIZES = (2_500, 5_000)
 
 
-def make_jobs(parent: Path, sizes: list[int], prepare: list[str]) -> list[dict[str, Any]]:
-    """Returns the jobs: from initial weights with one learning rate, and from the parent with several."""
+def make_jobs(parent: Path, sizes: list[int], prepare: list[str], rates: list[str]) -> list[dict[str, Any]]:
+    """Returns the jobs: from initial weights, and from the parent with the default and with other learning rates."""
     jobs = []
     for size in sizes:
-        common = ["--batch", str(BATCH), "--epochs", str(EPOCHS[size]), "--dropout", "0.3", "--word-dropout", "0.1"]
-        scratch = [*NETWORK, *common, "--learning-rate", "2e-3"]
-        jobs.append({"name": f"{size}-scratch", "pairs": size, "prepare": prepare, "train": scratch})
-        for rate in RATES:
-            child = [*common, "--init-from", str(parent), "--learning-rate", rate]
-            jobs.append({"name": f"{size}-child-{rate}", "pairs": size, "prepare": prepare, "train": child})
+        jobs.append({"name": f"{size}-scratch", "pairs": size, "prepare": prepare, "train": []})
+        child = ["--init-from", str(parent)]
+        jobs.append({"name": f"{size}-child", "pairs": size, "prepare": prepare, "train": child})
+        for rate in rates:
+            job = {"name": f"{size}-child-{rate}", "pairs": size, "prepare": prepare}
+            jobs.append({**job, "train": [*child, "--learning-rate", rate]})
     return jobs
 
 
@@ -60,7 +57,7 @@ def train_parent(corpus: Path, work: Path) -> Path:
     parent = work / "parent"
     parent.mkdir(parents=True, exist_ok=True)
     sweep = TimedSweep(corpus, parent)
-    options = [*NETWORK, "--batch", "64", "--epochs", str(PARENT_EPOCHS), "--dropout", "0.2", "--learning-rate", "3e-3"]
+    options = ["--epochs", str(PARENT_EPOCHS)]
     job = {"name": "model", "pairs": PARENT_PAIRS, "prepare": PREPARE_PARENT, "train": options}
     (parent / "jobs.jsonl").write_text(json.dumps(job) + "\n", encoding="utf-8")
     if run_jobs(sweep, parent / "jobs.jsonl"):
@@ -75,7 +72,8 @@ def main() -> int:
     parser.add_argument("--dev", type=Path, required=True)
     parser.add_argument("--test", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--size", type=int, action="append", choices=sorted(EPOCHS), help="pairs of the child")
+    parser.add_argument("--size", type=int, action="append", help=f"pairs of the child; default: {SIZES}")
+    parser.add_argument("--rate", action="append", default=[], help="further learning rate of the child")
     parser.add_argument("--languages", nargs=2, default=["eng", "jpn"])
     parser.add_argument("--score", action="store_true", help="score the test set instead of training")
     parser.add_argument("--only", action="append", default=[], help="name of a job to train or score")
@@ -83,7 +81,7 @@ def main() -> int:
     options.work.mkdir(parents=True, exist_ok=True)
     parent = train_parent(options.parent, options.work)
     languages = ["--source-language", options.languages[0], "--target-language", options.languages[1]]
-    jobs = make_jobs(parent, options.size or sorted(EPOCHS), ["--separate-vocabularies", *languages])
+    jobs = make_jobs(parent, options.size or list(SIZES), ["--separate-vocabularies", *languages], options.rate)
     chosen = [job for job in jobs if not options.only or job["name"] in options.only]
     sweep, path = TimedSweep(options.corpus, options.work, options.dev, options.test), options.work / "jobs.jsonl"
     path.write_text("".join(json.dumps(job) + "\n" for job in chosen), encoding="utf-8")

@@ -50,8 +50,6 @@ MARK_TOLERANCE = 0.01  # by which the shares of a final mark on both sides may d
 MOST_REMEMBERED = 200_000  # words that are known to be in the training text
 MARGIN = 1.25  # by which a length may exceed the range of all but two thousandths of the training data
 
-UnseenWords = dict[str, tuple[list[str], int]]  # by the part of a text between blanks; and how many words more it has
-
 
 class CheckContext(NamedTuple):
     """What the checks know beside the two texts."""
@@ -61,8 +59,6 @@ class CheckContext(NamedTuple):
     reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
     profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
 
-    unseen: tuple[UnseenWords, UnseenWords] = ({}, {})
-    familiar: tuple[set[str], set[str]] = (set(), set())  # parts between blanks of the texts, without unseen words
     ratios: dict[int, LengthRatio | None] = {}  # noqa: RUF012 - those of the profile, by the length of the source
 
     @classmethod
@@ -70,7 +66,7 @@ class CheckContext(NamedTuple):
         cls, languages: tuple[str, str], profile: CorpusProfile | None, *, reads_text: bool
     ) -> CheckContext:
         """Returns the context of a model with these languages."""
-        return cls(*languages, reads_text, profile, ({}, {}), (set(), set()), {})
+        return cls(*languages, reads_text, profile, {})
 
     def find_ratio(self, length: int) -> LengthRatio | None:
         """Returns the ratio of the lengths in training for a source of so many characters; None if it is not known."""
@@ -315,43 +311,32 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
     """
     if context.profile is None or context.profile.source is None:
         return None
-    if context.familiar[0].issuperset(source.split()) and context.familiar[1].issuperset(target.split()):
-        return None  # fast for most translations: training had all words
-    unseen: list[str] = []
-    if context.profile.source.unseen_share <= UNSEEN_OFTEN:
-        unseen, count = find_unseen_words(source, target, context.profile.source, context.unseen[0])
-        if not (len(unseen) * HALF >= count or (len(unseen) > 1 and len(unseen) * THIRD >= count)):
-            unseen = []
-    if not unseen and context.profile.target.unseen_share <= UNSEEN_OFTEN:
-        unseen, count = find_unseen_words(target, source, context.profile.target, context.unseen[1])
+    unseen, count = find_unseen_words(source, target, context.profile.source)
+    if not (len(unseen) * HALF >= count or (len(unseen) > 1 and len(unseen) * THIRD >= count)):
+        unseen = []
+    if not unseen:
+        unseen, count = find_unseen_words(target, source, context.profile.target)
         unseen = unseen if len(unseen) * HALF >= count else []
-    for familiar, known, text in zip(context.familiar, context.unseen, (source, target), strict=True):
-        if len(familiar) > MOST_REMEMBERED:
-            familiar.clear()
-        entries = ((part, known.get(part)) for part in text.split())
-        familiar.update(part for part, entry in entries if entry is not None and not entry[0])
     return FailedCheck("unseen words", f"never seen in training: {join_shown(unseen)}") if unseen else None
 
 
-def find_unseen_words(text: str, other: str, profile: TextProfile, known: UnseenWords) -> tuple[list[str], int]:
-    """Returns the words that are neither in the `other` text nor in the training text, and the number of all words.
+def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:
+    """Returns the words that are neither in the `other` text nor in the training text, and the number of all words."""
+    parts, familiar = text.split(), profile.words.familiar
+    if profile.unseen_share > UNSEEN_OFTEN or familiar.issuperset(parts):
+        return [], len(parts)  # fast for most texts
+    new = [part for part in parts if part not in familiar and not has_known_words(part, profile)]
+    if len(familiar) > MOST_REMEMBERED:
+        familiar.clear()
+    familiar.update(part for part in parts if part not in new)
+    other = other.lower()
+    words = [word for part in new for word in find_words(part) if not profile.has_word(word) and word not in other]
+    return words, sum(max(1, len(find_words(part))) for part in parts) if words else len(parts)
 
-    Adds each part between blanks to those that are `known`.
-    """
-    parts = text.split()
-    unseen, count = [], len(parts)
-    if len(known) > MOST_REMEMBERED:
-        known.clear()
-    for part in parts:
-        entry = known.get(part)
-        if entry is None:
-            words = find_words(part)
-            entry = known[part] = [word for word in words if not profile.has_word(word)], max(0, len(words) - 1)
-        words, further = entry
-        count += further
-        if words:
-            unseen += [word for word in words if word not in other.lower()]
-    return unseen, count
+
+def has_known_words(part: str, profile: TextProfile) -> bool:
+    """Whether training had all words of a part of a text between blanks."""
+    return all(map(profile.has_word, find_words(part)))
 
 
 def find_words(text: str) -> list[str]:

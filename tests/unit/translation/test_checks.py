@@ -7,7 +7,6 @@ from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.spelling import ReadAs
 from nmt_cli.translation.checks import CheckContext, check_pair, check_translation, count_sentences
 from nmt_cli.translation.result import FailedCheck, Placed, Repair
-from support.caches import ForgetfulCache
 from support.translations import aligned, same
 
 GERMAN = CheckContext("eng", "deu")
@@ -166,12 +165,6 @@ def test_unseen_words_say_nothing_of_a_side_where_they_are_usual(
     context = CheckContext("eng", "deu", profile=profile)
     pairs = [("we cats", "wir hund"), ("we see dog", "wir xkwo bqlo")]  # new in the source, new in the target
     assert sum("unseen words" in kinds(source, target, context) for source, target in pairs) == expected
-
-
-def test_unseen_words_do_not_need_what_another_thread_may_forget() -> None:
-    context = CheckContext("eng", "deu", profile=PROFILE, unseen=(ForgetfulCache(), ForgetfulCache()))
-    for source, expected in (("we ssee", ["unseen words"]), ("we see", [])):
-        assert [kind for kind in kinds(source, "wir sehen", context) if kind == "unseen words"] == expected
 
 
 def test_nearly_every_word_of_a_tiny_text_is_new_and_none_is_reported() -> None:
