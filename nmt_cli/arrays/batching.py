@@ -5,7 +5,7 @@ Knows arrays only: nothing of text, files or networks. Letters: N rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -102,13 +102,3 @@ def find_batch_edges(widths: IntArray, size: BatchSize) -> list[int]:
             limit = max(1, int(np.searchsorted(cells, size.cells, side="right")))
         edges.append(min(start + limit, len(widths)))
     return edges or [0]
-
-
-def measure_padding(batches: Sequence[IntArray], *lengths: IntArray) -> float:
-    """Returns the share of padding, 0 to 1, among all cells of these batches.
-
-    Each side with lengths (N,) is padded batch by batch.
-    """
-    tokens = sum(int(side[batch].sum()) for batch in batches for side in lengths)
-    cells = sum(len(batch) * int(side[batch].max(initial=0)) for batch in batches for side in lengths)
-    return 1 - tokens / cells if cells else 0.0

@@ -60,15 +60,6 @@ CorporaOption = Annotated[
     ),
 ]
 ModelOption = Annotated[Path, typer.Option("--model", help="Directory of the model.", **MODEL_OPTION)]
-TrainedModelOption = Annotated[
-    Path,
-    typer.Option(
-        "--model",
-        help="Directory of the model, or the name of an installed one.",
-        callback=resolve_model,
-        **MODEL_OPTION,
-    ),
-]
 ModelsOption = Annotated[list[Path] | None, make_models_option("several are compared")]
 ServedModelsOption = Annotated[list[Path] | None, make_models_option("several with --serve")]
 Precision = Annotated[

@@ -19,7 +19,7 @@ from nmt_cli.evaluation.report import Report, describe_difference, list_details,
 from nmt_cli.text.wrapping import count_columns, format_count
 
 if TYPE_CHECKING:
-    from nmt_cli.evaluation.analysis.profile import Group, Profile, Section
+    from nmt_cli.evaluation.analysis.profile import Group, Section
     from nmt_cli.evaluation.analysis.system_tests import PairTest
     from nmt_cli.evaluation.metrics.score import Score
 
@@ -275,10 +275,6 @@ def merge_profiles(comparison: SystemComparison) -> list[ComparedSection]:
         groups = {name: tuple(find_group(part, name) for part in sections) for name in names}
         merged.append(ComparedSection(section.title, section.meaning, groups))
     return merged
-
-
-def find_section(profile: Profile, title: str) -> Section | None:
-    return next((section for section in profile.sections if section.title == title), None)
 
 
 def find_group(section: Section | None, name: str) -> Group | None:

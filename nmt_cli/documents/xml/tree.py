@@ -7,7 +7,7 @@ that what is scanned is well-formed, has no entities of its own (they can be mad
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from xml.parsers import expat
@@ -207,11 +207,6 @@ def spell_blanks(raw: str) -> tuple[str, dict[int, str]]:
         length += 1
         position = match.end()
     return "".join([*parts, raw[position:]]), spellings
-
-
-def join_nodes(nodes: Sequence[XmlNode | MarkupToken], write: Callable[[XmlNode], str]) -> str:
-    """Returns the nodes as they are written, each element by `write`."""
-    return "".join(write(node) if isinstance(node, XmlNode) else node.raw for node in nodes)
 
 
 def refuse_part(name: str, problem: str, hint: str = "") -> NoReturn:

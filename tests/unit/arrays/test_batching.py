@@ -12,7 +12,6 @@ from nmt_cli.arrays.batching import (
     PoolShape,
     count_batches,
     find_batch_edges,
-    measure_padding,
     pool_batches,
 )
 from nmt_cli.arrays.ragged import Ragged
@@ -31,6 +30,13 @@ def lengths(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(seed)
     source = 1 + generator.poisson(9, rows)
     return source, np.maximum(1, source + generator.integers(-3, 4, rows))
+
+
+def measure_padding(batches: list[np.ndarray], *lengths: np.ndarray) -> float:
+    """The share of padding, 0 to 1, among all cells: each side with lengths (N,) is padded batch by batch."""
+    tokens = sum(int(side[batch].sum()) for batch in batches for side in lengths)
+    cells = sum(len(batch) * int(side[batch].max(initial=0)) for batch in batches for side in lengths)
+    return 1 - tokens / cells if cells else 0.0
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=70), st.integers(1, 9), st.integers(0, 3))
