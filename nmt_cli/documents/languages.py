@@ -37,6 +37,6 @@ def is_right_to_left(tag: str) -> bool:
     return lowered in RIGHT_TO_LEFT or lowered.split("-")[0] in RIGHT_TO_LEFT or "-arab" in lowered
 
 
-def is_same_language(left: str, right: str) -> bool:
-    """Whether two codes name one language; regions and scripts do not count."""
+def has_same_primary_tag(left: str, right: str) -> bool:
+    """Whether two codes name one language; regions and scripts do not count. What is no code is like no other."""
     return find_language_tag(left).split("-")[0] == find_language_tag(right).split("-")[0] != ""

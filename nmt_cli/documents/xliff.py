@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
-from nmt_cli.documents.languages import find_language_tag, is_same_language
+from nmt_cli.documents.languages import find_language_tag, has_same_primary_tag
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import GUESSED_MARKS, Paragraph
 from nmt_cli.documents.xml.scanner import MarkupToken
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 PAIRS = frozenset({"g", "pc", "mrk"})
 CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word, if they show one
 UNFINISHED = frozenset({"new", "needs-translation", "initial"})
-SEGMENT = frozenset({"mrk"})
 NEEDS_REVIEW = "units marked for review, because a check failed or the place of a tag is a guess"
 OTHER_LANGUAGES = "units left as they are, in a <file> of other languages"
 
@@ -74,7 +73,7 @@ class XliffDocument(Document):
             name = strip_prefix(token.name)
             if token.kind in ("open", "empty") and name in ("trans-unit", "segment"):
                 node = read_node(tokens, token)
-                unit = self.make_unit(node, get_indent(seen), decoded)
+                unit = self.make_unit(node, decoded)
                 if unit is not None:
                     yield keep_verbatim(decoded.encode("".join(seen)))
                     yield unit
@@ -126,7 +125,7 @@ class XliffDocument(Document):
         """Whether the languages of the file are those of the model, as far as both are known."""
         models = (self.source.source_language, self.source.target_language)
         return all(
-            not (find_language_tag(model) and find_language_tag(code)) or is_same_language(model, code)
+            not (find_language_tag(model) and find_language_tag(code)) or has_same_primary_tag(model, code)
             for model, code in zip(models, self.scope.languages, strict=True)
         )
 
@@ -143,7 +142,7 @@ class XliffDocument(Document):
                 "name another --model, or correct the languages in the file",
             )
 
-    def make_unit(self, node: XmlNode, indent: str, decoded: DecodedText) -> TranslationUnit | None:
+    def make_unit(self, node: XmlNode, decoded: DecodedText) -> TranslationUnit | None:
         """Returns the unit of a trans-unit or segment; None if it is left as it is."""
         if not self.is_ours():
             self.notes[OTHER_LANGUAGES] += 1
@@ -156,15 +155,9 @@ class XliffDocument(Document):
             return None
 
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
-            return decoded.encode(builder.write(translations, indent))
+            return decoded.encode(builder.write(translations))
 
         return TranslationUnit(builder.texts, write_unit)
-
-
-def get_indent(seen: Sequence[str]) -> str:
-    """Returns the line break and the blanks before a unit."""
-    last = seen[-1] if seen else ""
-    return last if last and not last.strip() else ""
 
 
 class TargetBuilder:
@@ -260,17 +253,17 @@ class TargetBuilder:
                 yield child.raw
         yield node.end
 
-    def write(self, translations: Sequence[Translation], indent: str) -> str:
-        """Returns the unit with its target; `indent` is what stands before the unit."""
+    def write(self, translations: Sequence[Translation]) -> str:
+        """Returns the unit with its target, and notes what a person should look at."""
         remaining = map(drop_doubt_mark, translations)
         notes: Counter[str] = Counter()
         written = [part if isinstance(part, str) else part.write(remaining, notes) for part in self.parts]
         needs_review = bool(notes[GUESSED_MARKS]) or any(translation.needs_review for translation in translations)
         self.notes += notes
         self.notes += Counter({NEEDS_REVIEW: int(needs_review)})
-        return self.write_unit("".join(written), needs_review or self.reviews_all, indent)
+        return self.write_unit("".join(written), needs_review or self.reviews_all)
 
-    def write_unit(self, content: str, needs_review: bool, indent: str) -> str:
+    def write_unit(self, content: str, needs_review: bool) -> str:
         """Returns the unit with `content` as its target, in the place of the old one or after the source."""
         tag = self.node.tag
         if self.is_second:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
-from nmt_cli.documents.languages import find_language_tag, is_same_language
+from nmt_cli.documents.languages import find_language_tag, has_same_primary_tag
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.xml.scanner import MarkupToken, escape_attribute, read_attributes, spell_text
@@ -76,11 +76,11 @@ class ParagraphReader(ABC):
 def set_language(text: str, source: str, target: str) -> str:
     """Returns a part in which the source's language, by which words are spelled and checked, is the target's."""
     tag = find_language_tag(target)
-    if not tag or is_same_language(source, target):
+    if not tag or has_same_primary_tag(source, target):
         return text
 
     def replace_language(match: re.Match[str]) -> str:
-        if not is_same_language(match["language"], source):
+        if not has_same_primary_tag(match["language"], source):
             return match[0]
         country = match["country"] and f'{match["country"]}none"'  # of OpenDocument
         return f'{match["before"]}{tag}"{country or ""}'
