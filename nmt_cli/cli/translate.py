@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -57,11 +57,10 @@ if TYPE_CHECKING:
 
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
 PROFILED_FORMAT = 3  # the first format of models that know what their training text looked like
-RAY_ENVIRONMENT = {
+RAY_ENVIRONMENT = {  # no usage report, no notice
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}  # no usage report, no notice
-
+}
 SEARCHED = {  # options that are meaningless where the translation is given
     *("n_best", "prefix"),
     *(
@@ -70,12 +69,10 @@ SEARCHED = {  # options that are meaningless where the translation is given
         for field in option_fields(kind)
     ),
 } - {"max_source_length", "protect"}
-OF_TEXT = {
-    "alignments",
-    "replace_unknown",
-    "tm",
+OF_TEXT = {  # options that are meaningless where the sources are pictures
+    *("alignments", "replace_unknown", "tm"),
     *(field.name for field in option_fields(LineConfig)),
-}  # not of pictures
+}
 NOT_SERVED = {  # options that are about files and lines, of which a server has none
     *("files", "output", "force", "n_best", "prefix", "score", "strict", "report"),
     *(field.name for kind in (LayoutConfig, DocumentConfig, ExecutorConfig) for field in option_fields(kind)),
@@ -158,27 +155,19 @@ def translate(
     model_directory = read_model_directory(choose_model(models))
     outputs = OutputFiles(name_outputs(output, paths, model_directory.card.target_language, force=force))
     check_abilities(model_directory, explicit, search, repair, layout)
-    search = dataclasses.replace(
-        search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=layout.scores or layout.json
-    )
+    search = complete_search(search, sampling, layout, n_best, prefix)
     require_calibration(checks, search, model_directory.card, ensemble=bool(ensemble), score=score)
     # 2. Complete the settings: how a translation is written.
     warn_of_old_model(screen, model_directory)
     layout = dataclasses.replace(layout, scores=layout.scores or score, confidence=checks.confidence)
     form = document.format or ("text" if score else None)  # with --score also for pairs in a .tsv
     document = dataclasses.replace(document, format=form, confidence=checks.confidence)
-    interactive = (
-        not paths and not outputs.targets and is_for_lines(explicit) and sys.stdin.isatty() and sys.stdout.isatty()
-    )
+    interactive = not paths and not outputs.targets and is_for_lines(explicit) and are_terminals()
     writer = Writer(layout, n_best, indent="  " if interactive else "")
     # 3. Open the input: documents, or a prompt; and earlier translations.
     memory = open_memory(memories, model_directory, screen, links_words=layout != LayoutConfig())
-    opener = DocumentOpener(
-        make_template(document, model_directory, text)._replace(memory=memory),
-        writer.write,
-        is_bare=writer.is_bare,
-        announce=screen.say,
-    )
+    opening = make_template(document, model_directory, text, memory)
+    opener = DocumentOpener(opening, writer.write, is_bare=writer.is_bare, announce=screen.say)
     documents = opener.open_files(paths, outputs.targets)
     require_room(checks, documents)
     if interactive:
@@ -187,21 +176,10 @@ def translate(
         batches = batch_documents(documents, paths, outputs, are_pairs=score)
     # 4. Translate batch by batch; write each as soon as it is there.
     job = Job(template, search, repair, checks, score=score, opener=open_translator, memory=memory)
-    thing = "line" if all(document.format is TEXT for document in documents) else "text"
-    what = ", ".join(str(path) for path in paths) or "standard input"
-    report = TranslationReport(
-        source_cuts=SourceCuts(thing), qa=open_qa_report(checks, what, model_directory.card, thing)
-    )
-    lines = 0
-    with (
-        show_translation_progress(screen, paths if outputs.targets else []) as advance,
-        outputs,
-        open_executor(job, silence_ray(processes)) as executor,
-    ):
-        for written in translate_units(batches, executor, report.add):
-            outputs.write(written)
-            lines += written.count(b"\n") // (1 if layout.json else n_best)
-            advance(lines)
+    report = open_report(checks, documents, paths, model_directory)
+    progress = show_translation_progress(screen, paths if outputs.targets else [])
+    with progress as advance, outputs, open_executor(job, silence_ray(processes)) as executor:
+        write_translations(translate_units(batches, executor, report.add), outputs, advance, writer.rows)
     # 5. Say what a person should look at.
     report.show(screen, search)
     show_notes(screen, documents, executor)
@@ -209,10 +187,27 @@ def translate(
     report.require_faultless(strict=checks.strict)
 
 
-def make_template(document: DocumentConfig, model: ModelDirectory, text: LineConfig) -> DocumentSource:
+def complete_search(
+    search: SearchConfig, sampling: SamplingConfig, layout: LayoutConfig, n_best: int, prefix: str
+) -> SearchConfig:
+    """Returns the settings of search with those that are options of their own, or follow from what is written."""
+    scored = layout.scores or layout.json
+    return dataclasses.replace(search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=scored)
+
+
+def make_template(
+    document: DocumentConfig, model: ModelDirectory, text: LineConfig, memory: TranslationMemory | None
+) -> DocumentSource:
     """Returns standard input as the source of a document, from which those of files differ in their lines and names."""
-    languages = (model.card.target_language, text.split_sentences, model.card.source_language)
-    return DocumentSource((), "standard input", document, *languages)
+    return DocumentSource(
+        lines=(),
+        name="standard input",
+        config=document,
+        target_language=model.card.target_language,
+        split_sentences=text.split_sentences,
+        source_language=model.card.source_language,
+        memory=memory,
+    )
 
 
 def open_memory(
@@ -227,6 +222,26 @@ def open_memory(
     memory = load_memory(memories.tm, languages, links_words=links_words)
     screen.say_detail(f"{', '.join(memories.tm)}: {format_count(len(memory), 'text')} with a translation")
     return memory
+
+
+def open_report(
+    checks: CheckConfig, documents: list[Document], paths: list[Path], model: ModelDirectory
+) -> TranslationReport:
+    """Returns an empty report, which counts in lines where all documents are plain text, else in texts."""
+    thing = "line" if all(document.format is TEXT for document in documents) else "text"
+    what = ", ".join(str(path) for path in paths) or "standard input"
+    return TranslationReport(source_cuts=SourceCuts(thing), qa=open_qa_report(checks, what, model.card, thing))
+
+
+def write_translations(
+    batches: Iterable[bytes], outputs: OutputFiles, advance: Callable[[int], None], rows: int
+) -> None:
+    """Writes each batch as soon as it is there; `advance` receives how many lines are done, of `rows` rows each."""
+    lines = 0
+    for written in batches:
+        outputs.write(written)
+        lines += written.count(b"\n") // rows
+        advance(lines)
 
 
 def check_meaning(
@@ -252,6 +267,7 @@ def is_for_lines(explicit: ExplicitOptions) -> bool:
 
 
 def are_terminals() -> bool:
+    """Whether a person types the input and reads the output."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -267,6 +283,11 @@ class Writer(NamedTuple):
         if self.indent and not self.layout.json:  # on a terminal, below the translation itself
             lines += "".join(f"{self.indent}! {check.message}\n" for check in translation.checks)
         return lines
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that are written for each line."""
+        return 1 if self.layout.json else self.n_best
 
     @property
     def is_bare(self) -> bool:
