@@ -12,19 +12,18 @@ from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import CheckConfig
+from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
 
 
 def require_checks(checks: CheckConfig, document: DocumentConfig) -> None:
-    """Raises OptionError for options that show failed checks where none is made, and for a report without a form."""
+    """Raises OptionError for options that show failed checks where none is made, and for a report of another format."""
     if not checks.check and document.qa_column is not None:
         raise OptionError("--qa-column cannot be combined with --no-check", hint="leave one of them out")
     if checks.report is not None:
-        from nmt_cli.visuals.qa_report import check_qa_suffix  # templates and html, which `nmt --help` does not need
-
-        check_qa_suffix(Path(checks.report))
+        check_report_path(Path(checks.report), SUFFIXES_OF_CHECKS)
 
 
 def require_calibration(

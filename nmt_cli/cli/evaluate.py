@@ -37,6 +37,7 @@ from nmt_cli.evaluation.metrics.registry import ALL, NAMES, Available, resolve_a
 from nmt_cli.files import stage_file
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.escapes import escape_controls
+from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 
 METRIC_HELP = (
     f"Metric: {', '.join(NAMES)}; may be repeated. comet and bertscore need a model on this machine, perplexity and "
@@ -215,17 +216,10 @@ def write_systems(compared: SystemComparison, inputs: EvaluationInputs, output: 
 
 def check_outputs(page: Path | None, sentences: Path | None) -> None:
     """Raises OptionError for files that cannot be written, before the work instead of after it."""
-    check_report(page)
+    if page is not None:
+        check_report_path(page, SUFFIXES_OF_SCORES)
     if sentences is not None and sentences.is_dir():
         raise OptionError(f"{sentences} is a directory; --sentences needs a file name")
-
-
-def check_report(path: Path | None) -> None:
-    """Raises OptionError for a report that cannot be written, before the work instead of after it."""
-    if path is not None:
-        from nmt_cli.visuals.page import check_suffix  # templates and html, which `nmt --help` does not need
-
-        check_suffix(path)
 
 
 def write_page(outcome: Outcome, inputs: EvaluationInputs, path: Path) -> None:

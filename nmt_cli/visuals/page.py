@@ -11,7 +11,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.report import describe_difference
 from nmt_cli.files import stage_file
 from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
@@ -21,16 +20,7 @@ if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile, Section
     from nmt_cli.evaluation.report import Report
 
-SUFFIXES = (".html", ".md")
 CHART_WIDTH = 24  # characters of the longest bar in Markdown
-
-
-def check_suffix(path: Path) -> None:
-    """Raises OptionError if the suffix is neither .html nor .md, or if `path` is a directory."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(SUFFIXES)}")
-    if path.is_dir():
-        raise OptionError(f"{path} is a directory; the name of a file is needed")
 
 
 def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[str, Any], model: Path | None) -> None:

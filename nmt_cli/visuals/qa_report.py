@@ -14,7 +14,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.errors import OptionError
 from nmt_cli.files import stage_file
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.html import read_package_file
@@ -22,7 +21,6 @@ from nmt_cli.visuals.html import read_package_file
 if TYPE_CHECKING:
     from nmt_cli.translation.result import FailedCheck, Translation
 
-SUFFIXES = (".html", ".json")
 UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence
 MEMORY_NAMES = {
     "memory": "from the translation memory",
@@ -30,14 +28,6 @@ MEMORY_NAMES = {
     "memory_part": "partly from the translation memory",
 }
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
-
-
-def check_qa_suffix(path: Path) -> None:
-    """Raises OptionError if the suffix is neither .html nor .json, or if `path` is a directory."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(SUFFIXES)}")
-    if path.is_dir():
-        raise OptionError(f"{path} is a directory; the name of a file is needed")
 
 
 class QaEntry(NamedTuple):

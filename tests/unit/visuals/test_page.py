@@ -10,7 +10,8 @@ from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.report import Report, compare_report, score_material
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.visuals.page import check_suffix, escape_cell, render_html, render_markdown, write_report
+from nmt_cli.visuals.page import escape_cell, render_html, render_markdown, write_report
+from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 
 EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"
 
@@ -75,8 +76,8 @@ def test_learning_curves_of_the_model_are_in_the_report(report: Report, tmp_path
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     for name in ("r.pdf", "report"):
         with pytest.raises(OptionError, match="--report cannot be"):
-            check_suffix(tmp_path / name)
-    check_suffix(tmp_path / "r.MD")
+            check_report_path(tmp_path / name, SUFFIXES_OF_SCORES)
+    check_report_path(tmp_path / "r.MD", SUFFIXES_OF_SCORES)
 
 
 def test_the_page_is_light_or_dark_and_its_figures_with_it(report: Report) -> None:
