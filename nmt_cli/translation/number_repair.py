@@ -1,13 +1,13 @@
-"""Finds the numbers that a network was to translate and lost, and makes pieces in which they are carried instead.
+"""Brings back the numbers that a network was to translate and lost: in pieces in which they are carried instead.
 
 Small numbers are left to the network, since languages write them as words; what it loses is masked, and the piece is
-searched again. Knows no network.
+searched again (`carry_lost_numbers`). Knows no network.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from nmt_cli.search.sampling import TextId
@@ -18,6 +18,36 @@ from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.number_check import NUMBER, compare_numbers, list_uncertain
 from nmt_cli.translation.pieces import LineReader, Piece
 from nmt_cli.translation.result import Repair, Translation
+
+PieceSearch = Callable[[Mapping[TextId, str]], Mapping[TextId, Translation]]
+
+
+def carry_lost_numbers(
+    pieces: dict[TextId, Piece],
+    translations: dict[TextId, Translation],
+    lost: LostNumbers,
+    search: PieceSearch,
+    *,
+    carries: bool,
+) -> None:
+    """Carries the numbers that the network lost; changes the pieces and translations of these.
+
+    `carries` says whether the network has learned to carry placeholders over.
+    """
+    doubtful = {text_id: pieces[text_id] for text_id in translations if pieces[text_id].has_digits}
+    # 1. Correct wrong numbers, if the network cannot carry the right ones.
+    corrected = {} if carries else lost.correct_all(doubtful, translations)
+    translations |= {text_id: mark_repaired(new, "corrected number") for text_id, new in corrected.items()}
+    # 2. Protect the numbers of pieces that lost one; a piece that then has no words is kept.
+    protected = lost.protect_all(doubtful, translations)
+    for text_id in [text_id for text_id, piece in protected.items() if not piece.is_translated]:
+        pieces[text_id] = protected[text_id]
+        del translations[text_id]
+    # 3. Search the others again.
+    texts = {text_id: piece.text for text_id, piece in protected.items() if piece.is_translated}
+    for text_id, translation in search(texts).items():
+        pieces[text_id] = protected[text_id]
+        translations[text_id] = mark_repaired(translation, "protected number")
 
 
 class LostNumbers(NamedTuple):

@@ -199,6 +199,7 @@ class Translator:
         """
         n_best, config = config.n_best, widen_for_confidence(config, checks)
         most, config = config.n_best, widen_for_distinct(config)
+        heals = repair is not None and repair.heal and not config.sampling.sample  # samples stay as drawn
         # 1. Split each line into sentences.  2. Mask the spans that must not change.
         decoded, references = self.decode_lines(lines)
         split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in decoded]
@@ -210,7 +211,7 @@ class Translator:
         # 3. Encode,  4. search,  5. decode  and  6. repair the sentences of all lines together.
         report = scale_progress(progress, len(texts), len(lines))
         translations = self.translate_pieces(texts, config, report, repair)
-        if repair is not None and repair.heal and self.reads_text and not config.sampling.sample:
+        if repair is not None and heals and self.reads_text:
             self.repair_numbers(pieces, translations, config, repair)
         if any(piece.masked.has_equal_spans for piece in pieces.values()):
             from nmt_cli.translation.placement.equal_spans import prefer_likeliest  # which few lines need
@@ -232,8 +233,7 @@ class Translator:
             written = references.get(number - first_line)
             result.append(encode_translation(joined, written) if written else joined)
         # 9. Check each translation against its line, and rate it.
-        healed = repair is not None and repair.heal and not config.sampling.sample
-        return result if checks is None else self.judge(result, checks, n_best, healed=healed)
+        return result if checks is None else self.judge(result, checks, n_best, healed=heals)
 
     def judge(
         self, translations: list[Translation], checks: CheckConfig, n_best: int, *, healed: bool
@@ -315,26 +315,17 @@ class Translator:
         repair: RepairConfig,
     ) -> None:
         """Carries the numbers that the network lost; changes the pieces and translations of these."""
-        doubtful = {text_id: pieces[text_id] for text_id in translations if pieces[text_id].has_digits}
-        if not doubtful:
+        if not any(pieces[text_id].has_digits for text_id in translations):
             return
-        from nmt_cli.translation.number_repair import LostNumbers, mark_repaired  # which few lines need
+        from nmt_cli.translation.number_repair import LostNumbers, carry_lost_numbers  # which few lines need
 
         context = self.check_context
         lost = LostNumbers(context.source_language, context.target_language, self.reader)
-        # 1. Correct wrong numbers, if the network cannot carry the right ones.
-        corrected = {} if self.carries else lost.correct_all(doubtful, translations)
-        translations |= {text_id: mark_repaired(new, "corrected number") for text_id, new in corrected.items()}
-        # 2. Protect the numbers of pieces that lost one; a piece that then has no words is kept.
-        protected = lost.protect_all(doubtful, translations)
-        for text_id in [text_id for text_id, piece in protected.items() if not piece.is_translated]:
-            pieces[text_id] = protected[text_id]
-            del translations[text_id]
-        # 3. Search the others again.
-        texts = {text_id: piece.text for text_id, piece in protected.items() if piece.is_translated}
-        for text_id, translation in self.translate_pieces(texts, config, None, repair).items():
-            pieces[text_id] = protected[text_id]
-            translations[text_id] = mark_repaired(translation, "protected number")
+
+        def search(texts: Mapping[TextId, str]) -> dict[TextId, Translation]:
+            return self.translate_pieces(texts, config, None, repair)
+
+        carry_lost_numbers(pieces, translations, lost, search, carries=self.carries)
 
     def translate_texts(
         self,
