@@ -150,7 +150,7 @@ class Backpointers:
 
     def read_history(self, rows: int) -> IntArray:
         """Returns (N, T): the tokens of each of the `rows` open rows."""
-        return self.backtrace(np.arange(rows), np.full(rows, len(self.tokens)))[0][:, :-1]
+        return self.backtrace(np.arange(rows), np.full(rows, len(self.tokens))).tokens[:, :-1]
 
     def sum_attention(self, latest: FloatArray) -> FloatArray:
         """Returns (N, S): the attention of each row, summed over its steps and the current one, whose is `latest`."""
@@ -185,16 +185,13 @@ class BeamSearch(Generic[StateT]):
         self.ranking = Ranking.from_config(config)
         self.sentences = np.arange(len(source))  # (A,)
         self.limits = limit_lengths(source, config, guide.prefix_length)  # (A,)
-        first = (
-            self.beam if guide.is_sampling else 1
-        )  # hypotheses differ from the first token on; samples are drawn apart
-        self.scores = np.zeros((len(source), first))  # (A, K) log-probabilities of the open rows
+        rows = self.beam if guide.is_sampling else 1  # hypotheses differ from their first token on, samples need not
+        self.scores = np.zeros((len(source), rows))  # (A, K) log-probabilities of the open rows
         pool = len(source), min(config.n_best, self.beam)
         self.finished = np.zeros(pool, dtype=FINISHED)  # (A, n_best), best first
         self.finished["score"] = NEVER  # where there is none yet
-        self.closed: list[
-            tuple[IntArray, NDArray[np.void]]
-        ] = []  # per step: the sentences and their finished hypotheses
+        # The sentences that each step closed, and their finished hypotheses.
+        self.closed: list[tuple[IntArray, NDArray[np.void]]] = []
         self.backpointers = Backpointers([], [], [], [])
         self.results: list[list[SearchResult]] = [[] for _ in source]
 

@@ -142,17 +142,14 @@ class BatchSearch(NamedTuple):
         self, sources: SourceArray, config: SearchConfig, prefix: list[int], text_ids: list[TextId]
     ) -> Guide:
         """Returns the constraints for the search of one batch."""
-        steps = int(limit_lengths(sources, config, len(prefix)).max())
-        vocabulary = self.target.vocabulary_size
+        is_limited = config.limit_placeholders or config.sampling.sample
         return Guide.from_config(
             config,
             prefix=prefix,
             text_ids=text_ids,
-            steps=steps,
-            vocabulary=vocabulary,
-            copy_limit=self.limit_placeholders(sources)
-            if config.limit_placeholders or config.sampling.sample
-            else None,
+            steps=int(limit_lengths(sources, config, len(prefix)).max()),
+            vocabulary=self.target.vocabulary_size,
+            copy_limit=self.limit_placeholders(sources) if is_limited else None,
         )
 
     def limit_placeholders(self, sources: SourceArray) -> CopyLimit | None:

@@ -35,8 +35,8 @@ class Remedy(NamedTuple):
 ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers"}
 
 
-def bar_placeholders(config: SearchConfig, size: int) -> SearchConfig:
-    """Bars the placeholders that the source does not have, as all remedies do."""
+def keep_settings(config: SearchConfig, size: int) -> SearchConfig:
+    """Changes nothing: with every remedy, search bars the placeholders that the source does not have."""
     return config
 
 
@@ -58,7 +58,7 @@ def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
 
 
 LADDER = (
-    Remedy("barred placeholder", frozenset({"placeholder"}), bar_placeholders),
+    Remedy("barred placeholder", frozenset({"placeholder"}), keep_settings),
     Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
     Remedy("coverage", frozenset({"loop", "runaway", "empty"}), require_coverage),
     Remedy("wider beam", ALL_FAULTS, widen_beam),
