@@ -168,15 +168,9 @@ def train(
     corpus = reverse_corpus(corpus) if reverse else corpus
     plan = make_plan(corpus, training)
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
+    chosen = select_explicit(explicit, model, resume=resume, force=force, runs=runs)
     request = TrainingRequest(
-        corpus,
-        model,
-        network,
-        training,
-        role=role,
-        resume=resume,
-        deadline=deadline,
-        explicit=select_explicit(explicit, model, resume=resume, force=force, runs=runs),
+        corpus, model, network, training, role=role, resume=resume, deadline=deadline, explicit=chosen
     )
     if runs > 1 and role.processes > 1:
         raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
@@ -189,9 +183,7 @@ def train(
         choice = announce_training(screen, request, data, has_stages=bool(plan.tasks))
         with catch_stop_signals() as stop:
             with screen.show_status("starting TensorFlow"), silent_tensorflow():
-                # The stages of a run that is done tell --resume what the other runs need.
-                run = load_training(with_synthetic=bool(plan.tasks), keep_stages=keep_stages or runs > 1)
-                run = repeat_training(run, runs=runs, replace_models=force, keep_stages=keep_stages)
+                run = load_runs(runs, with_synthetic=bool(plan.tasks), replace_models=force, keep_stages=keep_stages)
             shown = TrainingScreen(screen, stop, log_every, announced=choice)
             with shown, explain_interruption(screen, stop, resumption):
                 report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
@@ -292,12 +284,14 @@ def explain_interruption(screen: Screen, stop: Stop, resumption: CommandLine) ->
         raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
 
 
-def repeat_training(
-    run: Callable[[TrainingRequest], TrainReport], *, runs: int, replace_models: bool, keep_stages: bool
+def load_runs(
+    runs: int, *, with_synthetic: bool, replace_models: bool, keep_stages: bool
 ) -> Callable[[TrainingRequest], TrainReport]:
-    """Returns a function that trains as often as there are runs."""
+    """Returns a function that trains as often as there are runs. Its import starts TensorFlow."""
     if runs == 1:
-        return run
+        return load_training(with_synthetic=with_synthetic, keep_stages=keep_stages)
+    # The stages of a run that is done tell --resume what the other runs need.
+    run = load_training(with_synthetic=with_synthetic, keep_stages=True)
     from nmt_cli.training.repeated import train_repeatedly
 
     return partial(train_repeatedly, train=run, runs=runs, replace_models=replace_models, keep_stages=keep_stages)

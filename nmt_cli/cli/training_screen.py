@@ -39,6 +39,7 @@ COLUMNS = (
     TableColumn("time", 8, 4),
 )
 NOTE = 7  # columns of a terminal for the note that an epoch is the best
+SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each side
 
 
 def choose_columns(width: int | None) -> list[TableColumn]:
@@ -51,9 +52,6 @@ def choose_columns(width: int | None) -> list[TableColumn]:
             break
         chosen.append(column)
     return sorted(chosen, key=COLUMNS.index)
-
-
-SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each side
 
 
 class TrainingScreen(Watcher):

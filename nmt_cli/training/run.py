@@ -99,9 +99,13 @@ def train(request: TrainingRequest) -> TrainReport:
     # 3. Export the best weights, and measure what 8 bits cost.
     request.watcher.report_export()
     choice, int8_check = publish(run, request.corpus)
-    planned = None if run.trainer.config.time else run.trainer.config.epochs
     return TrainReport(
-        choice.epochs, choice.validation, tuple(run.checkpoints.records), int8_check, run.passed_epochs, planned
+        epochs=choice.epochs,
+        validation=choice.validation,
+        records=tuple(run.checkpoints.records),
+        int8_check=int8_check,
+        passed_epochs=run.passed_epochs,
+        planned_epochs=None if run.trainer.config.time else run.trainer.config.epochs,
     )
 
 
@@ -231,7 +235,7 @@ def build_run(
         with dtype_policy(policy):
             network = Seq2Seq(identity.network, vocabularies)
         parent = restore_parent(facts)
-        if initial_model is not None and facts is None:
+        if initial_model is not None:
             parent = start_from_parent(network, corpus, initial_model, config.seed)
         schedule = make_schedule(config, batches, handover)
         trainer = Trainer(network, schedule, config, parts)
