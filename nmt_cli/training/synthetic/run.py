@@ -26,6 +26,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.mixture import MixedCorpus, SyntheticPair, write_mixture
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.errors import OptionError
+from nmt_cli.files import stage_file
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.text.wrapping import format_count
@@ -59,7 +60,7 @@ from nmt_cli.translation.translator import Translator
 
 CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
 BLOCK = 4_096  # sentences between two looks at whether to stop
-MIXTURE, SELECTED = "mixture", "selected.json"
+MIXTURE = "mixture"
 SEARCHES = {
     "greedy": SearchConfig(beam_size=1),
     "beam": SearchConfig(beam_size=5),
@@ -130,12 +131,13 @@ class SyntheticRun:
             raise Interrupted(name, self.number, self.plan.stages)
         self.request.watcher.report_stage(name, self.number, self.plan.stages)
 
-    def corpus_of(self, direction: Direction) -> PreparedCorpus:
+    def orient_corpus(self, direction: Direction) -> PreparedCorpus:
+        """Returns the corpus in the direction of a helper model."""
         return reverse_corpus(self.request.corpus) if direction == "reverse" else self.request.corpus
 
     def train_helper(self, direction: Direction) -> None:
         """Trains a helper model, or continues with its checkpoint, unless it is done."""
-        corpus = self.corpus_of(direction)
+        corpus = self.orient_corpus(direction)
         name = f"{corpus.source_language} -> {corpus.target_language} helper model"
         self.begin(name)
         if self.stages.is_done(direction):
@@ -214,12 +216,13 @@ class SyntheticRun:
         path = self.stages.directory / f"{task.direction}.confidence.json"
         if not path.is_file():
             translator = translator or self.load_helper(task.direction)
-            sources = [pair.source for pair in self.corpus_of(task.direction).read_pairs("dev")]
+            sources = [pair.source for pair in self.orient_corpus(task.direction).read_pairs("dev")]
             search = SEARCHES[self.request.training.synthetic_search]
             confidences = [measure_confidence(t) for t in translator.translate(sources, search)]
             known = [confidence for confidence in confidences if math.isfinite(confidence)]
             least = float(np.quantile(known, LEAST_CONFIDENT)) if known else -math.inf
-            path.write_text(json.dumps(least if math.isfinite(least) else None), encoding="utf-8")
+            with stage_file(path) as temporary:
+                temporary.write_text(json.dumps(least if math.isfinite(least) else None), encoding="utf-8")
         value = parse_json(path.read_text(encoding="utf-8"))
         return -math.inf if value is None else float(value)
 
