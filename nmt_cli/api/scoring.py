@@ -22,6 +22,7 @@ from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.evaluation.metrics.score import References
 from nmt_cli.languages import is_same_language
+from nmt_cli.runtime.installed_models import CARD
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from nmt_cli.translation.translator import Translator
 
 SAMPLE = 200  # training sentences translated to measure memorisation
-CARD = "model.json"  # inference.bundle.CARD and corpus.manifest.NAME, whose modules need numpy
-MANIFEST = "dataset.json"
 
 
 @dataclass(frozen=True)
@@ -153,9 +152,10 @@ class Evaluation:
     def load_corpus(self) -> PreparedCorpus | None:
         """Loads the prepared corpus; None where files are scored and no corpus tells what was trained on."""
         from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
+        from nmt_cli.corpus.manifest import MANIFEST_NAME
 
         dispensable = self.inputs.references and not self.inputs.data_named
-        if dispensable and not (self.inputs.data / MANIFEST).is_file():
+        if dispensable and not (self.inputs.data / MANIFEST_NAME).is_file():
             return None
         corpus = PreparedCorpus.load(self.inputs.data)
         return corpus if self.inputs.hypothesis is not None else orient_corpus(corpus, self.inputs.model)
