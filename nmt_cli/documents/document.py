@@ -4,8 +4,8 @@ From a document to its translation:
 
 1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format.
 2. `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
-   texts (`keep_verbatim`); all other text is taken out of its markup (`documents.markup`) and, if wanted, split into
-   sentences (`documents.sentences`).
+   texts (`keep_verbatim`); all other text is taken out of its markup (`documents.marks`, in Markdown and SubRip
+   `documents.markup`) and, if wanted, split into sentences (`documents.sentences`).
 3. `jobs.pipeline` has the texts translated and calls `write` of each unit with their translations.
 4. `write` puts the markup back into the translations, escapes them for the format and returns the text of the unit.
 5. The texts of all units, one after the other, are the translated document. If every translation equals its text, the
