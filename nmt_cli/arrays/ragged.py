@@ -79,7 +79,7 @@ class Ragged:
 
 
 def write_array(path: Path, array: IntArray) -> None:
-    """Writes what `np.save` writes. On a full disk the error has its number, which that of `np.save` has not."""
+    """Writes what `np.save` writes. On a full disk the error has its `errno`, which that of `np.save` lacks."""
     header = np.lib.format.header_data_from_array_1_0(array)
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)

@@ -51,7 +51,7 @@ class LayoutConfig(Settings):
         return "".join(f"{indent}{row}\n" for row in rows)
 
     def format_columns(self, translation: Translation, hypothesis: Hypothesis, *, is_best: bool) -> str:
-        """Returns the columns of one hypothesis; the best alone has a confidence, and may be replaced for its lack."""
+        """Returns the columns of one hypothesis; of the best, with its confidence, which decides what its text is."""
         columns = [f"{hypothesis.score:.4f}"] if self.scores else []
         if self.confidence:
             columns.append(f"{translation.confidence:.4f}" if is_best and translation.confidence is not None else "")

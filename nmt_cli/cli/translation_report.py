@@ -106,7 +106,7 @@ class TranslationReport:
 
     def show(self, screen: Screen, search: SearchConfig) -> None:
         """Prints one line for each kind of thing that was counted."""
-        for warning in (self.span_warning(), self.spelling_warning(), self.character_warning()):
+        for warning in (self.describe_spans(), self.describe_spelling(), self.describe_characters()):
             if warning:
                 screen.warn(warning)
         if self.origins.total() > self.origins["network"]:
@@ -167,7 +167,8 @@ class TranslationReport:
                 hint="all are written; --report qa.html shows what failed",
             )
 
-    def span_warning(self) -> str | None:
+    def describe_spans(self) -> str | None:
+        """Returns the warning about protected spans that the network lost; None if it lost none."""
         if not self.doubtful_spans:
             return None
         texts = " ".join(dict.fromkeys(span.text for span in self.first_doubtful))
@@ -177,7 +178,8 @@ class TranslationReport:
             f"attention or position; check the place of each: {texts}{more}{self.name_texts('spans')}"
         )
 
-    def spelling_warning(self) -> str | None:
+    def describe_spelling(self) -> str | None:
+        """Returns the warning about words that were read as other ones; None if there are none."""
         if not self.misread:
             return None
         shown = ", ".join(f"{word} as {known}" for word, known in list(self.misread)[:WORDS_SHOWN])
@@ -185,7 +187,8 @@ class TranslationReport:
         words = count_things(self.misread.total(), "word")
         return f"{words} never seen in training, and read as known ones (--no-fold: as they are): {shown}{more}"
 
-    def character_warning(self) -> str | None:
+    def describe_characters(self) -> str | None:
+        """Returns the warning about characters that training never had; None if there are none."""
         if not self.unseen_characters:
             return None
         from nmt_cli.text.lookalikes import name_character  # which few runs need

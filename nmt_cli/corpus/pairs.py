@@ -97,10 +97,8 @@ class Pairs:
     target: Texts = field(default_factory=Texts)
     more_columns: int = 0
     originals: dict[int, tuple[str, str]] = field(default_factory=dict)  # by row: some texts before their repair
-    connecting_sides: tuple[Side, ...] = (
-        "source",
-        "target",
-    )  # pairs that share a sentence of these sides stay in one split
+    # Pairs that share a sentence of these sides stay in one split.
+    connecting_sides: tuple[Side, ...] = ("source", "target")
     parts: list[PairFacts] = field(default_factory=list)
     shared_results: dict[str, Any] = field(default_factory=dict)  # by name: what one check computes and others need
 

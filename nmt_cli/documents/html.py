@@ -103,7 +103,7 @@ class HtmlDocument(Document):
         """Whether a declared language is that of the page, which the first <html> with one declares."""
         if token.name == "html" and not self.language:
             self.language = value
-        return bool(value) and primary_subtag(value) == primary_subtag(self.language)
+        return bool(value) and find_primary_subtag(value) == find_primary_subtag(self.language)
 
     def add_language(self, parts: list[str | Paragraph], names: set[str]) -> list[str | Paragraph]:
         """Returns the parts of <html> with `lang` and, for a script from right to left, `dir`, where it has none."""
@@ -191,7 +191,7 @@ class FlowReader:
             and bool(attribute.value)
             and token.name not in VOID
             and token.name not in ("body", "a", "link")
-            and primary_subtag(attribute.value) != primary_subtag(self.document.language)
+            and find_primary_subtag(attribute.value) != find_primary_subtag(self.document.language)
         )
 
     def keep_element(self, token: MarkupToken) -> Iterator[str]:
@@ -309,7 +309,7 @@ def is_language_declaration(token: MarkupToken, attributes: list[Attribute], att
     )
 
 
-def primary_subtag(language: str) -> str:
+def find_primary_subtag(language: str) -> str:
     return re.split(r"[-_]", language.strip().lower(), maxsplit=1)[0]
 
 

@@ -67,7 +67,7 @@ class JsonLinesDocument(Document):
 
     def check_text(self, number: int, key: str, values: dict[str, Any]) -> str | None:
         """Returns the text to translate; None if it is null. Raises DataError for any other value."""
-        text = values[last_part(values, key)]
+        text = values[find_last_key(values, key)]
         if text is not None and not isinstance(text, str):
             self.source.refuse(
                 number, f"{key!r} is {json.dumps(text)[:40]}, not a string", "use a string, or null for no text"
@@ -89,7 +89,7 @@ def find_holder(values: dict[str, Any], key: str) -> dict[str, Any] | None:
     return inside if isinstance(inside, dict) and key in inside else None
 
 
-def last_part(values: dict[str, Any], key: str) -> str:
+def find_last_key(values: dict[str, Any], key: str) -> str:
     """Returns the name that a key has in the object that holds it."""
     while key not in values:
         key = key.partition(".")[2]

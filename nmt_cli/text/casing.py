@@ -125,7 +125,7 @@ class Caser:
         """Returns a word as it is usually written; an unknown one in capitals as rare words are, others as they are."""
         for key in dict.fromkeys((word, self.lower_word(word))):
             if self.profile.find_word(key).total:
-                return self.profile.usual_case(key) or key.lower()
+                return self.profile.find_usual_case(key) or key.lower()
         parts = re.split(r"([-'’])", word)
         if len(parts) > 1:
             usual = [self.find_usual(part) if part.isalpha() else part for part in parts]

@@ -100,7 +100,7 @@ class WordCounts:
         return self.find_line(f"{key}\t") is not None
 
     def find_line(self, beginning: str) -> str | None:
-        """Returns the line that begins so; None if there is none. For a few words, the table need not be split."""
+        """Returns the line with this beginning; None if there is none. The first searches do not split the table."""
         if self.searches < FEWEST_FOR_LINES:
             self.searches += 1
             key = beginning.encode(errors="surrogatepass")
@@ -146,11 +146,7 @@ class TextProfile(NamedTuple):
             return True
         return self.count_word(word) > 0
 
-    def count_form(self, word: str) -> int:
-        """Returns how often a word occurs in exactly this case where no sentence begins."""
-        return dict(self.find_word(word).forms).get(word, 0)
-
-    def usual_case(self, word: str) -> str | None:
+    def find_usual_case(self, word: str) -> str | None:
         """Returns a word as it is usually written within a sentence; None for a word that does not occur there."""
         forms = self.find_word(word).forms
         return forms[0][0] if forms and forms[0][1] else None

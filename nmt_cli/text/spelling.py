@@ -115,7 +115,7 @@ class SlipFinder:
             best = self.best[key] = self.find_best(key)
         if best is None:
             return None
-        usual = self.profile.usual_case(best) or best
+        usual = self.profile.find_usual_case(best) or best
         if word.islower():
             return usual
         is_name = not is_first and not usual[0].isupper()

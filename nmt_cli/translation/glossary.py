@@ -21,9 +21,8 @@ from nmt_cli.text.spans import Span
 # since such a set of characters takes 10 ms to compile with IGNORECASE.
 EDGE = rf"(?-i:(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED}))"
 
-VARIATIONS = "".join(
-    map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
-)  # variation selectors, of emoji and of Han characters
+# Variation selectors, of emoji and of Han characters.
+VARIATIONS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 
 
 @dataclass(frozen=True)

@@ -59,4 +59,4 @@ class CorpusCheck(Check):
 
     @abstractmethod
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
-        """Returns the pairs with the problem, only ones that `candidates` (N,) selects."""
+        """Returns those of the `candidates` (N,) that have the problem."""

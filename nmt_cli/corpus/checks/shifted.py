@@ -101,9 +101,8 @@ def refine_shift(
     source: NDArray[np.float64], target: NDArray[np.float64], offset: int, first: int, end: int
 ) -> tuple[int, int]:
     """Returns where a shift begins and ends, within a few lines: where moved lengths begin and cease to fit better."""
-    gain = np.abs(source - target) - np.abs(
-        source - np.roll(target, -offset)
-    )  # positive where the moved length fits better
+    moved = np.roll(target, -offset)
+    gain = np.abs(source - target) - np.abs(source - moved)  # positive where the moved length fits better
     low, high = max(first - WINDOW, 0), min(first + WINDOW, len(source))
     start = low + int(np.argmin(np.cumsum(gain[low:high]))) + 1
     start = 0 if first == 0 else start

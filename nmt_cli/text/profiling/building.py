@@ -102,8 +102,8 @@ def build_profile(pairs: Iterable[tuple[str, str]], *, has_pictures: bool = Fals
 
 def describe_words(counts: TextCounts) -> list[WordLine]:
     """Returns a line for each word, in the order of code points."""
-    inner, initial = split_tokens(counts.inner), split_tokens(counts.initial, begins=True)
-    later = split_tokens(counts.initial, begins=False)  # what stands behind a mark in the first word: (Tom, "Tom
+    inner, initial = count_words_within(counts.inner), count_words_within(counts.initial, begins=True)
+    later = count_words_within(counts.initial, begins=False)  # what stands behind a mark in the first word: (Tom, "Tom
     inner.update(later)
     forms: dict[str, Counter[str]] = {}
     for word, count in inner.items():
@@ -119,8 +119,8 @@ def describe_words(counts: TextCounts) -> list[WordLine]:
     ]
 
 
-def split_tokens(tokens: Counter[str], *, begins: bool | None = None) -> Counter[str]:
-    """Counts the words within tokens: the first of each alone with `begins`, all others without, and all with None."""
+def count_words_within(tokens: Counter[str], *, begins: bool | None = None) -> Counter[str]:
+    """Counts the words within tokens: of each the first if `begins`, the others if not, and all of them if None."""
     words: Counter[str] = Counter()
     for token, count in tokens.items():
         spaced = re.sub(UNSPACED, " ", token) if find_unspaced(token) else token

@@ -51,7 +51,7 @@ def find_words(text: str) -> list[re.Match[str]]:
 
 
 def truecase_words(words: list[str], within_counts: Mapping[str, int]) -> list[str]:
-    """Returns the words of a text, the first without its capital if it is more frequent so `within` texts."""
+    """Returns the words of a text, the first in the case that is more frequent within texts (`within_counts`)."""
     first = "".join(words[:1])
     small = first[:1].lower() + first[1:]
     return [small, *words[1:]] if within_counts[small] > within_counts[first] else words

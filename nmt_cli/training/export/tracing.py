@@ -164,9 +164,8 @@ def split_gru_weights(cell: keras.layers.GRUCell) -> tuple[list[AffineMap], list
     """
     signs = np.repeat([-1.0, 1.0, 1.0], cell.units)
     weights = [signs * weight.numpy() for weight in (cell.kernel, cell.recurrent_kernel, cell.bias)]
-    kernels, recurrent_kernels, biases = (
-        np.split(weight.astype(np.float32), 3, axis=1) for weight in weights
-    )  # of a gate
+    by_gate = [np.split(weight.astype(np.float32), 3, axis=1) for weight in weights]
+    kernels, recurrent_kernels, biases = by_gate
     of_input = [(kernel, bias[0]) for kernel, bias in zip(kernels, biases, strict=True)]
     of_hidden = [(kernel, bias[1]) for kernel, bias in zip(recurrent_kernels, biases, strict=True)]
     return of_input, of_hidden

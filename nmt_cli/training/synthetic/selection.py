@@ -36,7 +36,7 @@ class WordRatio:
         return cls(float(ratios.mean()), max(float(ratios.std()), 0.1))
 
     def is_off(self, source: str, target: str) -> bool:
-        """Whether the lengths of a pair are as those of hardly any real pair."""
+        """Whether hardly any real pair has lengths that differ as those of this pair do."""
         source_words, target_words = max(count_words(source), 1), max(count_words(target), 1)
         expected = source_words * np.exp(self.mean)
         ratio = np.log(target_words / expected)
