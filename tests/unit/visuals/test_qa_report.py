@@ -8,7 +8,8 @@ import pytest
 
 from nmt_cli.errors import OptionError
 from nmt_cli.translation.result import FailedCheck, Repair
-from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, QaReport, check_qa_suffix, render_json, render_page
+from nmt_cli.visuals.qa_report import ENTRIES_SHOWN, UNSURE_SHOWN, QaReport, render_json, render_page
+from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 from support.translations import same
 
 NAMES = {"numbers": "with other numbers", "length": "of an unusual length"}
@@ -70,7 +71,7 @@ def test_a_page_shows_no_more_than_a_browser_can_draw() -> None:
 
 @pytest.mark.parametrize("name", ["qa.html", "qa.JSON"])
 def test_the_ending_of_the_name_says_what_is_written(tmp_path: Path, name: str) -> None:
-    check_qa_suffix(tmp_path / name)
+    check_report_path(tmp_path / name, SUFFIXES_OF_CHECKS)
     report("7").write(tmp_path / name)
     assert (tmp_path / name).read_text(encoding="utf-8").startswith("<!doctype" if "html" in name else "{")
 
@@ -79,7 +80,7 @@ def test_another_ending_is_refused_and_a_directory_too(tmp_path: Path) -> None:
     (tmp_path / "x.html").mkdir()
     for path in (tmp_path / "qa.txt", tmp_path / "x.html"):
         with pytest.raises(OptionError):
-            check_qa_suffix(path)
+            check_report_path(path, SUFFIXES_OF_CHECKS)
 
 
 def test_the_least_sure_of_those_that_failed_no_check_are_shown_too() -> None:
