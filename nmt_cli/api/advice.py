@@ -45,7 +45,7 @@ REACH = 2.0  # the table speaks for corpora up to so many times smaller or large
 # their number: measured 0.9 with 5,000, 1.8 to 2.0 with 1,000, 2.9 to 3.2 with 500 (benchmarks/RESULTS.md).
 INTERVAL, INTERVAL_SENTENCES = 0.9, 5_000
 
-FEW_FOR_PARENT = 20_000  # training pairs, up to which a parent is offered; not measured
+FEW_FOR_PARENT = 20_000  # training pairs, up to which a parent is offered: measured at 2,500 and 5,000
 FEW_PAIRS = 50_000  # training pairs, up to which more of them are worth a word
 FEW_FOR_TEXT = 200_000  # training pairs, up to which text without translations is worth a word
 SMALL_TEST = 500  # test pairs

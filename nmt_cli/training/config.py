@@ -43,8 +43,8 @@ class TrainConfig(Settings):
     )
     learning_rate: float | None = setting(
         None,
-        "Peak learning rate of Adam, reached after warm-up.  [default: by corpus size, half of it with a "
-        "parent of other subwords; transformer: 0.002; fine-tuning: 0.0005]",
+        "Peak learning rate of Adam, reached after warm-up.  [default: by corpus size, 1.4 times that with "
+        "a parent of other subwords; transformer: 0.002; fine-tuning: 0.0005]",
         panel="Optimisation",
         low=0,
         also="lr",

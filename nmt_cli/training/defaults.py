@@ -26,6 +26,7 @@ MOST_HEADS = 8
 FEWEST_EPOCHS, MOST_EPOCHS = 10, 80
 EPOCHS_TIMES_ROOT = 1_700  # of the pairs: 24 epochs of 5,000
 LARGEST_RATE = 5e-3
+RATE_OF_CHILDREN = 1.4  # times that of a network without a parent (benchmarks/log/0037-parent.md)
 
 
 class SizeRule(NamedTuple):
@@ -91,7 +92,8 @@ def fit_child(rule: SizeRule, request: TrainingRequest, pairs: int) -> TrainingR
     explicit = set(request.explicit or ())
     training = fit_training(rule, request.training, explicit, pairs)
     if "learning_rate" not in explicit:  # high enough for the rows that the parent does not have
-        training = replace(training, learning_rate=rule.fit_rate(training.batch) / 2)
+        rate = round(rule.fit_rate(training.batch) * RATE_OF_CHILDREN, 5)
+        training = replace(training, learning_rate=rate)
     network = replace(request.network, dropout=rule.network["dropout"])
     choice = describe_choice(rule, {*explicit, "units"}, pairs, training)
     if "dropout" in explicit:

@@ -123,7 +123,7 @@ def test_nmt_alone_prints_it() -> None:
 @pytest.mark.parametrize("text", ["Where is the station?", "hello", "It costs $5!"])
 def test_a_sentence_instead_of_a_file_is_told_how_to_be_translated(text: str) -> None:
     with pytest.raises(NotFoundError) as raised:
-        require_input(Path(text))
+        require_input(Path(text), [])
     assert raised.value.hint.endswith("| nmt translate")
     assert text in raised.value.hint
 
@@ -131,7 +131,7 @@ def test_a_sentence_instead_of_a_file_is_told_how_to_be_translated(text: str) ->
 def test_a_file_that_is_meant_is_still_named(place: Path) -> None:
     (place / "news.txt").write_text("")
     with pytest.raises(NotFoundError) as raised:
-        require_input(Path("nwes.txt"))
+        require_input(Path("nwes.txt"), [])
     assert "news.txt" in raised.value.hint
 
 
