@@ -26,7 +26,7 @@ from nmt_cli.api.advice import (
 )
 from nmt_cli.api.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
-from nmt_cli.api.train import load_training
+from nmt_cli.api.train import combine_watchers, load_training
 from nmt_cli.cli.options import (
     AsJson,
     Configuration,
@@ -47,7 +47,7 @@ from nmt_cli.settings import Settings
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed.process import ProcessRole
-from nmt_cli.training.watcher import Watcher, Watchers
+from nmt_cli.training.watcher import Watcher
 
 if TYPE_CHECKING:
     from nmt_cli.training.request import TrainingRequest
@@ -186,7 +186,7 @@ def train(
                 run = load_runs(runs, with_synthetic=bool(plan.tasks), replace_models=force, keep_stages=keep_stages)
             shown = TrainingScreen(screen, stop, log_every, announced=choice)
             with shown, explain_interruption(screen, stop, resumption):
-                report = run(replace(request, watcher=combine_watchers(shown, tensorboard)))
+                report = run(replace(request, watcher=combine_watchers(shown, None, tensorboard)))
     trained = Trained(reverse, training.init_from is not None, plan.mode, training.time is not None, runs)
     commands = describe_commands(request, data, trained, explicit)
     advice = advise_on_model(corpus.manifest, report, commands, trained)
@@ -361,12 +361,3 @@ class StopWatcher(Watcher):
 
     def should_stop(self) -> bool:
         return self.stop()
-
-
-def combine_watchers(screen: TrainingScreen, tensorboard: Path | None) -> Watcher:
-    """Returns the screen, combined with TensorBoard if that is asked for."""
-    if tensorboard is None:
-        return screen
-    from nmt_cli.training.tensorboard import TensorBoard
-
-    return Watchers(screen, TensorBoard(tensorboard, screen.warn))

@@ -42,6 +42,7 @@ class WorkerPool:
         self.count = count
         self.replacements = 0  # number of workers that died and were replaced
         self.closed = False
+        self.replacing = threading.Lock()  # held while the workers change, so that none starts after the last stopped
         self.idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
 
     def __enter__(self) -> WorkerPool:
@@ -52,9 +53,10 @@ class WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.closed = True
-        for worker in self.workers:
-            worker.stop()
+        with self.replacing:
+            self.closed = True
+            for worker in self.workers:
+                worker.stop()
         self.executor.shutdown(cancel_futures=True)
 
     def translate_blocks(self, blocks: Iterable[Block]) -> Iterator[Translations]:
@@ -83,9 +85,10 @@ class WorkerPool:
                 try:
                     return worker.translate(block)
                 except (EOFError, ConnectionError):
-                    if self.closed:
-                        raise
-                    worker = self.replace_worker(worker)
+                    with self.replacing:
+                        if self.closed:
+                            raise
+                        worker = self.replace_worker(worker)
             raise report_lost(block)
         finally:
             self.idle.put(worker)

@@ -18,7 +18,7 @@ REAL_SHARE = 0.6
 MOST_REPEATS = 10
 # Of the model itself, unless --epochs is set: an epoch passes every real pair several times.
 FINAL_EPOCHS = 5
-HELPER_TIME = 0.25  # share of --time that the training of each helper model gets
+HELPERS_TIME = {1: 0.25, 2: 0.375}  # share of --time for the training of so many helper models together
 
 
 class Interrupted(Exception):

@@ -38,7 +38,7 @@ from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.synthetic.plan import (
     FINAL_EPOCHS,
-    HELPER_TIME,
+    HELPERS_TIME,
     Direction,
     Interrupted,
     Plan,
@@ -146,7 +146,8 @@ class SyntheticRun:
         if direction == "reverse":  # the model of --init-from translates the other way
             config = replace(config, init_from=None)
         if config.time is not None:
-            share = HELPER_TIME if len(self.plan.directions) == 1 else HELPER_TIME * 0.75
+            helpers = len(self.plan.directions)
+            share = HELPERS_TIME[helpers] / helpers
             config = replace(config, time=f"{max(1, round(parse_duration(config.time) * share))}s")
         with self.stages.run(direction) as directory:
             resume = locate_state(directory).is_file()
