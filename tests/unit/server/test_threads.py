@@ -57,7 +57,8 @@ def test_work_for_nobody_ends(document: Path) -> None:
         service = Service(pool)
         reading = asyncio.create_task(service.translate_document(document, "long.txt", "en", "de"))
         markup = asyncio.create_task(service.translate_texts(["<p>a</p>" * 5_000], "en", "de", are_markup=True))
-        await asyncio.sleep(0.5)
+        while not any(fake.batches for fake in loaded.values()):  # until work has begun
+            await asyncio.sleep(0.01)
         for task in (reading, markup):
             task.cancel()
         await asyncio.gather(reading, markup, return_exceptions=True)
