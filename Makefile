@@ -11,7 +11,7 @@ DEMO := demo
 
 help:
 	@echo "make try     install what translation needs, and translate a sentence with a model that is there (a minute)"
-	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 8 minutes)"
+	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 10 minutes)"
 	@echo "make check   lint, types and the tests that need no network: a minute or two, for use while coding"
 	@echo "make test    lint, types and all tests: what CI runs"
 	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"

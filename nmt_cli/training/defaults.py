@@ -53,10 +53,10 @@ RULES = (
 )
 
 
-def count_epochs(pairs: int, epoch_pairs: int | None = None) -> int:
+def count_epochs(pairs: int, epoch_pairs: int | None = None, *, fewest: int = FEWEST_EPOCHS) -> int:
     """Returns the epochs, of `epoch_pairs` or all: the pairs they see together grow with the root of their number."""
     seen = EPOCHS_TIMES_ROOT * math.sqrt(max(pairs, 1))
-    return max(FEWEST_EPOCHS, min(MOST_EPOCHS, round(seen / max(min(pairs, epoch_pairs or pairs), 1))))
+    return max(fewest, min(MOST_EPOCHS, round(seen / max(min(pairs, epoch_pairs or pairs), 1))))
 
 
 def find_rule(pairs: int) -> SizeRule:

@@ -16,8 +16,7 @@ Direction = Literal["forward", "reverse"]  # of a helper model, seen from the mo
 # sentences, three copies.
 REAL_SHARE = 0.6
 MOST_REPEATS = 10
-# Of the model itself, unless --epochs is set: an epoch passes every real pair several times.
-FINAL_EPOCHS = 5
+FEWEST_FINAL_EPOCHS = 5  # of the model itself, unless --epochs is set: each passes every real pair several times
 HELPERS_TIME = {1: 0.25, 2: 0.375}  # share of --time for the training of so many helper models together
 
 

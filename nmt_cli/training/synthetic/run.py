@@ -34,10 +34,11 @@ from nmt_cli.training.checkpoints import saved_options
 from nmt_cli.training.checkpoints.checkpoint import locate_state
 from nmt_cli.training.checkpoints.saved_options import read_started_facts
 from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
+from nmt_cli.training.defaults import count_epochs
 from nmt_cli.training.request import TrainingRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.synthetic.plan import (
-    FINAL_EPOCHS,
+    FEWEST_FINAL_EPOCHS,
     HELPERS_TIME,
     Direction,
     Interrupted,
@@ -268,7 +269,8 @@ class SyntheticRun:
             deadline = Deadline(max(seconds, 1.0))
         training, explicit = self.request.training, self.request.explicit
         if explicit is not None and "epochs" not in explicit:
-            training, explicit = replace(training, epochs=FINAL_EPOCHS), {*explicit, "epochs"}
+            epochs = count_epochs(len(corpus.load_encoded("train").source), fewest=FEWEST_FINAL_EPOCHS)
+            training, explicit = replace(training, epochs=epochs), {*explicit, "epochs"}
         return replace(
             self.request,
             corpus=corpus,

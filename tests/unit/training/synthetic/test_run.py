@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,6 +108,17 @@ def test_a_time_that_is_too_short_for_a_helper_model_is_named_as_it_was_typed(
     with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
         train_with_synthetic(request)
     assert caught.value.hint == "59 seconds"
+
+
+@pytest.mark.parametrize(("pairs", "epochs"), [(16_000, 13), (35_000, 9), (150_000, 5), (1_000_000, 5)])
+def test_the_model_itself_has_as_many_epochs_as_its_mixture_needs(
+    corpus: PreparedCorpus, tmp_path: Path, pairs: int, epochs: int
+) -> None:
+    mixture: Any = SimpleNamespace(load_encoded=lambda split: SimpleNamespace(source=range(pairs)))
+    request = TrainingRequest(corpus, tmp_path, NETWORK, CONFIG, explicit=frozenset())
+    assert SyntheticRun.open(request, make_plan(corpus, CONFIG)).request_final(mixture).training.epochs == epochs
+    typed = replace(request, explicit=frozenset({"epochs"}))
+    assert SyntheticRun.open(typed, make_plan(corpus, CONFIG)).request_final(mixture).training.epochs == CONFIG.epochs
 
 
 def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
