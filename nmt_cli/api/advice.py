@@ -193,11 +193,11 @@ def suggest_for_corpus(manifest: Manifest, commands: Commands, trained: Trained)
         yield make_suggestion("more pairs", commands.prepare.add_input("more.tsv").extend(FORCE))
     elif not trained.has_time:
         yield make_suggestion("an hour of training", commands.train.extend(("--time", "60m")))
+    if trained.runs == 1:
+        yield make_suggestion("the best of three seeds", commands.train.extend(("--runs", "3")))
     if has_text(manifest) and trained.synthetic not in ("diversify", "both"):
         option = ("--synthetic", "both" if has_written else "diversify")
         yield make_suggestion("the same pairs, translated anew by two models", commands.train.extend(option))
-    if trained.runs == 1:
-        yield make_suggestion("the best of three seeds", commands.train.extend(("--runs", "3")))
 
 
 def make_suggestion(what: str, command: CommandLine) -> Suggestion:

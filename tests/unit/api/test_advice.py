@@ -90,8 +90,8 @@ def test_a_small_corpus_is_advised_on_data_and_a_large_clean_one_on_training() -
     ]
     assert commands_of(make_manifest(300_000, 1_000)) == [
         "nmt train --force --time 60m",
-        "nmt train --force --synthetic diversify",
         "nmt train --force --runs 3",
+        "nmt train --force --synthetic diversify",
     ]
     lines = advise_on_corpus(make_manifest(), COMMANDS).lines
     assert len(lines) <= 5 and "text in Vietnamese alone" in lines[1]
