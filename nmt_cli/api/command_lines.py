@@ -9,13 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import name_option, option_fields
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
 
 TypedOption = tuple[str, ...]  # a flag and its value, if it takes one
-INSTEAD_OF: Mapping[str, Collection[str]] = {"--epochs": ("--time",), "--batch": ("--batch-tokens",)}
+NETWORK = tuple(name_option(field) for field in option_fields(ModelConfig) if field.name != "dropout")
+INSTEAD_OF: Mapping[str, Collection[str]] = {  # options that cannot stand beside one that is added
+    "--batch": ("--batch-tokens",),
+    "--epochs": ("--time",),
+    "--init-from": [f"--{prefix}{name}" for name in NETWORK for prefix in ("", "no-")],  # the parent's network is taken
+    "--time": ("--epochs",),
+}
 
 
 @dataclass(frozen=True)

@@ -162,18 +162,17 @@ def train(
 
     deadline = Deadline.from_option(training.time)  # the time before training counts too
     require_tensorflow()
+    role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
+    check_command(role, force=force, resume=resume, runs=runs)
     check_meaning(explicit, network, training)
     screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # errors in the request come before TensorFlow starts
     corpus = reverse_corpus(corpus) if reverse else corpus
     plan = make_plan(corpus, training)
-    role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
     chosen = select_explicit(explicit, model, resume=resume, force=force, runs=runs)
     request = TrainingRequest(
         corpus, model, network, training, role=role, resume=resume, deadline=deadline, explicit=chosen
     )
-    if runs > 1 and role.processes > 1:
-        raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
     if not role.is_chief:
         assist_chief(request, screen)
         return
@@ -307,10 +306,16 @@ def describe_resumption(
     return describe_train(data, model, *again, ("--resume",))
 
 
+def check_command(role: ProcessRole, *, force: bool, resume: bool, runs: int) -> None:
+    """Raises OptionError for options of the command itself that cannot stand together."""
+    if force and resume:
+        raise OptionError("--force starts over and --resume continues", hint="give one of them")
+    if runs > 1 and role.processes > 1:
+        raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
+
+
 def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: TrainConfig) -> None:
     """Raises OptionError for options that others make meaningless. Typed options win over `--config`."""
-    if {"force", "resume"} <= explicit.typed.keys():
-        raise OptionError("--force starts over and --resume continues", hint="give one of them")
     if training.time is not None:
         explicit.refuse(
             ["epochs"], "cannot be combined with --time", hint="give one of them: the time decides how many epochs fit"

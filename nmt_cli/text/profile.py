@@ -69,9 +69,7 @@ class WordCounts:
         self.content = content
         self.least_count = least_count
         self.recent: dict[str, WordCount] = {}
-        self.familiar: set[str] = (
-            set()
-        )  # parts of texts between blanks of which all words occur, for those who ask often
+        self.familiar: set[str] = set()  # parts of texts between blanks whose words all occur
         self.searches = 0  # before the table was split
 
     def __len__(self) -> int:

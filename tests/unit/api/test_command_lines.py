@@ -19,6 +19,9 @@ def test_an_option_that_is_added_takes_the_place_of_those_that_it_replaces() -> 
         "nmt train --attention general --force --batch 32 --epochs 60"
     )
     assert str(typed.extend(("--time", "60m"), ("--force",))) == "nmt train --attention general --time 60m --force"
+    textbook = CommandLine("train", (), (("--epochs", "5"), ("--units", "64"), ("--no-tied",), ("--dropout", "0.2")))
+    assert str(textbook.extend(("--time", "60m"))) == "nmt train --units 64 --no-tied --dropout 0.2 --time 60m"
+    assert str(textbook.extend(("--init-from", "OTHER"))) == "nmt train --epochs 5 --dropout 0.2 --init-from OTHER"
     assert str(CommandLine("prepare", ("a b.tsv",)).add_input("more.tsv")) == "nmt prepare 'a b.tsv' more.tsv"
 
 
