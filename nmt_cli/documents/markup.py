@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.word_alignment import find_links
 
@@ -265,7 +266,7 @@ class Projection:
             self.guessed += 1
             index = low + next((i for i, link in enumerate(self.links[low:high]) if link >= node.last), high - low)
             return max(low, index - 1), index
-        start, end = find_densest_run(inside)
+        start, end = find_heaviest_run(1 if is_inside else -1 for is_inside in inside)  # densest
         return low + start, low + end
 
     def find_target_gap(self, node: MarkNode, low: int, high: int) -> tuple[int, int]:
@@ -275,22 +276,6 @@ class Projection:
         before = node.first if node.prefix else node.first - 1
         index = max((index for index in range(low, high) if self.links[index] == before), default=high - 1) + 1
         return index, index
-
-
-def find_densest_run(inside: Sequence[bool]) -> tuple[int, int]:
-    """Returns the run [start, end) with the most words inside minus words outside; the first and shortest of several.
-
-    This is the maximum subarray, by Kadane's algorithm.
-    """
-    best, best_range = 0, (0, 0)
-    total, start = 0, 0
-    for index, is_inside in enumerate(inside):
-        if total <= 0:
-            total, start = 0, index
-        total += 1 if is_inside else -1
-        if total > best:
-            best, best_range = total, (start, index + 1)
-    return best_range
 
 
 def find_closing(word: str) -> str:

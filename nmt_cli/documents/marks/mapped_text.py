@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.documents.marks.character_map import UNALIGNED, WordRange, find_words, map_characters
 from nmt_cli.documents.marks.items import ParagraphSegment
 
@@ -97,17 +98,13 @@ class MappedText:
     def find_densest_words(self, inside: Sequence[int]) -> tuple[int, int]:
         """Returns the first and the last word of the run with the most words inside minus linked words outside.
 
-        This is the maximum subarray, by Kadane's algorithm. Words without a link count nothing.
+        Words without a link count nothing.
         """
-        best, best_range, total, start = 0, (inside[0], inside[0]), 0, inside[0]
-        for number, word in enumerate(inside):
-            if number:
-                outside = self.linked_before[word] - self.linked_before[inside[number - 1] + 1]
-                total, start = (total - outside, start) if total > outside else (0, word)
-            total += 1
-            if total > best:
-                best, best_range = total, (start, word)
-        return best_range
+        weights = [1]  # of the words inside, and between them of those outside
+        for word, following in pairwise(inside):
+            weights += [self.linked_before[word + 1] - self.linked_before[following], 1]
+        start, end = find_heaviest_run(weights)
+        return inside[start // 2], inside[(end - 1) // 2]
 
     def take_blanks(self, low: int, high: int, start: int, end: int) -> tuple[int, int]:
         """Returns the range with the blanks around it that the marked source characters [start, end) have too."""

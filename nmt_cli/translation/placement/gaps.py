@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.translation.placement.units import Unit
 from nmt_cli.translation.tag_tree import Node, PlacedItem
 
@@ -69,16 +70,12 @@ class GapChooser(NamedTuple):
     def find_run(self, start: int, end: int, low: int, high: int) -> tuple[int, int]:
         """Returns the run of units from `low` to `high` that attends most to source positions `start` to `end`.
 
-        It has the largest sum of the attention of each unit in excess of `INSIDE` (Kadane's algorithm).
+        It has the largest sum of the attention of each unit in excess of `INSIDE`.
         """
-        best, result, total, first = -np.inf, (low, low), 0.0, low
-        for index in range(low, high):
-            if total < 0:
-                total, first = 0.0, index
-            total += float(self.units[index].attention[start:end].sum()) - INSIDE
-            if total > best:
-                best, result = total, (first, index + 1)
-        return result
+        first, last = find_heaviest_run(
+            float(unit.attention[start:end].sum()) - INSIDE for unit in self.units[low:high]
+        )
+        return low + first, low + last
 
     def choose_gap(self, item: PlacedItem, low: int, high: int) -> int:
         """Returns the gap with the most attention to what stood before the item on its left, and after it on its right.

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.markup import Mark, MarkedText, find_densest_run, project_marks
+from nmt_cli.documents.markup import Mark, MarkedText, project_marks
 from support.translations import aligned, backwards, louder
 
 
@@ -68,7 +68,9 @@ def test_marks_inside_a_link_for_which_no_word_is_left_stay_on_its_own_words() -
 
 
 def test_one_stray_word_does_not_stretch_a_mark() -> None:
-    assert find_densest_run([True, False, False, False, True, True, False, True]) == (4, 6)
+    marks = (Mark(2, 3, "**", "**"),)
+    placed = project_marks(MarkedText("a b", marks), aligned("a b", list("ABCDEFGH"), [1, 0, 0, 0, 1, 1, 0, 1]), str)
+    assert placed.text == "A B C D **E F** G H"
 
 
 @st.composite
