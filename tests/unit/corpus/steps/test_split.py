@@ -141,6 +141,16 @@ def test_too_few_pairs_are_refused_with_the_number_needed(
     choose_sizes(int(needed), dev, test, where="toy.tsv")
 
 
+def test_pairs_for_training_only_count_as_remaining_for_training_and_are_never_drawn() -> None:
+    assert choose_sizes(12, "5", "5", where="toy.tsv", training_only=8) == Sizes(5, 5)
+    assert choose_sizes(0, "a", "b", where="toy.tsv", from_files=frozenset({"dev", "test"}), training_only=1) == Sizes(
+        0, 0
+    )
+    for pairs, dev, needed in ((0, None, "10"), (9, None, "10"), (9, "5", "10"), (11, "10", "14")):
+        with pytest.raises(DataError, match=rf"^toy.tsv: {pairs} pairs .* at least {needed}; 8 are for training only"):
+            choose_sizes(pairs, dev, None if dev != "10" else "1", where="toy.tsv", training_only=8)
+
+
 def test_sizes_are_met_exactly_where_groups_allow() -> None:
     pairs = [(f"s{number}", f"t{number // 3}") for number in range(90)] + [(f"x{n}", f"y{n}") for n in range(30)]
     splits = split(pairs, Sizes(10, 20))
