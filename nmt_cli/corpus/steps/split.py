@@ -114,7 +114,7 @@ def find_root(parents: list[int], row: int) -> int:
 def parse_size(value: str, pairs: int, flag: str) -> int:
     """Returns how many of the pairs "1000", "0.05" or "5%" stands for. Raises OptionError for none, or for a whole."""
     if COUNT.fullmatch(value):
-        size = int(value)
+        size = int(value.replace(",", ""))
     else:
         number, percent = SHARE.fullmatch(value).groups()  # type: ignore[union-attr]
         share = float(number) / (100 if percent else 1)

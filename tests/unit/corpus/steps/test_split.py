@@ -100,6 +100,7 @@ def test_what_edges_connect_has_one_number() -> None:
         (1_000_000, None, None, Sizes(1_000, 1_000)),
         (200, "10", None, Sizes(10, 20)),
         (40, "10", "10", Sizes(10, 10)),
+        (5_000, "1,000", "100", Sizes(1_000, 100)),
         (1000, "5%", "0.02", Sizes(50, 20)),
     ],
 )
@@ -111,7 +112,7 @@ def test_held_out_sizes_are_a_thousand_a_tenth_or_as_asked(
 
 def test_what_is_given_as_a_file_is_not_drawn() -> None:
     assert choose_sizes(100, "a.tsv", None, where="toy.tsv", from_files=frozenset({"dev"})) == Sizes(0, 10)
-    assert [is_size(wish) for wish in ("1000", "5%", "0.05", ".5", "a.tsv", "./1000", "", ".", "1e3")] == [
+    assert [is_size(wish) for wish in ("1,000", "5%", "0.05", ".5", "a.tsv", "./1000", "", ".", "1,00")] == [
         *(True,) * 4,
         *(False,) * 5,
     ]
