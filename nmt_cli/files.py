@@ -61,12 +61,13 @@ def require_parent(path: Path, name: str, *, hint: str) -> None:
 def require_output(path: Path, option: str) -> None:
     """Raises, before the work, what writing the file that an option names would raise after it.
 
-    This is OptionError for a directory, OutputError for a file that cannot be created.
+    This is OptionError for a directory, OutputError for a file that cannot be created. Devices and pipes are there.
     """
     hint = f"name another file with {option}"
     if path.is_dir():
         raise OptionError(f"{path} is a directory; the name of a file is needed", hint=hint)
-    require_parent(path, str(path), hint=hint)
+    if path.is_file() or not path.exists():
+        require_parent(path, str(path), hint=hint)
 
 
 @contextmanager
