@@ -242,7 +242,7 @@ def select_evenly(values: Sequence[float], count: int) -> list[float]:
     """Returns at most `count` of the values, 2 or more: the first, the last, and others evenly spread between them."""
     if len(values) <= count:
         return list(values)
-    return [values[round(place * (len(values) - 1) / (count - 1))] for place in range(count)]
+    return [values[round(index * (len(values) - 1) / (count - 1))] for index in range(count)]
 
 
 def draw_sparkline(values: Sequence[float]) -> str:
