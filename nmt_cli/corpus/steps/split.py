@@ -168,7 +168,7 @@ def choose_sizes(
     if pairs < needed and training_only:
         raise DataError(
             f"{where}: {format_count(pairs, 'pair')} can be drawn for dev and test, which takes at least {needed:,}; "
-            f"{training_only:,} are for training only",
+            f"{format_count(training_only, 'pair is', 'pairs are')} for training only",
             hint="leave out =train, or name files with --dev and --test",
         )
     if pairs < needed:
