@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from nmt_cli.errors import NotFoundError, OutputError, find_nearest
+from nmt_cli.errors import NotFoundError, OptionError, OutputError, find_nearest
 
 DAY = 24 * 60 * 60  # seconds
 
@@ -46,6 +46,28 @@ def require_file(path: Path) -> Path:
     if not os.access(path, os.R_OK):
         raise NotFoundError(f"{path} cannot be read", hint="check the permissions of the file, or choose another")
     return path
+
+
+def require_parent(path: Path, name: str, *, hint: str) -> None:
+    """Raises OutputError if `path`, which messages call `name`, could not be created in the directory above it."""
+    target = Path(os.path.realpath(path))  # a link stays, its target is replaced
+    parent = next(ancestor for ancestor in target.parents if ancestor.exists())
+    if not parent.is_dir():
+        raise OutputError(f"{name} cannot be created: {parent} is a file", hint=hint)
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{name} cannot be created: no permission to write in {parent}/", hint=hint)
+
+
+def require_output(path: Path, option: str) -> None:
+    """Raises, before the work, what writing the file that an option names would raise after it.
+
+    This is OptionError for a directory, OutputError for a file that cannot be created. Devices and pipes are there.
+    """
+    hint = f"name another file with {option}"
+    if path.is_dir():
+        raise OptionError(f"{path} is a directory; the name of a file is needed", hint=hint)
+    if path.is_file() or not path.exists():
+        require_parent(path, str(path), hint=hint)
 
 
 @contextmanager

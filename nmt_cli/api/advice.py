@@ -52,8 +52,8 @@ FEW_FOR_PARENT = 20_000  # training pairs, up to which a parent is offered: meas
 FEW_PAIRS = 50_000  # training pairs, up to which more of them are worth a word
 FEW_FOR_TEXT = 200_000  # training pairs, up to which text without translations is worth a word
 SMALL_TEST = 500  # test pairs
-MANY_REJECTED = 0.05  # share of the pairs, repetitions and empty ones apart
-REPETITIONS = ("duplicate", "duplicate-form", "empty")
+MANY_REJECTED = 0.05  # share of the pairs, those dropped for an EXPECTED reason apart
+EXPECTED = ("duplicate", "duplicate-form", "empty", "held-out", "weight")  # nothing is lost that could be trained on
 MOST_SUGGESTIONS = 3
 FORCE = ("--force",)
 ENOUGH_UPDATES = 3_000  # below these, a network that has learned nothing has had too little time
@@ -169,7 +169,7 @@ def has_text(manifest: Manifest) -> bool:
 def suggest_for_corpus(manifest: Manifest, commands: Commands, trained: Trained) -> Iterator[Suggestion]:
     """Yields what would help, in order, of what is true of a corpus: first other data, then other trainings."""
     counts, train = manifest.counts, manifest.counts.splits["train"]
-    dropped = {check: count for check, count in counts.dropped.items() if count and check not in REPETITIONS}
+    dropped = {check: count for check, count in counts.dropped.items() if count and check not in EXPECTED}
     if sum(dropped.values()) > MANY_REJECTED * counts.read:
         rejected = format_count(sum(dropped.values()), "rejected pair")
         yield make_suggestion(

@@ -48,7 +48,12 @@ def draw_histories(models: Sequence[Path], outputs: Sequence[Path], drawing: Dra
 
     check_pictures(outputs)
     histories = {str(model): read_history(model) for model in models}
-    show_chart(outputs, lambda: format_curves(histories), lambda path: draw_curves(histories, path), drawing)
+    show_chart(
+        outputs,
+        lambda: format_curves(histories, shutil.get_terminal_size().columns),
+        lambda path: draw_curves(histories, path),
+        drawing,
+    )
 
 
 def draw_corpora(directories: Sequence[Path], outputs: Sequence[Path], drawing: Drawing) -> None:

@@ -94,7 +94,7 @@ def merge_warnings(names: Sequence[str], reports: Sequence[report.Report]) -> li
     counts = Counter(warning for made in reports for warning in dict.fromkeys(made.warnings))
     shared = [warning for warning, count in counts.items() if count == len(reports)]
     specific = [
-        warning if name in warning else f"{name}: {warning}"
+        warning if warning.startswith(f"{name}/ ") else f"{name}: {warning}"
         for name, made in zip(names, reports, strict=True)
         for warning in made.warnings
         if warning not in shared

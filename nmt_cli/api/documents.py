@@ -6,6 +6,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,16 @@ def translate_document(
     batches = batch_blocks(document.read_units(), UNITS)
     yield from translate_units(batches, InProcess(translate), report.add)
     report.notes += document.notes
+
+
+def read_first_texts(path: Path) -> list[str]:
+    """Returns the texts of the first parts of a document, from which its language can be told."""
+    with path.open("rb") as lines:
+        head = lines.read(HEAD)
+        lines.seek(0)
+        source = DocumentSource(lines, str(path), DocumentConfig(), "")
+        units = open_document(find_format(path, None, head).name, source).read_units()
+        return [text for unit in islice(units, UNITS) for text in unit.texts]
 
 
 def translate_fragment(translate: TranslateBlock, text: str, format: str, languages: tuple[str, str]) -> str:

@@ -47,7 +47,7 @@ def evaluate(
     """
     from nmt_cli.api.scoring import Evaluation, EvaluationInputs
     from nmt_cli.evaluation.metrics.registry import resolve_available_names
-    from nmt_cli.runtime.installed_models import find_model
+    from nmt_cli.runtime.installed_models import find_model, find_model_or_file
 
     check_options(options, ScoreConfig, SearchConfig, where="evaluate")
     scores = ScoreConfig.from_options(**select_options(options, ScoreConfig))
@@ -58,7 +58,7 @@ def evaluate(
         find_path(source),
         tuple(list_paths(reference)),
         find_path(hypothesis),
-        find_path(against),
+        None if against is None else find_model_or_file(Path(against)),
         split,
         data_named=data is not None,
         precision=precision,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from nmt_cli.api.progress import StageReporter
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
 from nmt_cli.errors import OptionError
+from nmt_cli.runtime.installed_models import find_model_or_file
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.prepare import PrepareReport
@@ -55,11 +57,13 @@ def prepare_inputs(
     processes: int,
     progress: StageReporter | None,
 ) -> PrepareReport:
-    """Makes the prepared corpus, with the reader of pictures that the settings ask for."""
+    """Makes the prepared corpus, with the reader of pictures and the subwords of the model that the settings name."""
     # Imports numpy and SentencePiece, which `nmt --help` does not need.
     from nmt_cli.api.open_model import make_picture_reader
     from nmt_cli.corpus.prepare import prepare as prepare_corpus
 
+    if config.tokenizer_from is not None:
+        config = replace(config, tokenizer_from=str(find_model_or_file(Path(config.tokenizer_from))))
     return prepare_corpus(
         inputs,
         data,

@@ -34,7 +34,9 @@ from nmt_cli.evaluation import comparison, report
 from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES, Available, resolve_available_names, resolve_names
-from nmt_cli.files import stage_file
+from nmt_cli.evaluation.sides import split_column
+from nmt_cli.files import require_output, stage_file
+from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.escapes import escape_controls
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
@@ -138,11 +140,12 @@ def evaluate(
         if as_json:
             raise OptionError("--json cannot be combined with --explain", hint="leave it out")
         return print_derivation(metric, explain, scores)
-    rivals, mains = tuple(against or ()), tuple(hypothesis or model or [resolve_model(DEFAULT_MODEL)])
+    rivals = tuple(map(find_model_or_file, against or ()))
+    mains = tuple(hypothesis or model or [resolve_model(DEFAULT_MODEL)])
     if hypothesis and not any(path.is_dir() for path in rivals):
         why, hint = "cannot be combined with --hypothesis, which is translated already", "leave it out"
         explicit.refuse(["model", "precision", *(field.name for field in option_fields(SearchConfig))], why, hint=hint)
-    check_outputs(write_to, sentences)
+    check_outputs(write_to, sentences, [path for path in (source, *(reference or ()), *mains, *rivals) if path])
     inputs = EvaluationInputs(
         data,
         DEFAULT_MODEL if hypothesis else mains[0],
@@ -214,12 +217,16 @@ def write_systems(compared: SystemComparison, inputs: EvaluationInputs, output: 
         output.screen.say(f"{output.report}: report")
 
 
-def check_outputs(page: Path | None, sentences: Path | None) -> None:
-    """Raises OptionError for files that cannot be written, before the work instead of after it."""
+def check_outputs(page: Path | None, sentences: Path | None, inputs: Sequence[Path]) -> None:
+    """Raises OptionError or OutputError for files that cannot be written, or are read, before the work."""
     if page is not None:
         check_report_path(page, SUFFIXES_OF_SCORES)
-    if sentences is not None and sentences.is_dir():
-        raise OptionError(f"{sentences} is a directory; --sentences needs a file name")
+    if sentences is not None:
+        require_output(sentences, "--sentences")
+    read = [split_column(path)[0] for path in inputs]
+    for option, output in (("--report", page), ("--sentences", sentences)):
+        if output is not None and any(path.is_file() and output.exists() and path.samefile(output) for path in read):
+            raise OptionError(f"{option} {output} is a file that is scored", hint="choose another name")
 
 
 def write_page(outcome: Outcome, inputs: EvaluationInputs, path: Path) -> None:

@@ -309,7 +309,7 @@ def load_toml(path: Path) -> dict[str, Any]:
     import tomllib  # only `--config` needs it
 
     try:
-        return tomllib.loads(require_file(path).read_text(encoding="utf-8"))
+        return tomllib.loads(require_file(path).read_text(encoding="utf-8-sig"))  # Windows puts a mark before it
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not valid TOML: {error}") from error
 

@@ -58,4 +58,6 @@ def explain_value(parameter: Any, value: Any, see: str) -> tuple[str, str]:
         nearest = find_nearest(str(refused), choices)
         return message, f"did you mean {nearest}?" if nearest else f"it takes {', '.join(choices)}"
     expected = next((KINDS[part] for part in (kind, *get_args(kind)) if part in KINDS), None)
-    return message, f"it takes {expected}" if expected else see
+    least = getattr(parameter, "min", None)
+    bound = "" if least is None else f" of at least {least}"
+    return message, f"it takes {expected}{bound}" if expected else see

@@ -15,7 +15,7 @@ LANGUAGES_IN_NAME = re.compile(r"(?:^|[._])([a-z]{2,3}(?:_[A-Za-z]{2,4})?)-([a-z
 
 LANGUAGE_AS_SUFFIX = re.compile(r"[._](?!txt|tsv|tok|bpe)([a-z]{2,3}(?:_[A-Za-z]{2,4})?)(?:\.(?:txt|gz|xz|zst|bz2))*$")
 
-COUNT = re.compile(r"\d{1,12}")
+COUNT = re.compile(r"\d{1,12}|\d{1,3}(?:,\d{3}){1,3}")  # 1000, or 1,000 as help and messages write it
 SHARE = re.compile(r"(\d{0,3}(?:\.\d{1,9})?)(%?)")
 
 # Options whose values are names of files; those of the splits may be sizes instead.

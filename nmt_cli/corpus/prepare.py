@@ -5,7 +5,6 @@ Prints nothing: a callback receives the progress, and the result is returned.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -186,17 +185,7 @@ def require_writable(source: Path, directory: Path, *, replace: bool) -> None:
             f"{directory}/ is to be replaced, but {foreign_files[0]} in it is not part of the prepared corpus",
             hint="move it out first, or name another directory with --data",
         )
-    target = Path(os.path.realpath(directory))  # a link stays, its target is replaced
-    parent = next(ancestor for ancestor in target.parents if ancestor.exists())
-    if not parent.is_dir():
-        raise OutputError(
-            f"{directory}/ cannot be created: {parent} is a file", hint="name another directory with --data"
-        )
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputError(
-            f"{directory}/ cannot be created: no permission to write in {parent}/",
-            hint="name a directory that you can write to with --data",
-        )
+    files.require_parent(directory, f"{directory}/", hint="name a directory that you can write to with --data")
 
 
 def list_foreign_files(directory: Path) -> list[str]:

@@ -21,9 +21,12 @@ td.place { white-space: nowrap; color: #666; } h2 { margin-bottom: 0; } p { marg
 
 
 def check_report_name(path: Path | None) -> None:
-    """Raises OptionError for a report that would be neither HTML nor JSON."""
-    if path is not None and path.suffix.lower() not in (".html", ".json"):
+    """Raises OptionError or OutputError for a report that would be neither HTML nor JSON, or cannot be written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in (".html", ".json"):
         raise OptionError(f"--report {path}: the name of a report ends in .html or .json")
+    files.require_output(path, "--report")
 
 
 def write_report(path: Path, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SideRole = Literal["source", "hypothesis", "reference"]
 
 STDIN = Path("-")
+WITHOUT_COLUMNS = ("text", "sgm", "xliff")
 KEYS: dict[SideRole, tuple[str, ...]] = {  # under which JSON Lines usually have a side
     "source": ("source", "src", "input"),
     "hypothesis": ("hypothesis", "hyp", "translation", "mt", "output"),
@@ -67,9 +68,9 @@ def read_side(path: Path, role: SideRole) -> SideText:
     """Reads a side. Raises NotFoundError, and DataError naming the line for what is invalid."""
     file, column = split_column(path)
     format, lines = open_lines(file)
+    if column is not None and format.name in WITHOUT_COLUMNS:
+        raise DataError(f"{file} is {format.title}, which has no columns", hint=f"leave out :{column}")
     if format.name == "text":
-        if column is not None:
-            raise DataError(f"{file} is plain text, which has no columns", hint=f"leave out :{column}")
         return SideText([lines])
     readers = {"tsv": read_table, "csv": read_table, "jsonl": read_json_lines, "sgm": read_sgm}
     if format.name in readers:
@@ -112,7 +113,10 @@ def read_table(path: Path, lines: list[str], role: SideRole, column: str | None)
 
 
 def parse_csv(path: Path, lines: list[str]) -> list[list[str]]:
-    """Returns the rows of a table with quoted cells, whose line breaks become blanks."""
+    """Returns the rows of a table with quoted cells, whose line breaks become blanks.
+
+    A blank line is an empty text where there is a single column, and no row of any other table.
+    """
     separator = SEPARATOR.fullmatch(lines[0]) if lines else None
     lines = lines[1:] if separator else lines
     delimiter = separator[1] if separator else max(",;\t", key=(lines[0] if lines else "").count)
@@ -120,6 +124,8 @@ def parse_csv(path: Path, lines: list[str]) -> list[list[str]]:
         rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter))
     except csv.Error as error:
         raise DataError(f"{path}: {error}", hint="perhaps a quote is never closed") from error
+    if all(len(row) < 2 for row in rows):
+        rows = [row or [""] for row in rows]
     return [[" ".join(cell.split("\n")).strip() for cell in row] for row in rows if row]
 
 

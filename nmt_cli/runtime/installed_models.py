@@ -33,6 +33,11 @@ def find_model(path: Path) -> Path:
     return list_models().get(name, path) if Path(name).name == name else path
 
 
+def find_model_or_file(path: Path) -> Path:
+    """Returns a path that exists, a file too, as it is; else the directory of the installed model of this name."""
+    return path if path.exists() else find_model(path)
+
+
 def check_directory(path: Path) -> Path:
     """Returns `path` if it is a directory. Raises NotFoundError for a file, with what is expected instead."""
     if path.is_dir():

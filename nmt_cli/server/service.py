@@ -120,14 +120,20 @@ class Service:
             raise RequestError(500, error.message) from error
 
     async def translate_document(self, upload: Path, name: str, source: str | None, target: str | None) -> str:
-        """Translates an uploaded document; returns the name under which it can be fetched for a while."""
-        from nmt_cli.api.documents import translate_file
+        """Translates an uploaded document; returns the name under which it can be fetched for a while.
+
+        A language that is "auto" is detected from the first texts of the document.
+        """
+        from nmt_cli.api.documents import read_first_texts, translate_file
         from nmt_cli.documents.config import DocumentConfig
 
-        model = self.pool.find(source, target)
         result = self.results.make_name(name)
         path = self.results.find_path(result)
         try:
+            if source in (None, "", "auto") and len(self.pool.sources) > 1:
+                texts = await asyncio.to_thread(read_first_texts, upload)
+                source = await self.detector.choose_source([" ".join(texts)])
+            model = self.pool.find(source, target)
             memory = (await asyncio.to_thread(self.pool.open, model)).memory
             await self.threads.read_document(
                 model,

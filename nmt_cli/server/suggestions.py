@@ -48,9 +48,13 @@ class SuggestionFile:
         ]
         data = "".join(f"{left}\t{right}\n" for left, right in pairs if left and right).encode("utf-8", "replace")
         try:
-            with self.lock, open(self.find_path(model), "ab") as file:
-                if os.fstat(file.fileno()).st_size + len(data) > MOST_BYTES:
+            with self.lock, open(self.find_path(model), "ab+") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size + len(data) > MOST_BYTES:
                     raise RequestError(507, "the file of suggestions is full")
+                if size:
+                    file.seek(-1, os.SEEK_END)
+                    data = data if file.read(1) == b"\n" else b"\n" + data  # editors leave a last line without its end
                 file.write(data)
         except OSError as error:
             raise RequestError(507, "the file of suggestions cannot be written") from error

@@ -45,6 +45,7 @@ class EpochEntries(NamedTuple):
 
 
 BARS = "▁▂▃▄▅▆▇█"
+TITLE_WIDTH, SHORTEST_LINE = 14, 8  # columns
 SPARKLINES = ("loss", "dev loss", "dev BLEU", "dev chrF", "learning rate")
 LONGEST_NAME = 40  # characters of a model in the legend
 # Colours of Okabe and Ito, which every kind of eye tells apart; dashes and markers tell them apart in grey.
@@ -222,8 +223,8 @@ def label_losses(axes: Any) -> None:
         add_inside_label(axes, height, colour, name)
 
 
-def format_curves(histories: Histories) -> list[str]:
-    """Returns the curves as lines for a terminal: for each model a sparkline of each, with its first and last value."""
+def format_curves(histories: Histories, width: int = 80) -> list[str]:
+    """Returns the curves as lines of `width` columns: for each model a sparkline of each, with its ends as numbers."""
     lines: list[str] = []
     for name, history in histories.items():
         best = find_best_epoch(history)
@@ -231,8 +232,17 @@ def format_curves(histories: Histories) -> list[str]:
         lines += ["", f"{name}: {count}"] if len(histories) > 1 else ["", count]
         for key, title in zip(EpochEntries._fields[1:], SPARKLINES, strict=True):
             values = [float(record[key]) for record in history]
-            lines.append(f"{title:<14}{draw_sparkline(values)}   {values[0]:.4g} -> {values[-1]:.4g}")
+            ends = f"   {values[0]:.4g} -> {values[-1]:.4g}"
+            chosen = select_evenly(values, max(SHORTEST_LINE, width - TITLE_WIDTH - len(ends)))
+            lines.append(f"{title:<{TITLE_WIDTH}}{draw_sparkline(chosen)}{ends}")
     return lines[1:]
+
+
+def select_evenly(values: Sequence[float], count: int) -> list[float]:
+    """Returns at most `count` of the values, 2 or more: the first, the last, and others evenly spread between them."""
+    if len(values) <= count:
+        return list(values)
+    return [values[round(index * (len(values) - 1) / (count - 1))] for index in range(count)]
 
 
 def draw_sparkline(values: Sequence[float]) -> str:

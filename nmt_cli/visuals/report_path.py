@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt_cli.errors import OptionError
+from nmt_cli.files import require_output
 
 SUFFIXES_OF_SCORES = (".html", ".md")  # `page` and `comparison_page` write these
 SUFFIXES_OF_CHECKS = (".html", ".json")  # `qa_report` writes these
 
 
 def check_report_path(path: Path, suffixes: Sequence[str]) -> None:
-    """Raises OptionError unless the suffix is one of `suffixes`, and for a directory."""
+    """Raises OptionError unless the suffix is one of `suffixes`, and what `require_output` raises."""
     if path.suffix.lower() not in suffixes:
         raise OptionError(f"--report cannot be {path}", hint=f"end the name with {' or '.join(suffixes)}")
-    if path.is_dir():
-        raise OptionError(f"{path} is a directory; the name of a file is needed")
+    require_output(path, "--report")

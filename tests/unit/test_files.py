@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.errors import ExitCode, NotFoundError, OutputError, convert_os_error
-from nmt_cli.files import hash_file, require_file, stage_directory, stage_file, write_json
+from nmt_cli.errors import ExitCode, NotFoundError, OptionError, OutputError, convert_os_error
+from nmt_cli.files import hash_file, require_file, require_output, stage_directory, stage_file, write_json
 
 
 def test_a_file_takes_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
@@ -245,3 +245,21 @@ def test_an_interruption_right_after_the_staged_directory_was_made_leaves_nothin
     with pytest.raises(KeyboardInterrupt), stage_directory(tmp_path / "prepared", replace=False):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_to_write_is_refused_before_the_work_but_a_device_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match="is a directory"):
+        require_output(tmp_path, "--report")
+    with pytest.raises(OutputError, match="file is a file"):
+        require_output(tmp_path / "file" / "new" / "r.html", "--report")
+    for name in ("file", "new", "a/b/new"):
+        require_output(tmp_path / name, "--report")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    for name in ("file", "new", "a/b/new"):
+        with pytest.raises(OutputError, match=f"no permission to write in {tmp_path}/$") as problem:
+            require_output(tmp_path / name, "--report")
+        assert "--report" in problem.value.hint
+    require_output(Path(os.devnull), "--report")

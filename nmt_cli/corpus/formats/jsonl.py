@@ -47,17 +47,20 @@ class JsonLinesReader(Reader):
             self.refuse(line, f"invalid JSON ({str(error)[:100]})")
 
     def find_text(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
-        """Returns the text of one side: under `column` or one of `keys`; in an array, at `column` or `position`."""
+        """Returns the text of one side: under `column` or one of `keys`; in an array, at `column` or `position`.
+
+        A null is an empty side, as an export writes it of what is not translated yet.
+        """
         if isinstance(value, dict) and isinstance(value.get("translation"), dict) and column not in value:
             value = value["translation"]
         keys = keys if column is None else (column,)
+        held: list[Any] = []
         if isinstance(value, dict):
-            text = next((value[key] for key in keys if key in value), None)
+            held = [value[key] for key in keys if key in value]
         elif isinstance(value, list):
             index = int(column[:9]) - 1 if column and column.isascii() and column.isdigit() else position
-            text = value[index] if 0 <= index < len(value) else None
-        else:
-            text = None
+            held = value[index : index + 1] if index >= 0 else []
+        text = "" if held and held[0] is None else next(iter(held), None)
         if isinstance(text, str):
             return text
         names = ", ".join(map(str, list(value)[:10])) if isinstance(value, dict) else ""

@@ -33,6 +33,9 @@ class TmxReader(XmlReader):
             self.note_codes(code for code, _ in variants)
             if self.languages is None:
                 self.languages = self.choose_languages(context.get("header", {}).get("srclang", ""))
+            if self.languages is None:
+                yield Row(line, variants[0][1] if variants else "", "")
+                continue
             source, target = (self.choose_variant(variants, language) for language in self.languages)
             has_pairs |= source is not None and target is not None
             yield Row(line, source or "", target or "")
@@ -46,13 +49,17 @@ class TmxReader(XmlReader):
         for code in codes:
             if code in self.codes:
                 continue
-            is_new = self.languages is not None and not any(is_same_language(code, known) for known in self.codes)
+            all_known = (*self.codes, *(self.languages or ()))
+            is_new = self.languages is not None and not any(is_same_language(code, known) for known in all_known)
             self.codes[code] = None
             if is_new and (self.options.source_language is None or self.options.target_language is None):
                 self.refuse_languages()
 
-    def choose_languages(self, declared: str) -> tuple[str, str]:
-        """Returns the two languages to read: those of the options, otherwise those of the first unit."""
+    def choose_languages(self, declared: str) -> tuple[str, str] | None:
+        """Returns the two languages to read: those of the options, otherwise those of the first unit that has two.
+
+        Returns None while all units have been in one language, which are not translated.
+        """
         source, target = self.options.source_language, self.options.target_language
         if source is None:
             others = [code for code in self.codes if target is None or not is_same_variety(code, target)]
@@ -61,9 +68,12 @@ class TmxReader(XmlReader):
         if target is None:
             others = [code for code in self.codes if source and not is_same_language(code, source)]
             target = others[0] if others and all(is_same_language(code, others[0]) for code in others) else None
-        if source is None or target is None:
+        if source is not None and target is not None:
+            return source, target
+        first = next(iter(self.codes), "")
+        if not all(is_same_language(code, first) for code in self.codes):
             self.refuse_languages()
-        return source, target
+        return None
 
     def choose_variant(self, variants: Variants, language: str) -> str | None:
         """Returns the text in a language, preferably in the very variety; None if there is none. Counts the others."""

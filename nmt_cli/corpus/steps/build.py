@@ -134,11 +134,18 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     """
     report_progress("splitting", 0, 3)
     leave_out_by_weight(pairs, config.seed)
-    rows = np.flatnonzero(pairs.is_kept & pairs.has_role("train") & pairs.may_be_held_out)
+    in_training = pairs.is_kept & pairs.has_role("train")
+    rows = np.flatnonzero(in_training & pairs.may_be_held_out)
     where = " + ".join(dict.fromkeys(pairs.input_names))
     from_files = frozenset(pairs.input_roles) - {"train"}
     sizes = choose_sizes(
-        len(rows), config.dev, config.test, where=where, from_files=from_files, losses=list_losses(pairs)
+        len(rows),
+        config.dev,
+        config.test,
+        where=where,
+        from_files=from_files,
+        losses=list_losses(pairs),
+        training_only=int(in_training.sum()) - len(rows),
     )
     # 1. Number the sentences, then group the pairs that share a sentence, or nearly share it where that is asked for.
     sources, targets = number_keys(pairs.facts.source_keys[rows]), number_keys(pairs.facts.target_keys[rows])
@@ -153,7 +160,7 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     counts = np.bincount(groups)
     report = LeakReport(
         groups=int(np.count_nonzero(counts)),
-        largest_group=int(counts.max()),
+        largest_group=int(counts.max(initial=0)),
         test_sources_by_rows=round(leak.sources, 4),
         test_targets_by_rows=round(leak.targets, 4),
     )

@@ -114,7 +114,7 @@ def find_root(parents: list[int], row: int) -> int:
 def parse_size(value: str, pairs: int, flag: str) -> int:
     """Returns how many of the pairs "1000", "0.05" or "5%" stands for. Raises OptionError for none, or for a whole."""
     if COUNT.fullmatch(value):
-        size = int(value)
+        size = int(value.replace(",", ""))
     else:
         number, percent = SHARE.fullmatch(value).groups()  # type: ignore[union-attr]
         share = float(number) / (100 if percent else 1)
@@ -148,12 +148,13 @@ def choose_sizes(
     where: str,
     from_files: frozenset[str] = frozenset(),
     losses: Mapping[str, int] = NOTHING_LOST,
+    training_only: int = 0,
 ) -> Sizes:
     """Returns the sizes of dev and test: the options, or 1,000 each but at most a tenth; 0 for those `from_files`.
 
-    Raises DataError if more pairs would be held out than remain for training. It names the number of pairs that would
-    suffice, unless the held-out pairs grow with that number; `where` names the corpus in the message, and `losses` how
-    many pairs each check has dropped.
+    They are drawn from `pairs`; `training_only` counts the others. Raises DataError if more pairs would be held out
+    than remain for training. It names the number of pairs that would suffice, unless the held-out pairs grow with that
+    number; `where` names the corpus in the message, and `losses` how many pairs each check has dropped.
     """
     default = min(DEFAULT_SIZE, pairs // DEFAULT_SHARE)
     options = {"dev": dev, "test": test}
@@ -162,7 +163,14 @@ def choose_sizes(
         if value is not None and name not in from_files:
             sizes[name] = parse_size(value, pairs, f"--{name}")
     held_out = sum(max(size, 1) for name, size in sizes.items() if name not in from_files)
-    needed = max(2 * held_out, DEFAULT_SHARE if None in (dev, test) else 0, 1)
+    in_training = max(2 * held_out, 1) - training_only
+    needed = max(in_training, held_out, DEFAULT_SHARE if None in (dev, test) else 0)
+    if pairs < needed and training_only:
+        raise DataError(
+            f"{where}: {format_count(pairs, 'pair')} can be drawn for dev and test, which takes at least {needed:,}; "
+            f"{format_count(training_only, 'pair is', 'pairs are')} for training only",
+            hint="leave out =train, or name files with --dev and --test",
+        )
     if pairs < needed:
         is_fixed = all(
             name in from_files or (value is not None and COUNT.fullmatch(value)) for name, value in options.items()
@@ -272,6 +280,8 @@ def measure_leak(sources: IntArray, targets: IntArray, sizes: Sizes, *, seed: in
 
 def measure_known_share(numbers: IntArray, train: IntArray, test: IntArray) -> float:
     """Returns the share, 0 to 1, of the `test` rows whose number a `train` row has, too."""
+    if not len(test):
+        return 0.0
     is_known = np.zeros(int(numbers.max()) + 1, dtype=bool)
     is_known[numbers[train]] = True
-    return float(is_known[numbers[test]].mean()) if len(test) else 0.0
+    return float(is_known[numbers[test]].mean())

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.api.advice import (
+    EXPECTED,
     MEASURED,
     Commands,
     Trained,
@@ -22,6 +23,7 @@ from nmt_cli.api.advice import (
 )
 from nmt_cli.api.command_lines import CommandLine
 from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.steps.build import DROP_REASONS
 from nmt_cli.training.watcher import Validation
 
 PREPARE = CommandLine("prepare", ("a.tsv",))
@@ -101,7 +103,9 @@ def test_a_small_corpus_is_advised_on_data_and_a_large_clean_one_on_training() -
 def test_advice_follows_what_is_true_of_the_corpus() -> None:
     noisy = commands_of(make_manifest(dropped={"language": 900, "duplicate": 100}))
     assert noisy[0] == "nmt prepare a.tsv --report report.html --force"
-    assert commands_of(make_manifest(dropped={"duplicate": 3_000})) == commands_of(make_manifest())
+    for reason in EXPECTED:
+        assert reason in DROP_REASONS
+        assert commands_of(make_manifest(dropped={reason: 3_000})) == commands_of(make_manifest())
     assert not any("--monolingual" in command for command in commands_of(make_manifest(monolingual=("target",))))
     assert "nmt prepare a.tsv --test 500 --force" in commands_of(make_manifest(25_000, 200))
     assert not any("--test" in command for command in commands_of(make_manifest(1_000, 100)))  # none to spare

@@ -10,6 +10,7 @@ from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import StageWatcher, combine_watchers, train
 from nmt_cli.api.visualize import visualize
 from nmt_cli.errors import MissingExtraError, NotFoundError, OptionError
+from nmt_cli.runtime import installed_models
 from nmt_cli.training.watcher import Watcher
 from nmt_cli.translation.config import LineConfig
 
@@ -61,3 +62,12 @@ def test_a_training_is_reported_in_stages() -> None:
     watcher.report_export()
     assert stages == [("validating epoch 3", 0, 0), ("exporting", 0, 0)]
     assert not combine_watchers(Watcher(), lambda *stage: None, None).should_stop()
+
+
+def test_subwords_are_taken_from_a_model_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt_cli.corpus.prepare.prepare", lambda inputs, data, config, **others: config.tokenizer_from)
+    monkeypatch.setattr(installed_models, "list_models", lambda: {"xxx-yyy": Path("models/xxx-yyy")})
+    monkeypatch.chdir(tmp_path)
+    assert prepare("a.tsv", tokenizer_from="xxx-yyy") == "models/xxx-yyy"
+    Path("xxx-yyy").touch()
+    assert [prepare("a.tsv", tokenizer_from=name) for name in ("xxx-yyy", "none", None)] == ["xxx-yyy", "none", None]

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from nmt_cli.api.compare_systems import merge_warnings
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.dataset import PreparedCorpus, ReferencedSource, SentencePair
 from nmt_cli.errors import ExitCode
+from nmt_cli.runtime import installed_models
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation import forced
 from nmt_cli.translation.config import ModelRequest
@@ -200,6 +202,15 @@ def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) 
     assert ": 1 line, the references: 100" in runner.invoke(app, ["evaluate", "--against", short]).stderr
 
 
+def test_a_rival_may_be_a_model_by_its_name(
+    shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed_models, "list_models", lambda: {"xxx-yyy": tmp_path})
+    (tmp_path / "model.json").write_text("{}")
+    result = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", "xxx-yyy"])
+    assert f"model and {tmp_path} have the same chrF2" in result.stdout
+
+
 def test_without_resamples_there_is_no_bootstrap(shouting: Shouting, tmp_path: Path) -> None:
     rival = write(tmp_path / "rival", "qq\n" * 100)
     out = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", rival, "--resamples", "0"]).stdout
@@ -277,6 +288,20 @@ def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
     assert result.exit_code == 2 and "--json cannot be combined with --explain" in result.stderr
 
 
+@pytest.mark.parametrize("option", ["--sentences", "--report"])
+def test_what_is_scored_is_not_written_over(tmp_path: Path, option: str) -> None:
+    ready = write(tmp_path / "h.md", "German\na b\n")
+    reference = write(tmp_path / "r", "a b\n")
+    table = write(tmp_path / "t.csv", "German\na b\n")
+    for hypotheses, output in ((ready, ready), (f"{table}:German", table)):
+        options = ["--hypothesis", hypotheses, "--reference", reference, "--hypothesis", write(tmp_path / "o", "a\n")]
+        result = runner.invoke(app, ["evaluate", *options, option, output])
+        assert result.exit_code == ExitCode.USAGE and result.stdout == ""
+        assert Path(output).read_text(encoding="utf-8") == "German\na b\n"
+    result = runner.invoke(app, ["evaluate", *options[:4], option, f"{reference}/x.md"])
+    assert (result.exit_code, result.stdout) == (ExitCode.CANNOT_WRITE, "") and "r is a file" in result.stderr
+
+
 def test_several_systems_stand_in_one_table(shouting: Shouting, tmp_path: Path) -> None:
     shout, whisper = write(tmp_path / "shout", "ABC DEF\n" * 100), write(tmp_path / "whisper", "abc def\n" * 100)
     result = runner.invoke(app, ["evaluate", "-m", "chrf", "-m", "ter", "--against", shout, "--against", whisper])
@@ -316,6 +341,12 @@ def test_a_report_of_several_has_them_side_by_side(tmp_path: Path, suffix: str) 
     assert "differ most" in text and "&lt;bad&gt;" in text and "<i> y" not in text and "<bad>" not in text
     assert table.read_text().splitlines()[0].count("hypothesis:") == 2
     assert "chrF (sentences)" in result.stdout
+
+
+def test_a_warning_names_its_system_even_if_the_name_is_a_word_of_the_warning() -> None:
+    reports: Any = [SimpleNamespace(warnings=("one for all", f"{name}/ saw it", "a cut")) for name in ("a", "b")]
+    reports[1].warnings = reports[1].warnings[:2]
+    assert merge_warnings(["a", "b"], reports) == ["one for all", "a/ saw it", "a: a cut", "b/ saw it"]
 
 
 def test_the_same_system_twice_is_refused(tmp_path: Path) -> None:

@@ -85,6 +85,12 @@ def test_the_table_of_the_command_goes_before_what_stands_above_all_tables(tmp_p
     assert run("--config", str(file), "--heat", "100")[1] == [(Oven(heat=100), "bread")]
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_bytes(b"\xef\xbb\xbfheat = 90\r\n")
+    assert run("--config", str(file))[1] == [(Oven(heat=90), "cake")]
+
+
 def test_the_table_of_another_command_is_not_looked_into(tmp_path: Path) -> None:
     file = tmp_path / "c.toml"
     file.write_text("[wash-up]\nhaet = 1\n")

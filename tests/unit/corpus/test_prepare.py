@@ -296,6 +296,16 @@ def test_options_that_name_what_is_not_there_are_refused(
     assert list(tmp_path.iterdir()) == [corpus]
 
 
+@pytest.mark.parametrize(("name", "error"), [("toy.en-de.tsv/r.html", OutputError), ("r.json", OptionError)])
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(
+    corpus: Path, tmp_path: Path, name: str, error: type[NmtError]
+) -> None:
+    (tmp_path / "r.json").mkdir()
+    with pytest.raises(error):
+        prepare(corpus, tmp_path / "out", PrepareConfig(), report=corpus.parent / name)
+    assert not (tmp_path / "out").exists()
+
+
 def test_strict_refuses_findings_but_writes_the_report(corpus: Path, tmp_path: Path) -> None:
     with corpus.open("a") as file:
         file.write("<i>a</i> & b\tx\n")

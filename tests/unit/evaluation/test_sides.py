@@ -36,8 +36,14 @@ def test_columns_are_named_behind_a_colon(tmp_path: Path) -> None:
     assert f"{tmp_path}/a.tsv:1" in caught.value.hint
     with pytest.raises(DataError, match="there is no column 'txt'"):
         read(tmp_path / "a.tsv:txt")
-    with pytest.raises(DataError, match="plain text, which has no columns"):
-        read(write(tmp_path / "e.txt", "x\n").with_name("e.txt:2"))
+    for name, content in (("e.txt", "x\n"), ("f.sgm", SGM.format("tst", "a", "x", "y")), ("g.xlf", "<xliff></xliff>")):
+        with pytest.raises(DataError, match=r"is .*, which has no columns"):
+            read(write(tmp_path / name, content).with_name(f"{name}:2"))
+
+
+def test_a_blank_line_is_an_empty_text_of_a_single_column_and_no_row_of_several(tmp_path: Path) -> None:
+    assert read(write(tmp_path / "one.csv", 'text\n"a, b"\n\nc\n').with_name("one.csv:text")) == [["a, b", "", "c"]]
+    assert read(write(tmp_path / "two.csv", "text,id\na,1\n\nc,2\n").with_name("two.csv:text")) == [["a", "c"]]
 
 
 def test_json_lines_have_usual_keys_by_role(tmp_path: Path) -> None:

@@ -128,6 +128,13 @@ def test_a_correction_becomes_a_pair(tmp_path: Path) -> None:
     assert client.post("/suggest", json={**values, "s": " "}).status_code == 400
 
 
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("a", "a\n"), ("a\tb", "a\tb\n"), ("a\tb\n", "a\tb\n")])
+def test_a_correction_begins_a_line_after_whatever_is_in_the_file(tmp_path: Path, before: str, after: str) -> None:
+    (tmp_path / "s.tsv").write_text(before, encoding="utf-8")
+    SuggestionFile(tmp_path / "s.tsv").append(make_pool()[0].models[0], "c", "d")
+    assert (tmp_path / "s.tsv").read_text(encoding="utf-8") == f"{after}c\td\n"
+
+
 def test_a_file_of_corrections_that_cannot_be_written_is_an_error_at_the_start(tmp_path: Path) -> None:
     for path in (tmp_path / "none" / "s.tsv", tmp_path):
         with pytest.raises(OutputError, match="--suggestions"):

@@ -8,11 +8,13 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from nmt_cli.server.service import Service
 from support.archives import make_docx, pack, unpack
-from support.served import Client
+from support.served import Client, make_pool
 
 PARAGRAPH = "<w:p><w:r><w:t>hello you</w:t></w:r></w:p>"
 DOCX = make_docx(PARAGRAPH)
@@ -79,6 +81,19 @@ def test_an_archive_that_is_not_safe_is_an_error_of_the_client(attack: str, fold
     error = response.json()["error"]
     assert error.startswith(f"a.{suffix}")
     assert str(folder) not in error
+
+
+@pytest.mark.parametrize(("paragraph", "source"), [("bonjour", "fra"), ("hello", "eng")])
+def test_the_language_of_a_document_is_detected_from_its_texts(paragraph: str, source: str) -> None:
+    pool, loaded = make_pool(("eng", "deu"), ("fra", "deu"))
+    service = Service(pool)
+    service.detector.identifier = SimpleNamespace(rank=lambda text: [("fr" if "bonjour" in text else "en", 1.0)])
+    data = make_docx(PARAGRAPH.replace("hello you", "1") + PARAGRAPH.replace("hello you", paragraph))
+    values = {"source": "auto", "target": "de"}
+    answer = Client(service).post("/translate_file", files={"file": ("a.docx", data)}, data=values)
+    assert (answer.status_code, [*map(str, loaded)]) == (200, [f"{source}-deu"])
+    broken = Client(service).post("/translate_file", files={"file": ("a.docx", data[:-60])}, data=values)
+    assert broken.status_code == 400 and broken.json()["error"].startswith("a.docx")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import DataError, NotFoundError
-from nmt_cli.visuals.curves import build_curves_figure, draw_curves, format_curves, read_history, render_curves_svg
+from nmt_cli.visuals.curves import (
+    build_curves_figure,
+    draw_curves,
+    format_curves,
+    read_history,
+    render_curves_svg,
+    select_evenly,
+)
 
 
 def record(epoch: int) -> dict[str, object]:
@@ -41,6 +48,15 @@ def test_the_lines_tell_first_and_last_value(tmp_path: Path) -> None:
     lines = format_curves({"model": read_history(tmp_path)})
     assert lines[0] == "3 epochs, the best is epoch 3"
     assert lines[3].startswith("dev BLEU") and "▁▅█" in lines[3] and lines[3].endswith("3 -> 9")
+
+
+@pytest.mark.parametrize("width", [40, 60, 300])
+def test_many_epochs_fit_any_width_and_keep_first_and_last(tmp_path: Path, width: int) -> None:
+    write_history(tmp_path, 200)
+    lines = format_curves({"model": read_history(tmp_path)}, width)
+    assert max(map(len, lines)) <= width
+    assert lines[3][14:].partition("   ")[0].startswith("▁") and "█   3 -> " in lines[3]
+    assert select_evenly([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 4) == [0, 3, 6, 9]
 
 
 def test_what_is_no_history_is_refused_with_its_line(tmp_path: Path) -> None:

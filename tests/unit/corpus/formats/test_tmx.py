@@ -51,6 +51,18 @@ def test_a_code_between_two_words_is_a_blank_and_none_within_spaces(tmp_path: Pa
     assert [target for _, target in texts(tmp_path / "a.tmx", data)] == [text for _, text in units]
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"source_language": "en"}, {"target_language": "de"}, {"source_language": "de"}]
+)
+def test_units_without_a_translation_may_come_first(tmp_path: Path, options: dict[str, str]) -> None:
+    lonely = '<tu><tuv xml:lang="en-US"><seg>lonely</seg></tuv></tu>'
+    pairs = texts(tmp_path / "a.tmx", TMX.format(lonely + UNIT.format("eins", "one")), **options)
+    expected = [("lonely", ""), ("one", "eins")]
+    is_reversed = options.get("source_language") == "de"
+    assert pairs == ([pair[::-1] for pair in expected] if is_reversed else expected)
+    assert "has the languages en-US" in refusal(tmp_path / "a.tmx", TMX.format(lonely * 2))
+
+
 def test_a_later_unit_in_a_third_language_is_asked_about(tmp_path: Path) -> None:
     other = UNIT.replace('"de"', '"fr"').format("un", "one")
     data = TMX.format(UNIT.format("eins", "one") + other)

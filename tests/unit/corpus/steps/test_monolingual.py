@@ -131,6 +131,17 @@ def test_an_input_for_training_only_gives_no_held_out_pair_and_leaks_none(tmp_pa
     assert sum(counts.splits.values()) == counts.kept + counts.repeated
 
 
+def test_with_files_for_dev_and_test_all_other_inputs_may_be_for_training_only(tmp_path: Path) -> None:
+    pairs = toy_pairs(60)
+    for name, part in (("a", pairs[:40]), ("dev", pairs[38:50]), ("test", pairs[50:])):
+        write_tsv(tmp_path / f"{name}.tsv", part)
+    config = PrepareConfig(dev=str(tmp_path / "dev.tsv"), test=str(tmp_path / "test.tsv"))
+    manifest = prepare([parse_input(f"{tmp_path / 'a.tsv'}=train")], tmp_path / "prepared", config).manifest
+    assert manifest.counts.splits == {"train": 38, "dev": 12, "test": 10}
+    with pytest.raises(DataError, match="0 pairs can be drawn for dev and test"):
+        prepare([parse_input(f"{tmp_path / 'a.tsv'}=train")], tmp_path / "other", PrepareConfig())
+
+
 def test_reverse_swaps_the_sides_and_keeps_the_splits(tmp_path: Path) -> None:
     corpus = write_tsv(tmp_path / "en-de.tsv", toy_pairs(400))
     prepare(corpus, tmp_path / "there", PrepareConfig())

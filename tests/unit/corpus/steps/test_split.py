@@ -100,6 +100,7 @@ def test_what_edges_connect_has_one_number() -> None:
         (1_000_000, None, None, Sizes(1_000, 1_000)),
         (200, "10", None, Sizes(10, 20)),
         (40, "10", "10", Sizes(10, 10)),
+        (5_000, "1,000", "100", Sizes(1_000, 100)),
         (1000, "5%", "0.02", Sizes(50, 20)),
     ],
 )
@@ -111,7 +112,7 @@ def test_held_out_sizes_are_a_thousand_a_tenth_or_as_asked(
 
 def test_what_is_given_as_a_file_is_not_drawn() -> None:
     assert choose_sizes(100, "a.tsv", None, where="toy.tsv", from_files=frozenset({"dev"})) == Sizes(0, 10)
-    assert [is_size(wish) for wish in ("1000", "5%", "0.05", ".5", "a.tsv", "./1000", "", ".", "1e3")] == [
+    assert [is_size(wish) for wish in ("1,000", "5%", "0.05", ".5", "a.tsv", "./1000", "", ".", "1,00")] == [
         *(True,) * 4,
         *(False,) * 5,
     ]
@@ -139,6 +140,18 @@ def test_too_few_pairs_are_refused_with_the_number_needed(
     with pytest.raises(DataError, match=rf"toy.tsv: .*it takes at least {needed}"):
         choose_sizes(pairs, dev, test, where="toy.tsv")
     choose_sizes(int(needed), dev, test, where="toy.tsv")
+
+
+def test_pairs_for_training_only_count_as_remaining_for_training_and_are_never_drawn() -> None:
+    assert choose_sizes(12, "5", "5", where="toy.tsv", training_only=8) == Sizes(5, 5)
+    assert choose_sizes(0, "a", "b", where="toy.tsv", from_files=frozenset({"dev", "test"}), training_only=1) == Sizes(
+        0, 0
+    )
+    for pairs, dev, needed in ((0, None, "10"), (9, None, "10"), (9, "5", "10"), (11, "10", "14")):
+        with pytest.raises(
+            DataError, match=rf"^toy.tsv: {pairs} pairs .* at least {needed}; 8 pairs are for training only"
+        ):
+            choose_sizes(pairs, dev, None if dev != "10" else "1", where="toy.tsv", training_only=8)
 
 
 def test_sizes_are_met_exactly_where_groups_allow() -> None:
