@@ -42,12 +42,13 @@ class DecodedText(NamedTuple):
 def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str | None]) -> DecodedText:
     """Reads the whole document as text.
 
-    The encoding is that of a byte order mark, else what `find_encoding` finds declared, else UTF-8. Raises DataError
-    for bytes that are not valid in it.
+    The encoding is that of a byte order mark, else what `find_encoding` finds declared, else UTF-8; a declared one that
+    does not exist, or in which the declaration could not have been read, counts as none. Raises DataError for bytes
+    that are not valid in it.
     """
     data = b"".join(source.limit_size(source.lines, MAXIMUM_SIZE))
     mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", ""))
-    encoding = encoding or find_encoding(data) or "utf-8"
+    encoding = encoding or find_usable(find_encoding(data) or "utf-8")
     try:
         text = data[len(mark) :].decode(encoding, source.config.errors)
         return DecodedText(text, "\ufeff" if mark == codecs.BOM_UTF8 else mark, encoding)
@@ -57,3 +58,14 @@ def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str
             f"{source.name}, line {line:,}: byte 0x{error.object[error.start]:02x} is not valid {encoding}",
             hint="correct the encoding that the file declares, or go on with --errors replace",
         ) from error
+
+
+def find_usable(declared: str) -> str:
+    """Returns a declared encoding if text in it has the bytes of ASCII, in which the declaration was read; else UTF-8.
+
+    Programs that keep text as UTF-16 declare it, and then write UTF-8 (also WHATWG, "prescan a byte stream").
+    """
+    try:
+        return declared if "<?xml".encode(declared) == b"<?xml" else "utf-8"
+    except LookupError:  # no encoding, or none of text
+        return "utf-8"

@@ -40,6 +40,11 @@ KEPT_INLINE = frozenset("svg script style canvas audio video object iframe rt".s
 KEPT_BLOCKS = frozenset("pre xmp textarea listing plaintext".split())
 NESTED = frozenset({"button"})  # texts of their own inside a line
 VOID = frozenset("area base br col embed hr img input keygen link meta param source track wbr".split())
+BLOCKS = frozenset(
+    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer"
+    " form h1 h2 h3 h4 h5 h6 header hgroup hr html li main menu nav ol p pre search section summary table tbody td"
+    " tfoot th thead tr ul".split()
+)
 TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
 VALUE_TYPES = frozenset("submit button reset".split())
 DESCRIPTIONS = frozenset("description og:title og:description og:site_name twitter:title twitter:description".split())
@@ -48,6 +53,30 @@ ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
 KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
 LINKS_NEED_TEXT = frozenset({"a"})
+
+
+class EndRule(NamedTuple):
+    """Where an element without an end tag ends: before these tags, but not before those of a container inside it."""
+
+    openings: frozenset[str] = frozenset()
+    closings: frozenset[str] = frozenset()
+    containers: frozenset[str] = frozenset()
+
+    def ends_before(self, token: MarkupToken) -> bool:
+        return token.name in {"open": self.openings, "close": self.closings}.get(token.kind, ())
+
+
+NO_END_RULE = EndRule()
+ROWS, TABLE = frozenset("tr tbody thead tfoot".split()), frozenset({"table"})
+LISTS, DEFINITIONS = frozenset("ul ol menu dir".split()), frozenset("dt dd".split())
+END_RULES = {  # of the elements whose end tag HTML lets a page leave out
+    "p": EndRule(BLOCKS, BLOCKS - {"p"}),
+    "li": EndRule(frozenset({"li"}), LISTS, LISTS),
+    **dict.fromkeys(DEFINITIONS, EndRule(DEFINITIONS, frozenset({"dl"}), frozenset({"dl"}))),
+    **dict.fromkeys(("td", "th"), EndRule(ROWS | {"td", "th"}, ROWS | TABLE, TABLE)),
+    "tr": EndRule(ROWS, (ROWS | TABLE) - {"tr"}, TABLE),
+    "option": EndRule(frozenset({"option", "optgroup"}), frozenset({"optgroup", "select", "datalist"})),
+}
 
 
 class HtmlDocument(Document):
@@ -117,12 +146,29 @@ class HtmlDocument(Document):
         return [*parts[:-1], f"{last[:-1]}{added}>"]
 
 
+class TokenStream:
+    """The tokens of a page; one that was read too far can be put back."""
+
+    def __init__(self, tokens: Iterator[MarkupToken]) -> None:
+        self.tokens = tokens
+        self.waiting: list[MarkupToken] = []
+
+    def __iter__(self) -> TokenStream:
+        return self
+
+    def __next__(self) -> MarkupToken:
+        return self.waiting.pop() if self.waiting else next(self.tokens)
+
+    def put_back(self, token: MarkupToken) -> None:
+        self.waiting.append(token)
+
+
 class FlowReader:
     """Reads a page as strings that are kept and paragraphs, in order."""
 
     def __init__(self, document: HtmlDocument, text: str) -> None:
         self.document = document
-        self.tokens = scan_markup(text, is_html=True, is_template=True)
+        self.tokens = TokenStream(scan_markup(text, is_html=True, is_template=True))
         self.items: list[InlineItem] = []
 
     def read_parts(self) -> Iterator[str | Paragraph]:
@@ -194,7 +240,7 @@ class FlowReader:
             and find_primary_subtag(attribute.value) != find_primary_subtag(self.document.language)
         )
 
-    def keep_element(self, token: MarkupToken) -> Iterator[str]:
+    def keep_element(self, token: MarkupToken) -> Iterator[str | Paragraph]:
         """Keeps an element as it is, with all inside it: in the line, or between two paragraphs."""
         element = self.read_element(token)
         has_text = any(part.kind == "text" and any(map(str.isalnum, part.raw)) for part in element)
@@ -205,7 +251,8 @@ class FlowReader:
         elif name in CODE or name in INLINE:
             self.items.append(InlineItem("code" if has_text else "point", (raw,)))
         else:
-            yield from (part if isinstance(part, str) else part.raw for part in self.flush_kept(raw))
+            yield from self.flush()
+            yield raw
             self.document.notes += Counter(
                 {
                     KEPT_BLOCK_NOTE: int(has_text and name in KEPT_BLOCKS),
@@ -213,20 +260,21 @@ class FlowReader:
                 }
             )
 
-    def flush_kept(self, raw: str) -> Iterator[str | Paragraph]:
-        yield from self.flush()
-        yield raw
-
     def read_element(self, token: MarkupToken) -> list[MarkupToken]:
-        """Returns the tokens of an element; of one that is never closed, all that follow."""
+        """Returns the tokens of an element; of one that is never closed and must be, all that follow."""
         element = [token]
         if token.kind == "empty" or token.name in VOID:
             return element
-        depth = 1
+        rule = END_RULES.get(token.name, NO_END_RULE)
+        depth, containers = 1, 0
         for following in self.tokens:
+            step = {"open": 1, "close": -1}.get(following.kind, 0)
+            if containers == 0 and rule.ends_before(following):
+                self.tokens.put_back(following)
+                break
             element.append(following)
-            if following.name == token.name:
-                depth += {"open": 1, "close": -1}.get(following.kind, 0)
+            containers += step if following.name in rule.containers else 0
+            depth += step if containers == 0 and following.name == token.name else 0
             if depth == 0:
                 break
         return element

@@ -65,6 +65,8 @@ class RunReader(ParagraphReader):
     def read_run_child(self, child: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
         if child.name == "t" and child.end and child.text:
             yield from read_text(child, run)
+        elif child.name == "noBreakHyphen":
+            yield read_hyphen(child, run)
         elif child.name in BREAKS:
             yield InlineItem("break", (child.raw,), wrappers=(run,))
         elif child.name in SHAPES:
@@ -86,6 +88,16 @@ def read_text(node: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
             yield make_point(child.raw, (run, wrapper))
         else:
             yield make_text_item(child, (run, wrapper))
+
+
+def read_hyphen(node: XmlNode, run: Wrapper) -> InlineItem:
+    """Returns a hyphen that is an element of a run, as a character; what else comes in its place gets an own text."""
+    prefix = node.tag[1 : node.tag.index(node.name)]
+
+    def write_text(text: str) -> str:
+        return f'<{prefix}t xml:space="preserve">{escape_xml(text)}</{prefix}t>'
+
+    return InlineItem("text", (node.raw,), "-", {0: node.raw}, wrappers=(run, Wrapper("", "", escape=write_text)))
 
 
 def split_properties(run: XmlNode) -> tuple[str, list[XmlNode | MarkupToken]]:

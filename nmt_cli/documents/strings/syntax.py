@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.text.normalise import find_unspaced
 
 MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
 FORM = re.compile(r"([\w=<>-]+\s*)\{")
@@ -22,6 +23,10 @@ IDENTIFIER = re.compile(
     r"[a-z]+:[^\s]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[#@$/\\.][^\s]*|[^\s]*[_/\\=<>|{}][^\s]*|[\w-]+(?:\.[\w-]+)+"
     r"|[a-z]+[A-Z]\w*|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}",
 )
+# The same for scripts without blanks, in which a whole sentence is one word: only addresses, and paths of files.
+UNSPACED_IDENTIFIER = re.compile(r"[a-z]+://\S*|[#@$/\\.]\S*|[^\s/\\]*+[/\\]\S*\.[A-Za-z0-9]{2,4}")
+MARKUP = re.compile(r"</[A-Za-z]|<br\b")  # tells tags from what merely stands in such brackets: `List<String>`
+TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 NAMES_OF_NO_TEXT = frozenset(
     "id ids uuid url uri href src lang locale language version icon color colour class type format date mime key slug"
     " path file filename image img email".split()
@@ -42,7 +47,14 @@ def is_text(text: str, name: str = "") -> bool:
         return False
     if re.split(r"[._-]", name.lower())[-1] in NAMES_OF_NO_TEXT and " " not in text.strip():
         return False
-    return IDENTIFIER.fullmatch(text.strip()) is None or MESSAGE_WITH_FORMS.search(text) is not None
+    return not is_identifier(text) or MESSAGE_WITH_FORMS.search(text) is not None
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a value is an address, a path, a name in a program and the like; tags around it do not count."""
+    bare = (TAG.sub(" ", text) if MARKUP.search(text) else text).strip()
+    pattern = UNSPACED_IDENTIFIER if find_unspaced(bare) else IDENTIFIER
+    return pattern.fullmatch(bare) is not None
 
 
 def read_string(raw: str, syntax: StringSyntax) -> Paragraph:

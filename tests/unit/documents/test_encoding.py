@@ -23,7 +23,7 @@ def translated(name: str, data: bytes, **options: str) -> bytes:
     return b"".join(text if isinstance(text, bytes) else text.encode() for text in written)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le", "utf-16-be", "utf-16", "shift_jis", "utf-8"])
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le", "utf-16-be", "utf-16", "utf-32", "shift_jis", "utf-8"])
 def test_the_output_is_in_the_encoding_of_the_input(encoding: str) -> None:
     text = "two words\r\n" if encoding == "shift_jis" else "où ça\n"
     for newlines in (text, text * 3, text[:-1].rstrip()):
@@ -34,6 +34,22 @@ def test_the_output_is_in_the_encoding_of_the_input(encoding: str) -> None:
             f"{line.strip()}\t{line.strip().upper()}{end}" for line, end in zip(lines, ends, strict=True)
         )
         assert written == expected.encode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_lines_of_wide_text_have_one_byte_order_mark_as_their_source_has(encoding: str) -> None:
+    written = translated("text", "où\nça\n".encode(encoding), encoding=encoding)
+    assert written == "OÙ\nÇA\n".encode(encoding)  # which begins with the mark
+    without = translated("text", "où\nça\n".encode(f"{encoding}-le"), encoding=f"{encoding}-le")
+    assert without == "OÙ\nÇA\n".encode(f"{encoding}-le")
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "UTF-32", "unicode", "base64"])
+def test_a_declared_encoding_in_which_the_declaration_is_not_readable_is_utf_8(declared: str) -> None:
+    page = f'<meta charset="{declared}"><p>où ça</p>'
+    assert translated("html", page.encode()) == page.replace("où ça", "OÙ ÇA").encode()
+    strings = f'<?xml version="1.0" encoding="{declared}"?><resources><string name="a">où ça</string></resources>'
+    assert translated("android", strings.encode()) == strings.replace("où ça", "OÙ ÇA").encode()
 
 
 def test_a_catalogue_names_its_own_encoding() -> None:

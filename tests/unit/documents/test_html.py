@@ -69,6 +69,30 @@ def test_the_texts_of_a_page_are_its_paragraphs() -> None:
     ]
 
 
+@pytest.mark.parametrize("kept", ["<pre>ls</pre>", "<textarea>ls</textarea>", "<div translate=no>ls</div>"])
+def test_the_text_before_a_block_that_is_kept_is_translated(kept: str) -> None:
+    page = f"<li>Type this: {kept} and wait</li>"
+    assert convert_bytes("html", page.encode(), louder).decode() == f"<li>TYPE THIS: {kept} AND WAIT</li>"
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        ("<html lang=en><p lang=fr>Bonjour.<p>The rest<div>More</div>", ["The rest", "More"]),
+        ("<div><p translate=no>Acme<b>x</b></div>After", ["After"]),
+        ("<ul><li translate=no>Acme<ul><li>Sub<li>Sub</ul><li>Second</ul>After", ["Second", "After"]),
+        ("<ol><li>First<li translate=no>Acme</ol>After", ["First", "After"]),
+        ("<table><tr><td translate=no>X<table><tr><td>Y</table>Z<td>Two<tr><th>Three</table>", ["Two", "Three"]),
+        ("<table><tr translate=no><td>X<td>Y</tr><tr><td>Two</table>After", ["Two", "After"]),
+        ("<dl><dt translate=no>Acme<dd>A company</dl>", ["A company"]),
+        ("<select><option translate=no>Acme<option>Others</select>", ["Others"]),
+        ("<div translate=no>Acme<div>x</div>y</div>After", ["After"]),
+    ],
+)
+def test_an_element_without_its_end_tag_is_kept_up_to_where_it_ends(page: str, texts: list[str]) -> None:
+    assert list_texts("html", page.encode()) == texts
+
+
 def test_the_language_and_direction_of_a_page_become_those_of_the_target() -> None:
     page = b'<html lang="en" dir="ltr"><head><meta http-equiv=Content-Language content="en"></head><body><p lang=en>1'
     assert convert_bytes("html", page, louder, "ara") == (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nmt_cli.errors import DataError
 from support.archives import make_docx, make_epub, make_odt, make_pptx, pack, unpack
 from support.documents import FIRST, LAST, convert_bytes, echo, list_texts
-from support.translations import Rule, aligned, backwards, louder
+from support.translations import Rule, aligned, backwards, louder, same
 
 BOLD = "<w:rPr><w:b/></w:rPr>"
 NOTE = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="2"/></w:r>'
@@ -288,3 +288,15 @@ def test_the_language_of_a_document_becomes_that_of_the_target() -> None:
     style = '<text:p><text:span fo:language="en" fo:country="US">Hut</text:span></text:p>'
     written = unpack(convert_bytes("odt", make_odt(style), louder))["content.xml"].decode()
     assert 'fo:language="de" fo:country="none"' in written
+
+
+def test_a_hyphen_that_does_not_break_is_a_character() -> None:
+    hyphen = "</w:t><w:noBreakHyphen/><w:t>"
+    paragraph = f"<w:p><w:r><w:t>A well{hyphen}known e{hyphen}mail</w:t></w:r></w:p>"
+    document = make_docx(paragraph)
+    assert list_texts("docx", document) == ["A well-known e-mail"]
+    written = unpack(convert_bytes("docx", document, same))["word/document.xml"].decode()
+    assert paragraph in written
+    rule = lambda text: aligned(text, ["Eine", "bekannte", "E-Mail"], [0, 1, 2])  # noqa: E731
+    written = unpack(convert_bytes("docx", document, rule))["word/document.xml"].decode()
+    assert f"E{hyphen}Mail</w:t></w:r></w:p>" in written

@@ -149,6 +149,39 @@ def test_the_texts_are_the_values_that_people_read(name: str) -> None:
     assert list_texts(name, FILES[name].encode()) == TEXTS[name]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "你好{name}，欢迎",
+        "はい/いいえ",
+        "iPhone15を購入",
+        "สวัสดี{name}",
+        "<b>Delete</b>",
+        "Delete<br/>",
+        "こんにちは。Tom",
+    ],
+)
+def test_a_sentence_without_blanks_and_a_word_between_tags_are_texts(text: str) -> None:
+    assert list_texts("json", json.dumps({"a": text}).encode()) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://例え.jp/あ",
+        "/图片/首页",
+        "图片/首页.png",
+        "@用户",
+        "List<String>",
+        "<code>user_id</code>",
+        "user_{id}",
+        "a/b",
+    ],
+)
+def test_an_address_a_path_and_a_name_in_a_program_are_no_texts(text: str) -> None:
+    assert list_texts("json", json.dumps({"a": text}).encode()) == []
+
+
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("mark", ["'", '"', "\\", "&", "<", ": ", " #", "[", "{", "%", "- a", "é", "😀", "no", "@x"])
 def test_a_translation_is_escaped(name: str, mark: str) -> None:
