@@ -93,6 +93,7 @@ FORMATS = (
     FileFormat(
         "android", "strings of an Android app", uses=("translate",), roots=("resources",), file_names=("strings.xml",)
     ),
+    FileFormat("apple", "strings of an Apple app", (".strings",), ("translate",)),
     # What no command reads.
     FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),
     FileFormat("tex", "LaTeX", (".tex", ".latex", ".ltx"), advice=CONVERT),
@@ -103,6 +104,11 @@ FORMATS = (
     FileFormat("tbx", "a termbase", (".tbx",), roots=("martif", "tbx"), advice="make a --glossary of its terms"),
     FileFormat("ts", "a Qt catalogue", roots=("ts",), advice="convert it: lconvert {name} -o {stem}.po"),
     FileFormat("resx", "a .NET resource file", (".resx", ".resw")),
+    FileFormat(
+        *("xcode", "strings of an Apple app with their plurals", (".xcstrings", ".stringsdict")),
+        roots=("plist",),
+        advice="export XLIFF from Xcode (Product, Export Localizations) and translate that",
+    ),
     FileFormat("xml", "an XML file of an unknown kind", (".xml",)),
     FileFormat("rtf", "rich text", (".rtf",), starts=(b"{\\rtf",), advice=CONVERT),
     FileFormat(

@@ -33,6 +33,7 @@ CLASSES = {  # module and class of each format; imported when it is needed, so t
     "yaml": ("strings.yaml", "YamlDocument"),
     "properties": ("strings.properties", "PropertiesDocument"),
     "android": ("strings.android", "AndroidDocument"),
+    "apple": ("strings.apple", "AppleStringsDocument"),
     "html": ("html", "HtmlDocument"),
     "xliff": ("xliff", "XliffDocument"),
     "docx": ("office.openxml", "DocxDocument"),

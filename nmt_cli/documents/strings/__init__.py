@@ -1,1 +1,1 @@
-"""Files of strings: JSON, YAML, Java properties and the resources of Android apps."""
+"""Files of strings: JSON, YAML, Java properties, and the strings of Android and Apple apps."""

@@ -29,6 +29,8 @@ PLACEHOLDER_SYNTAXES = (
     # Ruby, Python, Boost, Qt.
     r"%<\w{1,40}>[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%(?:\d+\$)?\(\w{1,40}\)[#0+-]*\d*(?:\.\d+)?[a-zA-Z]",
     r"%\|[^|%\n]{1,20}\||%\d{1,2}%|%L?\d{1,2}(?![\d$:a-zA-Z]|\.\d)|%Ln(?![A-Za-z])",
+    # Apple's plurals.
+    r"%(?:\d+\$)?#@\w{1,40}@",
     # C, and what learned from it: Objective-C, PHP, Perl, Java, Lua, awk, Tcl, Pascal, GCC; dates.
     r"%(?:\d+\$|\d+:)?[#0+'-]*(?:\*|\d+)?(?:\.(?:\*|\d+))?"
     rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*[a-zA-Z@](?![{LETTER}]))|%[<>](?=[^\s\d])|%%",

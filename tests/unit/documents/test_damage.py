@@ -25,6 +25,7 @@ SAMPLES = {
     "srt": b"1\n00:00:01,000 --> 00:00:02,000\nOne <i>two</i>\nthree\n\n2\n00:00:03,000 --> 00:00:04,000\nfour\n",
     "json": b'{"a": "one \\"two\\" \\u00e9", "b": [1, {"c": "{n, plural, one {# file} other {# files}}"}]}',
     "yaml": b"a: one two\nb: 'it''s'\nc: |\n  one\n  two\nd: {e: \"x y\"}\nf: &x >-\n  folded\n  text\ng: *x\n",
+    "apple": b'/* c */ "a" = "one \\U00e9 \\"two\\"\\nthree";\n',
     "properties": b"# c\na=one \\u00e9 \\\n  two\nb : it''s {0}\n",
     "md": b"# one *two*\n\n- [a](b) `c`\n\n!!! note\n    x $y$\n\n| a | b |\n|---|---|\n| c | d |\n",
     "po": b'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "one %s"\nmsgstr ""\n',

@@ -1,7 +1,8 @@
-"""Files of strings: JSON, YAML, Java properties, and strings of Android apps."""
+"""Files of strings: JSON, YAML, Java properties, and strings of Android and Apple apps."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import sys
@@ -81,7 +82,19 @@ en:
     and ends
   last: end
 """
-FILES = {"json": JSON, "properties": PROPERTIES, "android": ANDROID, "yaml": YAML}
+APPLE = r"""/* "Title" = "of the screen"; */
+"title" = "The \"Blue\" caf\U00e9";
+// "no" = "entry";
+"two words"="%1$@ has %lu files\nand a tab\there" /* why */ ;
+  "blanks"  =
+    "Soup  of the day";
+bare = "A bare key";
+"url" = "https://example.org"; "id" = "soup"; "empty" = ""; "a" = "B = \"c\";"; "octal" = "caf\351 blue";
+{ list = ( "kept words", "kept too" ); name = value; }
+"lines" = "One line
+and another";
+"""
+FILES = {"json": JSON, "properties": PROPERTIES, "android": ANDROID, "apple": APPLE, "yaml": YAML}
 TEXTS = {
     "json": [
         'The café "Blue" opens',
@@ -111,6 +124,17 @@ TEXTS = {
         "%d boat",
         "%d boats",
         "Monday",
+    ],
+    "apple": [
+        'The "Blue" café',
+        "%1$@ has %lu files",
+        "and a tab here",
+        "Soup of the day",
+        "A bare key",
+        'B = "c";',
+        "café blue",
+        "One line",
+        "and another",
     ],
     "yaml": [
         'The café "Blue": it opens',
@@ -226,6 +250,8 @@ def test_properties_keep_to_ascii_and_double_apostrophes_in_messages() -> None:
         ("yaml", "a: 'b\n", "not valid YAML"),
         ("yaml", "[" * 300 + "]" * 300, "more than 200 nested values"),
         ("android", "<resources><string>", "not valid XML"),
+        ("apple", '"a" = "b";\n"c" = "d;\n', "line 2: a string is never closed"),
+        ("apple", '"a" = "b";\n/* c', "line 2: a comment is never closed"),
     ],
 )
 def test_what_is_not_valid_is_refused_with_its_line(name: str, text: str, problem: str) -> None:
@@ -288,6 +314,24 @@ def test_any_string_resource_stays_byte_for_byte(parts: list[str]) -> None:
     except DataError:
         return  # tags that do not match
     assert written.decode() == text
+
+
+PARTS_OF_APPLE = ["a b", '"', '" = "', '";', "=", "\\n", '\\"', "/* c */", "// d", "\n", "é", "/", "("]
+
+
+@given(st.lists(st.sampled_from(PARTS_OF_APPLE)))
+def test_any_strings_of_apple_stay_byte_for_byte(parts: list[str]) -> None:
+    text = "".join(parts)
+    try:
+        written = echo_document("apple", text.encode())
+    except DataError:
+        return  # a string or a comment that is never closed
+    assert written.decode() == text
+
+
+def test_utf_16_is_kept() -> None:
+    data = codecs.BOM_UTF16_LE + '"a" = "Some words";\n'.encode("utf-16-le")
+    assert convert_bytes("apple", data, louder) == codecs.BOM_UTF16_LE + '"a" = "SOME WORDS";\n'.encode("utf-16-le")
 
 
 def test_escaped_pairs_are_one_character() -> None:
