@@ -61,6 +61,11 @@ class Span(NamedTuple):
         return self.is_markup and self.text[0] not in "<&_"
 
     @property
+    def is_accelerator(self) -> bool:
+        """Whether the span is the sign before the letter that opens an entry of a menu: `_File`, `&Open`."""
+        return self.is_markup and self.text in ("&", "_")
+
+    @property
     def is_block_tag(self) -> bool:
         """Whether the span is a tag that parts sentences: a break, a paragraph, an item of a list."""
         return self.is_markup and self.text[0] == "<" and self.divides and re.match(TAG_PATTERN, self.text) is not None
