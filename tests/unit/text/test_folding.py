@@ -49,6 +49,21 @@ def test_marks_without_a_shape_are_dropped_wherever_they_stand(marks: list[str])
     assert fold(f"{mark}the{mark} quick {mark} fox{mark}") == "the quick fox"
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the 猫 jumps", ["猫"]),
+        ("the злой кот jumps, Рекс", ["злой кот", "Рекс"]),
+        ("the fоx jumps", []),  # a Cyrillic letter among Latin ones
+        ("the naïve ﬁg", []),
+        ("злой кот", []),  # nothing is known
+        ("the fox", []),
+    ],
+)
+def test_words_of_which_no_letter_is_known_are_foreign(text: str, words: list[str]) -> None:
+    assert [text[start:end] for start, end in Folder(Counter(ENGLISH)).find_foreign_words(text)] == words
+
+
 def test_joiners_stay_in_scripts_that_need_them() -> None:
     assert fold("می\u200cروم", training=ENGLISH + "میروم") == "می\u200cروم"
     assert fold("क्\u200dष", training=ENGLISH + "क्ष") == "क्\u200dष"
