@@ -184,6 +184,8 @@ class Folder:
 
     def suggest_same_letter(self, text: str, index: int) -> Iterator[str]:
         """Yields a letter that looks the same, if the rest of its word is known or looks the same as what is known."""
+        if next(self.choose_known(find_same_letters(text[index])), None) is None:
+            return  # nearly all letters; a look at the whole word for each would take long
         start = end = index
         while start > 0 and text[start - 1].isalpha():
             start -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import pytest
@@ -62,6 +63,12 @@ def test_marks_without_a_shape_are_dropped_wherever_they_stand(marks: list[str])
 )
 def test_words_of_which_no_letter_is_known_are_foreign(text: str, words: list[str]) -> None:
     assert [text[start:end] for start, end in Folder(Counter(ENGLISH)).find_foreign_words(text)] == words
+
+
+def test_a_long_foreign_word_takes_no_long_look_at_each_of_its_letters() -> None:
+    started = time.process_time()
+    assert list(Folder(Counter(ENGLISH)).find_foreign_words("the " + "猫" * 20_000)) == [(4, 20_004)]
+    assert time.process_time() - started < 5  # a minute, if each letter looked at all others
 
 
 def test_joiners_stay_in_scripts_that_need_them() -> None:
