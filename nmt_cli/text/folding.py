@@ -23,6 +23,7 @@ from nmt_cli.text.lookalikes import (
     spell_broken,
 )
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.words import choose_word_pattern
 
 RARE_MARK = 10  # occurrences of a mark; fewer are an accident,
 RARER = 1000  # if another form of the mark occurs so many times as often
@@ -86,6 +87,34 @@ class Folder:
         clean = list(clean_blanks(compose(folded)))
         result = FoldedText("".join(part for part, _ in clean), tuple(index for _, index in clean))
         return None if result.text == text else result
+
+    def find_foreign_words(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields where words begin and end of which no letter is known or has an equivalent, several as one.
+
+        Nothing for a text without any letter that is known.
+        """
+        if self.known.issuperset(text) or not any(letter in self.known for letter in text if letter.isalpha()):
+            return
+        words = (match.span() for match in choose_word_pattern(text).finditer(text) if match[0][0].isalpha())
+        first = last = -1
+        for start, end in (span for span in words if self.is_foreign(text, *span)):
+            if text[last:start].strip() or last < 0:
+                if last >= 0:
+                    yield first, last
+                first = start
+            last = end
+        if last >= 0:
+            yield first, last
+
+    def is_foreign(self, text: str, start: int, end: int) -> bool:
+        """Whether no letter from `start` to `end` means anything to the model."""
+        return all(
+            text[index] not in self.known
+            and self.replace_character(text, index) == text[index]
+            and text[index].swapcase() not in self.known
+            for index in range(start, end)
+            if text[index].isalpha()
+        )
 
     def fold_letter_case(self, text: str) -> str:
         """Returns a folded text with letters that training has in one case alone in that case."""
@@ -155,6 +184,8 @@ class Folder:
 
     def suggest_same_letter(self, text: str, index: int) -> Iterator[str]:
         """Yields a letter that looks the same, if the rest of its word is known or looks the same as what is known."""
+        if next(self.choose_known(find_same_letters(text[index])), None) is None:
+            return  # nearly all letters; a look at the whole word for each would take long
         start = end = index
         while start > 0 and text[start - 1].isalpha():
             start -= 1

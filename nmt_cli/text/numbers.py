@@ -18,6 +18,11 @@ WRITTEN = (
     r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
 )
 DASHES = str.maketrans("−–", "--")
+# What a number stands behind that names a version or a part of a text, in several languages: no mark of it changes.
+LABEL = (
+    r"(?i)\b(?:vers[iãz]\w{0,4}|release|rev|build|chapter|chapitre|cap[ií]tul\w|kapitel|hoofdstuk|section|secci[oó]n"
+    r"|sezione|abschnitt|paragraph|fig|figure|figura|figuur|abb|abbildung|table|tabelle|step)\.?[ \u00a0]$"
+)
 GROUPS = r"\d{1,3}(?:([.,'’\u00a0\u202f\u2009 ])\d{3})(?:\1\d{3})*"
 
 
@@ -56,6 +61,11 @@ class NumberNotation(NamedTuple):
         if new_decimal is None or new_thousands is None or (new_decimal and new_decimal == new_thousands):
             return number
         return (whole.replace(thousands, new_thousands) if thousands else whole) + new_decimal + fraction
+
+
+def is_label(text: str, start: int) -> bool:
+    """Whether the number that begins at `start` names something: `version 3.1`, `Chapter 2.4`."""
+    return re.search(LABEL, text[max(0, start - 16) : start]) is not None
 
 
 def split_number(number: str, decimal: str | None, thousands: str | None) -> tuple[str, str, str]:

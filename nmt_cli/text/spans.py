@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 # Every span but a number contains one of these; most sentences contain none, and a search for them alone is fast.
 TRIGGER = re.compile(
-    r"[@%{<&~$`⟦©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
+    r"[@%{<&~$`⟦©®¼-¾₀-₉\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
 )
 DIGIT = re.compile(r"\d")  # which every number contains
 INLINE_TAGS = frozenset(
@@ -24,6 +24,7 @@ INLINE_TAGS = frozenset(
 EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
 BLANK_ENTITIES = frozenset("&nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thinsp; &#8239;".split())
 COVERS = "\ufffb\ufffc"  # stand in turn for the characters of a span while a line is searched or cut
+TRADE_MARKS = ("®", "™", "℠")
 EMOJI_COVER = "\ufffa"  # stands for those of an emoji
 TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$"
 
@@ -58,7 +59,12 @@ class Span(NamedTuple):
     @property
     def is_emoji(self) -> bool:
         """Whether the span is a pictograph, not a tag or a reference."""
-        return self.is_markup and self.text[0] not in "<&_"
+        return self.is_markup and self.text[0] not in "<&_" and self.text not in TRADE_MARKS
+
+    @property
+    def is_accelerator(self) -> bool:
+        """Whether the span is the sign before the letter that opens an entry of a menu: `_File`, `&Open`."""
+        return self.is_markup and self.text in ("&", "_")
 
     @property
     def is_block_tag(self) -> bool:

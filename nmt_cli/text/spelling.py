@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from nmt_cli.text.folding import FoldedText, Replacement, replace_ranges
 from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.words import has_letters
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
@@ -60,7 +61,11 @@ class SlipFinder:
         if not self.is_sure or self.familiar.issuperset(parts := text.split()):
             return None
         matches = list(WORD.finditer(text))
-        unknown = [number for number, match in enumerate(matches) if not self.is_known(match[0])]
+        unknown = [
+            number
+            for number, match in enumerate(matches)
+            if not self.is_known(match[0]) and not is_abbreviated(text, match.end())
+        ]
         if not unknown:
             if len(self.familiar) >= WORDS_REMEMBERED:
                 self.familiar.clear()
@@ -151,6 +156,11 @@ class SlipFinder:
     def keys(self) -> frozenset[str]:
         """All words in lower case."""
         return frozenset(line.partition("\t")[0] for line in self.profile.words.lines)
+
+
+def is_abbreviated(text: str, end: int) -> bool:
+    """Whether the word of a sentence that ends at `end` is an abbreviation: its full stop does not end the sentence."""
+    return text[end : end + 1] == "." and has_letters(text[end:])
 
 
 def find_likely_originals(word: str) -> set[str]:

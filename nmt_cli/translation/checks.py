@@ -7,12 +7,14 @@ how often each raises an alarm on translations that people made.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
+from nmt_cli.text.numbers import BETWEEN_DIGITS
 from nmt_cli.text.spans import DIGIT, find_spans
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.text.wrapping import format_count
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 BRACKETS = r"[()\[\]{}（）［］｛｝【】〔〕]"
 NARROW = str.maketrans("（）［］｛｝【】〔〕", "()[]{}[][]")  # brackets that scripts write differently
 QUOTES = r'["“”„‟«»「」『』＂]'
+SINGLE_QUOTES = frozenset("'‘‚‹›")
+QUOTED = r"(?<![\w'])['‘‚‹›][^\W_]{2}[^'‘’‚‹›]{0,200}['’‘‹›](?!\w)"
 MARKS_INSIDE = frozenset('()[]{}（）［］｛｝【】〔〕"“”„‟«»「」『』＂')
 CLOSING = "\"“”„‟«»「」『』＂'’‘)]}）】〕 "  # may follow the final mark
 FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
@@ -173,8 +177,9 @@ def check_spans(source: str, target: str, placed: Sequence[Placed] | None) -> It
             yield FailedCheck("spans", f"{join_shown(missing)} missing")
         return
     kinds: tuple[tuple[CheckKind, bool], ...] = (("spans", False), ("terms", True))
+    terms = {span.text for span in placed if span.text not in source and not is_number_of(span.text, source)}
     for kind, is_term in kinds:
-        spans = [span for span in placed if (span.text not in source) == is_term]
+        spans = [span for span in placed if (span.text in terms) == is_term]
         counts = Counter(span.text for span in spans)
         missing = [text for text, count in counts.items() if target.count(text) < count]
         guessed = [span.text for span in spans if span.doubtful]
@@ -182,6 +187,12 @@ def check_spans(source: str, target: str, placed: Sequence[Placed] | None) -> It
             yield FailedCheck(kind, f"{join_shown(missing)} missing")
         elif guessed:
             yield FailedCheck(kind, f"the place of {join_shown(guessed)} is a guess")
+
+
+def is_number_of(text: str, source: str) -> bool:
+    """Whether a span is a number of the source, perhaps in the notation of the target."""
+    digits = re.sub(r"\D", "", text)
+    return digits != "" and digits in re.sub(BETWEEN_DIGITS, "", source)
 
 
 def check_numbers(source: str, target: str, context: CheckContext) -> FailedCheck | None:
@@ -201,8 +212,12 @@ def check_numbers(source: str, target: str, context: CheckContext) -> FailedChec
 
 
 def check_inner_marks(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares brackets, and whether there are quotation marks on both sides, in pairs."""
-    if MARKS_INSIDE.isdisjoint(source) and MARKS_INSIDE.isdisjoint(target):
+    """Compares brackets, and whether there are quotation marks on both sides, in pairs.
+
+    Single ones count where they surely are no apostrophes: around a word or more.
+    """
+    is_quoted = not SINGLE_QUOTES.isdisjoint(source) and re.search(QUOTED, source) is not None
+    if MARKS_INSIDE.isdisjoint(source) and MARKS_INSIDE.isdisjoint(target) and not is_quoted:
         return None
     source, target = (re.sub(r"<[^>]*>", "", text) if "<" in text else text for text in (source, target))
     before, after = (Counter(re.findall(BRACKETS, text.translate(NARROW))) for text in (source, target))
@@ -210,9 +225,9 @@ def check_inner_marks(source: str, target: str, context: CheckContext) -> Failed
         parts = [(before - after, "missing"), (after - before, "added")]
         return FailedCheck("brackets", ", ".join(f"{' '.join(marks)} {what}" for marks, what in parts if marks))
     count, target_count = len(re.findall(QUOTES, source)), len(re.findall(QUOTES, target))
-    if count and not target_count:
+    if (count or is_quoted) and not target_count and not re.search(QUOTED, target):
         return FailedCheck("quotes", "quotation marks missing")
-    if target_count and not count:
+    if target_count and not count and not is_quoted:
         return FailedCheck("quotes", "quotation marks added")
     return FailedCheck("quotes", "a quotation mark has no partner") if target_count % 2 > count % 2 else None
 
@@ -330,13 +345,18 @@ def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list
         familiar.clear()
     familiar.update(part for part in parts if part not in new)
     other = other.lower()
-    words = [word for part in new for word in find_words(part) if not profile.has_word(word) and word not in other]
+    words = [word for part in new for word in find_words(part) if not is_seen(word, profile) and word not in other]
     return words, sum(max(1, len(find_words(part))) for part in parts) if words else len(parts)
 
 
 def has_known_words(part: str, profile: TextProfile) -> bool:
     """Whether training had all words of a part of a text between blanks."""
-    return all(map(profile.has_word, find_words(part)))
+    return all(is_seen(word, profile) for word in find_words(part))
+
+
+def is_seen(word: str, profile: TextProfile) -> bool:
+    """Whether training had a word, perhaps in the forms of letters that are read as they are: Ｈｅｌｌｏ, ﬁne."""
+    return profile.has_word(word) or (not word.isascii() and profile.has_word(unicodedata.normalize("NFKC", word)))
 
 
 def find_words(text: str) -> list[str]:

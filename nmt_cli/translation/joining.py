@@ -126,6 +126,12 @@ def restore_piece(
         from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
 
         restored = restore_translation(piece, translation, tokenizers)
+    if piece.has_digits:
+        from nmt_cli.text.patterns.ordinals import correct_endings  # which few lines need
+
+        source = piece.segment.text
+        endings = (h._replace(text=correct_endings(h.text, source, language)) for h in restored.hypotheses)
+        restored = restored._replace(hypotheses=tuple(endings))
     if piece.folded is not None and piece.folded.read_as:
         restored = restored._replace(read_as=piece.folded.read_as)
     if piece.folded is not None and piece.folded.plan is not None:

@@ -127,8 +127,12 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
 
 
 def drop_other_digits(text: str) -> str:
-    """Returns a text without digits that are no numbers: those of placeholders and of references (`&#39;`)."""
+    """Returns a text without digits that are no numbers: those of placeholders and of references (`&#39;`).
+
+    A fraction that is one sign is parted from the number before it: 1½ is not 11/2.
+    """
     text = PLACEHOLDER_PATTERN.sub(" ", text)
+    text = text if text.isascii() else re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)
     return REFERENCE.sub("'", text) if "&#" in text else text
 
 

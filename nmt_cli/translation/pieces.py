@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.masking import MaskedText, mask
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.numbers import NumberNotation
+from nmt_cli.text.numbers import NumberNotation, is_label
 from nmt_cli.text.spans import DIGIT, Span, cover_spans, find_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
@@ -189,7 +189,7 @@ class LineReader:
 
     def protect_more(self, piece: Piece, spans: Sequence[Span]) -> Piece:
         """Returns a piece with further protected spans, folded as it was."""
-        spans = self.convert_numbers(spans)
+        spans = self.convert_numbers(spans, piece.segment.text)
         segment = piece.segment._replace(spans=tuple(sorted([*piece.segment.spans, *spans])))
         protected = Piece(segment, mask(segment.text, segment.spans))
         return protected if self.folding is None else next(fold_pieces([protected], segment.text, self.folding))
@@ -260,18 +260,24 @@ class LineReader:
 
             sign = find_accelerator(line, spans)
             spans = sorted([*spans, sign]) if sign else spans
-        spans = self.convert_numbers(spans)
+        if self.config.protect and self.folding is not None and not line.isascii():
+            words = self.folding.folder.find_foreign_words(cover_spans(line, spans))
+            spans = sorted([*spans, *(Span(start, end, line[start:end], is_extracted=False) for start, end in words)])
+        spans = self.convert_numbers(spans, line)
         if self.carries_numbers:
             return spans
         spans = [span for span in spans if not (span.is_number and is_plain_number(span))]
         return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
 
-    def convert_numbers(self, spans: Sequence[Span]) -> list[Span]:
-        """Returns the spans, with the text of each number as the target writes it."""
-        if self.notation is None:
+    def convert_numbers(self, spans: Sequence[Span], text: str) -> list[Span]:
+        """Returns the spans of a text, with that of each number as the target writes it; a version is no number."""
+        if self.notation is None or not spans:
             return list(spans)
         convert = self.notation.convert
-        return [span._replace(text=convert(span.text)) if span.is_number else span for span in spans]
+        return [
+            span._replace(text=convert(span.text)) if span.is_number and not is_label(text, span.start) else span
+            for span in spans
+        ]
 
 
 def take_frame_off(segment: Segment) -> list[Segment]:
@@ -327,7 +333,9 @@ def is_plain_number(span: Span) -> bool:
 
 
 def make_frame_piece(segment: Segment) -> Piece:
-    return Piece(segment, MaskedText("", (), ()))
+    """Returns a segment that stays as it is, and so do its numbers."""
+    spans = tuple(span._replace(text=segment.text[span.start : span.end]) for span in segment.spans)
+    return Piece(segment._replace(spans=spans), MaskedText("", (), ()))
 
 
 def fold_pieces(pieces: Sequence[Piece], line: str, folding: InputFolding) -> Iterator[Piece]:

@@ -30,6 +30,7 @@ LEVELS = ("", CLAUSE, WORD, CHARACTER)  # the first level is that of sentences
 
 FULL_STOP, EXCLAMATION = ".。", "!！"
 PAUSES = ",;:，、；："
+ROMAN, MARK_ENDS = "ivxIVX", (".", ")", ":")  # of marks of lists: iv) IV. A:
 PLAIN_ENDS = frozenset(".!?。！？।")
 
 
@@ -47,7 +48,8 @@ class Segment(NamedTuple):
 def is_plain(segment: Segment) -> bool:
     """Whether a segment surely has nothing that frames its words: fast, since nearly all sentences have not."""
     text = segment.text.rstrip()
-    first_letters = text[:1].isalpha() and text[1:2] not in (")", ".")
+    first_letters = text[:1].isalpha() and text[1:2] not in MARK_ENDS
+    first_letters = first_letters and (text[0] not in ROMAN or text[:7].lstrip(ROMAN)[:1] not in MARK_ENDS)
     last = text[-1:]
     return not segment.spans and first_letters and (last.isalnum() or (last in PLAIN_ENDS and not text.endswith("..")))
 

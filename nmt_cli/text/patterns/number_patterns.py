@@ -19,7 +19,9 @@ NUMBER = (
     rf"(?:\d{{1,3}}(?:[ {THIN_BLANKS}'’]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?|\d{{1,20}}+(?:[.,]\d{{1,20}}+){{0,6}})"
 )
 # Between two numbers, a dash with blanks on both sides or on none; in "€30 -5 °C" it is a sign.
-AMOUNT = rf"[~≈{MINUS}]?{NUMBER}(?:(?:[-–]| [-–] ){NUMBER})?"
+# A sign before a number, as in ">5" and "is >= 5"; a lone ">" that begins a line quotes a mail.
+COMPARISON = r"(?:(?<![\w<>=-])(?:[<>]=?|[≤≥≈≠])|(?<=\S )(?:[<>]=?|[≤≥≈≠]) )"
+AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{NUMBER}(?:(?:[-–]| [-–] ){NUMBER})?"
 SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"
 CURRENCIES = "EUR|USD|GBP|JPY|CHF|CNY|INR|RUB|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|MXN|SGD|HKD|BTC"
 # A single letter after a space may be a word of its own ("5 A students"), so only letters that are common units count.
@@ -28,16 +30,27 @@ UNITS = (
     "|[kcmµμn]m[²³23]?|m[²³]|ha|[kmµμ]g|[mcd]l|mL|lbs?|oz|ft|yd|min|[mµμn]s|px|pt|rpm|dpi|fps|ppm"
 )
 AMOUNTS = (
+    # A price without cents: 5,- or 5,– €.
+    rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-–—]{{1,2}}(?: ?[{SIGNS}])?(?![\w-])",
     rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?",
     rf"(?<![{LETTER}])(?:{CURRENCIES})[ {THIN_BLANKS}]?{AMOUNT}",
     rf"(?<![{LETTER}]){AMOUNT}(?:[ {THIN_BLANKS}]?(?:[{SIGNS}]|[%‰](?![{LETTER}])|°(?:[CFK](?![{LETTER}]))?"
-    rf"|(?:{CURRENCIES}|{UNITS}|[mglhVW])(?![{LETTER}]))|[AKJNT](?![{LETTER}]))",
+    rf"|(?:{CURRENCIES}|{UNITS}|[mglhVW])(?![{LETTER}]))|[AKJNT](?![{LETTER}])|[ {THIN_BLANKS}]s(?![{LETTER}'’]))",
 )
 
 BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
 SIGN = rf"(?:(?<![\d.,)])[{MINUS}])?"
 MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
+HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
 CODES = (
+    # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
+    rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?![\w:])",
+    # Numbers of orders and colours, paragraphs, powers of ten: #123, #ff0000, § 5a, 1e-5.
+    rf"(?<![\w&#])#(?:\d{{1,12}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
+    rf"(?:§§?|¶|№)[ {THIN_BLANKS}]?\d{{1,5}}[a-z]?(?![{LETTER}])",
+    rf"{BEFORE}\d{{1,20}}+(?:[.,]\d{{1,20}}+)?[eE][{MINUS}]\d{{1,4}}(?![{LETTER}])",
+    # Digits, then one small letter: 10k, 1080p, 12a, 2x; but 5e is an ordinal in French, and the 20s are a decade.
+    rf"{BEFORE}\d{{1,12}}(?:[.,]\d{{1,9}})?(?![ap]\.m)[a-df-rt-z](?![{LETTER}'’])",
     # A code in brackets is one with them: tools for translators write what they hide as `[X7X]`.
     rf"\[(?:[A-Za-z]{{1,12}}\d|\d{{1,12}}[A-Z]){MIXED}\]",
     # Numbers of books, accounts and articles, with what they are called.
@@ -51,6 +64,7 @@ CODES = (
     r"(?<![\w:])(?:[0-9A-Fa-f]{1,4}::?){2,8}[0-9A-Fa-f]{1,4}(?![\w:])",
 )
 NUMBERS = (
+    rf"{COMPARISON}[{MINUS}]?{NUMBER}{AFTER}",
     # Telephone numbers: with a country code, with a leading zero, or with an area code in brackets.
     rf"(?<![\w+])(?=\+?\(?\d(?:[^\d\n]{{0,3}}\d){{5}})"
     rf"(?:\+\d{{1,3}}(?: \(?\d{{1,4}}\)?)?|\(0\d{{1,5}}\)|0\d{{1,5}}|\(\d{{3}}\)(?= ?\d{{3}}-\d{{4}}))"

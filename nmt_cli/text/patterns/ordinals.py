@@ -43,6 +43,21 @@ def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) ->
     return end, ""
 
 
+def correct_endings(text: str, source: str, language: str) -> str:
+    """Returns a text with the right endings of English ordinals, which a network guesses: 21th; not what `source` has.
+
+    >>> correct_endings("the 21th and the 3th", "", "eng")
+    'the 21st and the 3rd'
+    """
+    if find_code(language) != "en":
+        return text
+
+    def correct(ordinal: re.Match[str]) -> str:
+        return ordinal[0] if ordinal[0] in source else ordinal[1] + write_ordinal_mark(ordinal[1], "en")
+
+    return re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", correct, text)
+
+
 def write_ordinal_mark(number: str, language: str) -> str:
     """Returns what makes a number in digits an ordinal in a language, by its short code; empty if that is not known."""
     if language == "en":

@@ -29,6 +29,8 @@ PATTERNS = {
             rf"</?[A-Za-z][\w:.-]*+(?:\s(?:[^<>\"'{BREAKS}]|\"[^\"{BREAKS}]{{0,2000}}\"|'[^'{BREAKS}]{{0,2000}}')*+)?/?>",
             # Emoji: flags, keycaps, and pictographs with modifiers, variations, tags and joiners (UTS 51, ED-16).
             r"[\U0001f1e6-\U0001f1ff]{1,2}|[0-9#*]\ufe0f?\u20e3",
+            # Marks of trade, which stand behind a name.
+            r"[®™℠](?!\ufe0f)",
             r"(?:{0}(?:\u200d{0})*)".format(
                 "(?:[\U0001f000-\U0001f1e5\U0001f200-\U0001faff\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
                 "\u231a\u231b\u23e9-\u23f3\u23f8-\u23fa\u25fd\u25fe\u2934\u2935]"
@@ -49,6 +51,9 @@ PATTERNS = {
             r"⟦\d⟧",  # text that looks like one of our own placeholders
             *PLACEHOLDER_SYNTAXES,
             r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#x[0-9A-Fa-f]{1,6});",
+            # Fractions and formulas that are written in figures of their own: 1½, CO₂.
+            r"(?:(?<![\d.,/])\d{1,9} ?)?[¼-¾⅐-⅞]",
+            rf"(?<![{LETTER}])(?=[A-Za-z]{{1,6}}[₀-₉])(?:[A-Z][a-z]?[₀-₉]{{0,3}}){{1,10}}(?![{LETTER}])",
         )
     ),
 }

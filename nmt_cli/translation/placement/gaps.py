@@ -16,6 +16,8 @@ from nmt_cli.translation.tag_tree import Node, PlacedItem
 
 REACH = 1.5  # source positions over which the influence of a neighbour decreases by the factor e
 INSIDE = 0.5  # minimum attention to the inside of a pair of tags that draws a word inside
+FINAL_MARKS = ".!?…。！？｡।"
+CLOSING = "\"'”’“»›)]}」』"  # may follow the final mark
 
 
 def fill_gaps(
@@ -51,7 +53,8 @@ class GapChooser(NamedTuple):
     def choose_range(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
         """Returns the gaps of the first and the last item of a node, from `low` to `high`."""
         if node.last is None or node.last.start <= node.first.end:
-            gap = self.choose_gap(node.first, low, high)
+            gap = self.choose_gap(node.first, low, self.limit_gap(node.first, low, high))
+            gap = self.find_word(gap, low, high) if node.first.span.is_accelerator else gap
             return gap, gap
         inside = node.first.start, node.last.start
         if inside == around or low == high:
@@ -62,6 +65,23 @@ class GapChooser(NamedTuple):
         while last - 1 > first and not node.last.after_mark and not self.units[last - 1].has_letters:
             last -= 1  # the mark that ends a sentence attends where its last word attends
         return first, last
+
+    def limit_gap(self, item: PlacedItem, low: int, high: int) -> int:
+        """Returns the last gap for an item: one that stands for a word never follows the final mark."""
+        if item.span.is_extracted:
+            return high
+        end = high
+        while end > low and self.units[end - 1].masked_span is None and self.units[end - 1].text in CLOSING:
+            end -= 1
+        marks = end
+        while end > low and self.units[end - 1].masked_span is None and self.units[end - 1].text in FINAL_MARKS:
+            end -= 1
+        return end if end < marks else high
+
+    def find_word(self, gap: int, low: int, high: int) -> int:
+        """Returns the gap before the next word, else before the last one; the same gap if there is no word."""
+        words = [index for index in range(low, high) if self.units[index].has_letters]
+        return next((index for index in words if index >= gap), words[-1] if words else gap)
 
     def find_relative_gap(self, position: int, low: int, high: int) -> int:
         """Returns the gap at the same fraction of the text as a source position."""

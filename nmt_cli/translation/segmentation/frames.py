@@ -21,7 +21,10 @@ BEFORE = (
     r"\s+"
     # Items of lists: 1. 2) 1.2.3 (a) [4] [x] ( ) iv) ① and what marks them.
     r"|(?:\d{1,3}(?:\.\d{1,3}){0,4}[.):、．]|\((?:\d{1,3}|[A-Za-z]|[ivx]{1,5}| ?[xX*]?)\)"
-    r"|(?:[A-Za-z]|[ivxIVX]{1,5})\)|[a-h]\.(?=\s+[^\W\d_a-z])|\[(?:\d{1,3}|[A-Za-z]|[ xX*-]?)\]|（\d{1,3}）)(?=\s)"
+    r"|(?:[A-Za-z]|[ivxIVX]{1,5})\)|(?:[A-Ha-h]|[ivx]{1,5}|[IVX]{1,5})\.(?=\s+[^\W\d_a-z])"
+    # Questions and answers, sections: Q: 1.2
+    r"|[A-Za-z]:(?=\s+[^\W\d_a-z])|\d{1,2}\.\d{1,2}(?=\s+[A-Z][a-z])"
+    r"|\[(?:\d{1,3}|[A-Za-z]|[ xX*-]?)\]|（\d{1,3}）)(?=\s)"
     r"|\d{1,2}(?:\.\d{1,2}){2,4}(?=\s)|[\u2460-\u24ff\u2776-\u2793](?=\s)"
     # Bullets, arrows, quote marks of mail, headings: signs before a blank; some even without.
     rf"|[^\w\s{INVISIBLE}{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[…—–•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"

@@ -44,6 +44,7 @@ OFTEN_LAST = frozenset("etc usw ff".split())  # a capital after these begins a s
 WORD_BEFORE = r"(?:^|(?<=[\s(\[\"'“„«‘./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
 # A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
 SMALL_NUMBER = r"(?:^|(?<=[(\s])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{1,2}\.$"
+LIST_MARK = rf"[ivx]{{1,5}}|[IVX]{{1,5}}|[{COVERS}]{{3}}|[{COVERS}]{{5}}"  # with a full stop; 1.1 and 1.1.1 are covered
 UNIT = rf"[\d{COVERS}]\s?[mglhtsмлт]\.$"
 PRONOUNS = "IЯя"
 
@@ -100,6 +101,9 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: b
         return False
     # 4. "Go!" Tom said.
     if run[-1] in "!?" and marks[-1] in QUOTE_ENDS and covered[start:].lstrip()[:1] in QUOTE_STARTS:
+        return False
+    # 5. The mark of an item of a list.
+    if run == "." and re.compile(LIST_MARK).fullmatch(covered[start : match.start()].strip()):
         return False
     return run != "." or not is_abbreviation(covered, match.start() + 1, following, is_cased=is_cased)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import pytest
@@ -47,6 +48,27 @@ def test_folding_is_idempotent_and_says_where_each_character_was(text: str) -> N
 def test_marks_without_a_shape_are_dropped_wherever_they_stand(marks: list[str]) -> None:
     mark = "".join(marks)
     assert fold(f"{mark}the{mark} quick {mark} fox{mark}") == "the quick fox"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the 猫 jumps", ["猫"]),
+        ("the злой кот jumps, Рекс", ["злой кот", "Рекс"]),
+        ("the fоx jumps", []),  # a Cyrillic letter among Latin ones
+        ("the naïve ﬁg", []),
+        ("злой кот", []),  # nothing is known
+        ("the fox", []),
+    ],
+)
+def test_words_of_which_no_letter_is_known_are_foreign(text: str, words: list[str]) -> None:
+    assert [text[start:end] for start, end in Folder(Counter(ENGLISH)).find_foreign_words(text)] == words
+
+
+def test_a_long_foreign_word_takes_no_long_look_at_each_of_its_letters() -> None:
+    started = time.process_time()
+    assert list(Folder(Counter(ENGLISH)).find_foreign_words("the " + "猫" * 20_000)) == [(4, 20_004)]
+    assert time.process_time() - started < 5  # a minute, if each letter looked at all others
 
 
 def test_joiners_stay_in_scripts_that_need_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.text.numbers import NumberNotation, make_number_key
+from nmt_cli.text.numbers import NumberNotation, is_label, make_number_key
 
 
 class EnglishToGerman:
@@ -41,6 +41,16 @@ def test_marks_change_as_the_corpus_shows(source: str, target: str) -> None:
 )
 def test_what_is_no_number_of_the_source_stays(text: str) -> None:
     assert GERMAN.convert(text) == text
+
+
+@pytest.mark.parametrize("label", ["version", "Version", "Chapter", "See fig.", "Kapitel", "Versión"])
+def test_the_number_of_a_version_or_a_chapter_is_a_label(label: str) -> None:
+    assert is_label(f"{label} 3.1", len(label) + 1)
+    assert not is_label(f"{label} of 3.1", len(label) + 4)
+
+
+def test_a_word_that_ends_like_a_label_is_none() -> None:
+    assert not is_label("Conversion 3.1", 11)
 
 
 def test_nothing_changes_where_the_corpus_does_not_show_how() -> None:

@@ -74,6 +74,7 @@ def test_a_slip_of_the_fingers_is_read_as_what_was_meant(typed: str, meant: str)
         "Rivet went home",  # a name
         "he saw Hoose",
         "HOSE",
+        "hous. Margaret went home",  # an abbreviation: its full stop ends no sentence
         "wzrm",
         "he yought",  # not "hey ought"
         "",

@@ -27,6 +27,9 @@ def kinds(source: str, target: str, context: CheckContext = GERMAN) -> list[str]
         ("Mr. Hall knows.", "Herr Hall weiß es."),
         ("We met in New York City.", "Wir trafen uns in New York City."),
         ("very, very good", "sehr, sehr gut"),
+        ("He said 'no', didn't he?", "Er sagte „nein“, oder?"),
+        ("He said 'no'.", "Er sagte ‚nein‘."),
+        ("the girls' and boys' rooms, rock 'n' roll", "die Zimmer der Mädchen und Jungen, Rock and Roll"),
         ("See [1] and {2}", "Siehe [1] und {2}"),
         ("他来了。", "Er ist gekommen."),
         ("それは何ですか？", "Was ist das?"),
@@ -46,6 +49,7 @@ def test_a_true_translation_passes(source: str, target: str) -> None:
         ("Mail to a@b.de now.", "Jetzt mailen.", FailedCheck("spans", "a@b.de missing")),
         ("He is (not) here.", "Er ist nicht hier.", FailedCheck("brackets", "( ) missing")),
         ('He said "no".', "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
+        ("He said 'no'.", "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
         ("He said no.", "Er sagte „nein“.", FailedCheck("quotes", "quotation marks added")),
         ('He said "no".', "Er sagte „nein.", FailedCheck("quotes", "a quotation mark has no partner")),
         ("Is he here?", "Er ist hier.", FailedCheck("final mark", "final mark ? is .")),
@@ -116,6 +120,14 @@ def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
     assert messages(Placed("Hund", "network", dropped=False)) == [("terms", "Hund missing")]
 
 
+def test_a_number_in_the_notation_of_the_target_is_no_term() -> None:
+    (hypothesis,) = (translation := same("pay $2.50 for 1,250 kg")).hypotheses
+    spans = (Placed("$2,50", "attention", dropped=True), Placed("1.250 kg", "network", dropped=False))
+    placed = translation._replace(hypotheses=(hypothesis._replace(text="pay $2,50 1.250 kg", placed_spans=spans),))
+    checks = check_translation(placed, CheckContext("e", "e")).checks
+    assert checks == (FailedCheck("spans", "the place of $2,50 is a guess"),)
+
+
 def test_of_a_picture_the_translation_alone_is_checked() -> None:
     picture = aligned("dog1.jpg", ["ein", "ein", "Hund"], [0, 0, 0])
     context = CheckContext("eng", "deu", reads_text=False)
@@ -144,6 +156,7 @@ def test_a_length_is_compared_with_those_of_training() -> None:
         ("we see dog", "wir xkwo bqlo", "never seen in training: xkwo, bqlo"),
         ("we see Toronto", "wir Toronto", None),  # a name is copied
         ("WE SEE DOG", "WIR SEHEN HUND", None),
+        ("ｗｅ ＳＥＥ", "wir sehen", None),  # read as it is in other letters
     ],
 )
 def test_many_words_that_training_never_had_are_named(source: str, target: str, message: str | None) -> None:

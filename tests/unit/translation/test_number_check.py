@@ -31,6 +31,8 @@ from nmt_cli.translation.number_check import NO_DIFFERENCE, compare_numbers, lis
         ("in the 1960s", "in den 60er-Jahren"),
         ("9 million trees", "9.000.000 Bäume"),
         ("CO₂ is a gas.", "CO2 ist ein Gas."),
+        ("2½ pounds", "2 ½ Pfund"),
+        ("2½ pounds", "2 1/2 Pfund"),
         ("version 3.11.2", "Version 3.11.2"),
         ("⟦0⟧ and ⟦1⟧ agree.", "⟦1⟧ und ⟦0⟧ stimmen überein."),
         ("", ""),

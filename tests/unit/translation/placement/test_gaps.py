@@ -41,6 +41,32 @@ def test_without_attention_the_relative_position_decides() -> None:
     assert chooser([0, 0, 0, 0], flat=True).choose_gap(item(2), 0, 4) == 2
 
 
+def choose_among(texts: str, span: Span, source: int) -> int:
+    """Returns the gap of a span that stood at a source position, among units that attend to what stood before it."""
+    attention = np.eye(5)[max(0, source - 1)]
+    units = [Unit(text, index > 0, attention) for index, text in enumerate(texts.split())]
+    end = source if span.is_extracted else source + 1
+    (node,) = build_tree([PlacedItem(span, source, end, True, True, 0)])
+    return GapChooser(units, 4, flat=False).choose_range(node, 0, len(units), (0, 4))[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "gap"),
+    [("siehe bild .", 2), ("wo ist das ? !", 3), ("er sah “ bild . ”", 4), ("siehe ( bild ) .", 4), ("siehe bild", 2)],
+)
+def test_a_lost_number_never_follows_the_final_mark(target: str, gap: int) -> None:
+    assert choose_among(target, Span(0, 3, "103", is_extracted=False, is_number=True), 3) == gap
+
+
+def test_an_emoji_may_follow_the_final_mark() -> None:
+    assert choose_among("siehe bild .", EMOJI, 4) == 3
+
+
+@pytest.mark.parametrize(("target", "gap"), [("speichern unter …", 1), ("ja .", 0), ("!", 1)])
+def test_an_accelerator_stands_before_a_word(target: str, gap: int) -> None:
+    assert choose_among(target, EMOJI._replace(text="&"), 4) == gap
+
+
 def tags(start: int, end: int) -> list[Node]:
     opening, closing = Span(0, 3, "<b>", True, is_markup=True), Span(0, 4, "</b>", True, is_markup=True)
     return build_tree(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.text.escapes import CONTROLS
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.pieces import LineReader, Piece
 from nmt_cli.translation.segments import join_segments
@@ -35,6 +36,13 @@ def copy(pieces: list[Piece]) -> str:
         ("12) it rains.", ["12) ", "IT RAINS."]),
         ("b) it rains", ["b) ", "IT RAINS"]),
         ("(iv) it rains", ["(iv) ", "IT RAINS"]),
+        ("iv. It rains.", ["iv. ", "IT RAINS."]),
+        ("I. Rain falls", ["I. ", "RAIN FALLS"]),
+        ("XII) it rains", ["XII) ", "IT RAINS"]),
+        ("A. It rains", ["A. ", "IT RAINS"]),
+        ("Q: Does it rain?", ["Q: ", "DOES IT RAIN?"]),
+        ("3.1 It rains", ["3.1 ", "IT RAINS"]),
+        ("3.1. It rains. It snows.", ["3.1. ", "IT RAINS.", "IT SNOWS."]),
         ("3.1.2 it rains", ["3.1.2 ", "IT RAINS"]),
         ("- it rains", ["- ", "IT RAINS"]),
         ("◦ it rains", ["◦ ", "IT RAINS"]),
@@ -68,6 +76,18 @@ def test_what_frames_the_words_is_not_translated(line: str, pieces: list[str]) -
     assert copy(READER.split_line(line)) == line
 
 
+def test_numbers_of_list_marks_and_of_versions_keep_their_notation() -> None:
+    class Comma:
+        def find_target_decimal(self, mark: str) -> str:
+            return ","
+
+        find_target_thousands = find_target_decimal
+
+    reader = LineReader(LineConfig(), carries=True, notation=NumberNotation(".", ",", Comma()))
+    pieces = reader.split_line("3.1. Version 2.5 costs 7.50 here.")
+    assert [[span.text for span in piece.spans] for piece in pieces] == [["3.1"], ["2.5", "7,50"]]
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -75,7 +95,10 @@ def test_what_frames_the_words_is_not_translated(line: str, pieces: list[str]) -
         '"It rains!"',
         "It rains (a lot).",
         "It rains (a lot)",
-        "A. Smith sings.",
+        "J. Smith sings.",
+        "It is I. It rains.",
+        "I rain.",
+        "Henry VIII. Rain fell.",
         "It is 3. Not 4",
         "f(x) grows",
         "U.S.",
