@@ -52,10 +52,10 @@ def correct_endings(text: str, source: str, language: str) -> str:
     if find_code(language) != "en":
         return text
 
-    def correct(ordinal: re.Match[str]) -> str:
+    def correct_ordinal(ordinal: re.Match[str]) -> str:
         return ordinal[0] if ordinal[0] in source else ordinal[1] + write_ordinal_mark(ordinal[1], "en")
 
-    return re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", correct, text)
+    return re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", correct_ordinal, text)
 
 
 def write_ordinal_mark(number: str, language: str) -> str:
