@@ -290,10 +290,10 @@ def take_frame_off(segment: Segment) -> list[Segment]:
 
 
 def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
-    """Yields the parts of a text between line breaks and tags of blocks, such as `<br>`, and these as frames."""
+    """Yields the parts of a text between line breaks, tabs and tags of blocks, such as `<br>`, and these as frames."""
     dividers = [(span.start, span.end) for span in spans if span.is_block_tag]
-    if "\n" in text or "\r" in text:
-        dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\r\n]+", text))])
+    if "\t" in text or "\n" in text or "\r" in text:
+        dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\t\r\n]+", text))])
     if not dividers:
         yield Segment(text, tuple(spans), False, False)
         return

@@ -126,6 +126,7 @@ def test_a_tag_stays_with_its_partner_among_the_words() -> None:
         ("<p>It rains</p><p>It snows</p>", ["<p>", "IT RAINS", "</p><p>", "IT SNOWS", "</p>"]),
         ("<ul><li>rain</li> <li>snow</li></ul>", ["<ul><li>", "RAIN", "</li> <li>", "SNOW", "</li></ul>"]),
         ("It rains\n- and snows", ["IT RAINS", "\n", "- ", "AND SNOWS"]),
+        ("It rains\tand snows", ["IT RAINS", "\t", "AND SNOWS"]),
     ],
 )
 def test_breaks_and_tags_of_blocks_part_sentences(line: str, pieces: list[str]) -> None:
