@@ -41,6 +41,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "minutes.jsonl"
 PICTURE = HERE.parent / "docs" / "minutes.png"
 POLLING = 0.5  # seconds
+VALIDATED = 75  # updates of the peer between two validations
 SCORES = (("bleu", "development BLEU (greedy)"), ("chrf", "development chrF (greedy)"))
 PEER = "Joey NMT"
 NOTED = re.compile(r"^Steps: (\d+)\b", re.MULTILINE)  # a validation of the peer
@@ -92,7 +93,9 @@ def measure_joeynmt(data: Path, work: Path, minutes: float, peers: Path) -> list
     python = install(peers.absolute())
     corpus = PreparedCorpus.load(data)
     config = work / "config.yaml"
-    config.write_text(json.dumps(settings(work, write_texts(corpus, work)), indent=1), encoding="utf-8")
+    chosen = settings(work, write_texts(corpus, work))
+    chosen["training"]["validation_freq"] = VALIDATED
+    config.write_text(json.dumps(chosen, indent=1), encoding="utf-8")
     noted = work / "model" / "validations.txt"
     noted.unlink(missing_ok=True)
     command = [python, "-m", "joeynmt", "train", str(config), "--skip-test"]
