@@ -94,7 +94,7 @@ def measure_joeynmt(data: Path, work: Path, minutes: float, peers: Path) -> list
     corpus = PreparedCorpus.load(data)
     config = work / "config.yaml"
     chosen = settings(work, write_texts(corpus, work))
-    chosen["training"]["validation_freq"] = VALIDATED
+    chosen["training"] |= {"validation_freq": VALIDATED, "logging_freq": VALIDATED // 3}
     config.write_text(json.dumps(chosen, indent=1), encoding="utf-8")
     noted = work / "model" / "validations.txt"
     noted.unlink(missing_ok=True)
