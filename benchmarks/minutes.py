@@ -133,7 +133,7 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
 def build_figure(rows: Sequence[dict[str, Any]]) -> Figure:
     """Draws a column for each corpus, with BLEU above and chrF below, and a line for each system."""
     corpora = list(dict.fromkeys(row["corpus"] for row in rows))
-    systems = list(dict.fromkeys(row["system"] for row in rows))
+    systems = sorted(dict.fromkeys(row["system"] for row in rows), key=lambda name: name == PEER)
     styles = dict(zip(systems, LINE_STYLES, strict=False))
     figure = create_figure(3.6 * len(corpora), 5.6)
     panels = figure.subplots(len(SCORES), len(corpora), squeeze=False, sharex="col", sharey="row")

@@ -39,6 +39,7 @@ class Span(NamedTuple):
     is_markup: bool = False  # markup or an emoji, which stands for no word
     is_number: bool = False  # digits: a number, a date, a code, an amount
     is_choice: bool = False  # a message of ICU, with texts to choose from
+    is_foreign: bool = False  # words of a script that the model does not know
 
     @property
     def tag(self) -> Tag | None:

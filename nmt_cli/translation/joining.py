@@ -59,7 +59,8 @@ def join_parts(
     combinations = (pair_by_rank if sampled else combine_best)([part.hypotheses for part in parts])
     # 3. Join each combination.
     cut = next((part for part in parts if part.source_cut_from is not None), None)
-    words = (piece.masked.text_without_placeholders for piece in pieces)
+    words = [piece.masked.text_without_placeholders for piece in pieces]
+    words += [span.text for piece in pieces for span in piece.segment.spans if span.is_foreign]
     ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
     return Translation(
         source=line,

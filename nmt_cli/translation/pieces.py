@@ -261,8 +261,11 @@ class LineReader:
             sign = find_accelerator(line, spans)
             spans = sorted([*spans, sign]) if sign else spans
         if self.config.protect and self.folding is not None and not line.isascii():
-            words = self.folding.folder.find_foreign_words(cover_spans(line, spans))
-            spans = sorted([*spans, *(Span(start, end, line[start:end], is_extracted=False) for start, end in words)])
+            words = (
+                Span(start, end, line[start:end], is_extracted=False, is_foreign=True)
+                for start, end in self.folding.folder.find_foreign_words(cover_spans(line, spans))
+            )
+            spans = sorted([*spans, *words])
         spans = self.convert_numbers(spans, line)
         if self.carries_numbers:
             return spans
