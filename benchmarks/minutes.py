@@ -159,7 +159,9 @@ def build_figure(rows: Sequence[dict[str, Any]]) -> Figure:
 def plot_curve(axes: Any, row: dict[str, Any], score: str, style: tuple[str, str, str]) -> None:
     colour, dashes, marker = style
     minutes, values = ([point[key] for point in row["curve"]] for key in ("minutes", score))
-    axes.plot(minutes, values, color=colour, linestyle=dashes, marker=marker, markersize=4, label=row["system"])
+    axes.plot(
+        minutes, values, color=colour, linestyle=dashes, marker=marker, markersize=4, clip_on=False, label=row["system"]
+    )
 
 
 def describe(row: dict[str, Any]) -> Iterator[str]:
