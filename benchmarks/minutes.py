@@ -190,23 +190,23 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    given, options = parser().parse_known_args()
-    if given.command == "draw":
-        rows = read_rows(given.results)
-        draw(rows, given.output)
+    arguments, train_options = parser().parse_known_args()
+    if arguments.command == "draw":
+        rows = read_rows(arguments.results)
+        draw(rows, arguments.output)
         print(*(line for row in rows for line in describe(row)), sep="\n")
         return
-    work = given.work.resolve()
+    work = arguments.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    if given.command == "nmt":
-        system, told = given.system, shlex.join(["nmt", "train", *options])
-        curve = measure_nmt(given.data, work, options)
+    if arguments.command == "nmt":
+        system, told = arguments.system, shlex.join(["nmt", "train", *train_options])
+        curve = measure_nmt(arguments.data, work, train_options)
     else:
-        system, told = PEER, f"joeynmt train, {given.minutes:g} minutes"
-        curve = measure_joeynmt(given.data, work, given.minutes, given.peers or work / "peers")
-    row = {"corpus": given.corpus, "system": system, "command": told, "machine": given.machine, "seed": 1}
+        system, told = PEER, f"joeynmt train, {arguments.minutes:g} minutes"
+        curve = measure_joeynmt(arguments.data, work, arguments.minutes, arguments.peers or work / "peers")
+    row = {"corpus": arguments.corpus, "system": system, "command": told, "machine": arguments.machine, "seed": 1}
     row |= {"cores": len(os.sched_getaffinity(0)), "curve": curve}
-    with given.results.open("a", encoding="utf-8") as file:
+    with arguments.results.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
     print(*describe(row), sep="\n")
 

@@ -88,23 +88,22 @@ class Folder:
         result = FoldedText("".join(part for part, _ in clean), tuple(index for _, index in clean))
         return None if result.text == text else result
 
-    def find_foreign_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields where words begin and end of which no letter is known or has an equivalent, several as one.
+    def find_foreign_words(self, text: str) -> list[tuple[int, int]]:
+        """Returns where words begin and end of which no letter is known or has an equivalent, neighbours as one.
 
         Nothing for a text without any letter that is known.
         """
         if self.known.issuperset(text) or not any(letter in self.known for letter in text if letter.isalpha()):
-            return
-        words = (match.span() for match in choose_word_pattern(text).finditer(text) if match[0][0].isalpha())
-        first = last = -1
-        for start, end in (span for span in words if self.is_foreign(text, *span)):
-            if text[last:start].strip() or last < 0:
-                if last >= 0:
-                    yield first, last
-                first = start
-            last = end
-        if last >= 0:
-            yield first, last
+            return []
+        runs: list[tuple[int, int]] = []
+        for match in choose_word_pattern(text).finditer(text):
+            start, end = match.span()
+            if not match[0][0].isalpha() or not self.is_foreign(text, start, end):
+                continue
+            if runs and not text[runs[-1][1] : start].strip():
+                start, _ = runs.pop()
+            runs.append((start, end))
+        return runs
 
     def is_foreign(self, text: str, start: int, end: int) -> bool:
         """Whether no letter from `start` to `end` means anything to the model."""

@@ -15,7 +15,7 @@ from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text
 from nmt_cli.errors import DataError
 
 TOKEN = re.compile(r'/\*.*?\*/|//[^\r\n]*|"(?P<string>(?:\\.|[^"\\])*)"|(?P<open>"|/\*)|[^"/]+|/', re.DOTALL)
-ENTRY_END = re.compile(r"(?:\s|/\*.*?\*/)*;", re.DOTALL)
+ENTRY_END = re.compile(r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/)*+;")  # no way back: many comments take no longer
 COMMENTS = ("/*", "//")
 ESCAPES = re.compile(r"(?:\\[uU][0-9a-fA-F]{4})+|\\[0-7]{3}|\\.|\r\n|[\r\n]|\t+|  +", re.DOTALL)
 ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "", "\t": "\\t"}

@@ -103,7 +103,7 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: b
     if run[-1] in "!?" and marks[-1] in QUOTE_ENDS and covered[start:].lstrip()[:1] in QUOTE_STARTS:
         return False
     # 5. The mark of an item of a list.
-    if run == "." and re.compile(LIST_MARK).fullmatch(covered[start : match.start()].strip()):
+    if run == "." and re.fullmatch(LIST_MARK, covered[start : match.start()].strip()):
         return False
     return run != "." or not is_abbreviation(covered, match.start() + 1, following, is_cased=is_cased)
 

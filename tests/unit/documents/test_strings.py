@@ -329,6 +329,11 @@ def test_any_strings_of_apple_stay_byte_for_byte(parts: list[str]) -> None:
     assert written.decode() == text
 
 
+def test_an_entry_of_apple_without_its_end_stays_whatever_comments_follow() -> None:
+    text = '"a" = "Some words" ' + "/* c */ " * 200 + '"b" = "More words";'
+    assert list_texts("apple", text.encode()) == ["More words"]
+
+
 def test_utf_16_is_kept() -> None:
     data = codecs.BOM_UTF16_LE + '"a" = "Some words";\n'.encode("utf-16-le")
     assert convert_bytes("apple", data, louder) == codecs.BOM_UTF16_LE + '"a" = "SOME WORDS";\n'.encode("utf-16-le")
