@@ -44,6 +44,7 @@ POLLING = 0.5  # seconds
 VALIDATED = 75  # updates of the peer between two validations
 SCORES = (("bleu", "development BLEU (greedy)"), ("chrf", "development chrF (greedy)"))
 PEER = "Joey NMT"
+SEED = 1  # that of the peer's settings
 NOTED = re.compile(r"^Steps: (\d+)\b", re.MULTILINE)  # a validation of the peer
 
 Point = dict[str, float]  # minutes, bleu, chrf
@@ -181,6 +182,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--machine", default="?", help="name in machines.md")
         command.add_argument("--results", type=Path, default=RESULTS)
     commands.choices["nmt"].add_argument("--system", required=True, help="name of the line in the picture")
+    commands.choices["nmt"].add_argument("--seed", type=int, default=SEED)
     commands.choices["joeynmt"].add_argument("--minutes", type=float, default=15)
     commands.choices["joeynmt"].add_argument("--peers", type=Path, help="its virtual environment, made if missing")
     drawing = commands.add_parser("draw")
@@ -200,11 +202,13 @@ def main() -> None:
     work.mkdir(parents=True, exist_ok=True)
     if arguments.command == "nmt":
         system, told = arguments.system, shlex.join(["nmt", "train", *train_options])
-        curve = measure_nmt(arguments.data, work, train_options)
+        seed = arguments.seed
+        curve = measure_nmt(arguments.data, work, [*train_options, "--seed", str(seed)])
     else:
         system, told = PEER, f"joeynmt train, {arguments.minutes:g} minutes"
+        seed = SEED
         curve = measure_joeynmt(arguments.data, work, arguments.minutes, arguments.peers or work / "peers")
-    row = {"corpus": arguments.corpus, "system": system, "command": told, "machine": arguments.machine, "seed": 1}
+    row = {"corpus": arguments.corpus, "system": system, "command": told, "machine": arguments.machine, "seed": seed}
     row |= {"cores": len(os.sched_getaffinity(0)), "curve": curve}
     with arguments.results.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
