@@ -146,7 +146,8 @@ def write_known_words(translation: Translation) -> str:
     if not translation.read_as:
         return translation.source
     known = dict(translation.read_as)
-    return re.sub(r"[^\W\d_]+(?:['’][^\W\d_]+)*", lambda word: known.get(word[0], word[0]), translation.source)
+    words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w'’])(?:{words})(?![\w'’])", lambda word: known[word[0]], translation.source)
 
 
 def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:

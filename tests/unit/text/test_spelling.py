@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
-from nmt_cli.text.spelling import ReadAs, SlipFinder
+from nmt_cli.text.spelling import ReadAs, SlipFinder, count_slips
 from support.caches import ForgetfulCache
 
 SENTENCES = (
@@ -56,11 +56,57 @@ def test_slips_do_not_need_what_another_thread_may_forget() -> None:
         ("Magraret", "Margaret"),
         ("margarret", "Margaret"),
         ("Chidren", "Children"),
+        ("hCildren", "Children"),  # the capital a letter too late, or twice
+        ("CChildren", "Children"),
+        ("becaisr", "becaisr"),  # two slips among words that are unknown too
+        ("flowera", "flowers"),  # the key beside the last one, as no word ends
     ],
 )
 def test_a_slip_of_the_fingers_is_read_as_what_was_meant(typed: str, meant: str) -> None:
     assert respell(f"{typed} home") == f"{meant} home"
-    assert make_finder().respell_text(f"({typed})!").words == (ReadAs(typed, meant),)
+    respelled = make_finder().respell_text(f"({typed})!")
+    assert typed == meant if respelled is None else respelled.words == (ReadAs(typed, meant),)
+
+
+@pytest.mark.parametrize("typed", ["beuatiiful", "beautful", "baetiful", "beutifil", "beatufiul"])
+def test_a_long_word_among_known_ones_may_have_two_slips(typed: str) -> None:
+    assert respell(f"Where did they put the {typed} flowers?") == "Where did they put the beautiful flowers?"
+
+
+@pytest.mark.parametrize("typed", ["beutif", "beautifully", "bountiful", "beautify", "xeuatiful"])
+def test_two_slips_are_neither_other_letters_nor_other_endings(typed: str) -> None:
+    assert respell(f"Where did they put the {typed} flowers?") == f"Where did they put the {typed} flowers?"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "words"),
+    [
+        ("the weathe.r", "the weather.", (("weathe.r", "weather."),)),
+        ("the weathre.r", "the weathre.r", ()),
+        ("the wweathe.r", "the weather.", (("wweathe.r", "weather."),)),
+        ("the weathe,r because", "the weather, because", (("weathe,r", "weather,"),)),
+        ("at 5 a.m", "at 5 a.m", ()),
+        ("the house.i", "the house.i", ()),
+    ],
+)
+def test_a_mark_is_typed_a_letter_too_early(typed: str, meant: str, words: tuple[tuple[str, str], ...]) -> None:
+    respelled = make_finder().respell_text(typed)
+    assert (respelled.folded.text if respelled else typed) == meant
+    assert (respelled.words if respelled else ()) == words
+
+
+@given(st.text("abcd", min_size=2, max_size=7), st.integers(0, 5), st.sampled_from(["", "{0}{0}{1}", "{1}{0}", "{1}"]))
+def test_one_slip_within_a_word_counts_as_one(word: str, index: int, slip: str) -> None:
+    index %= len(word) - 1
+    typed = word[:index] + (slip or "{0}{1}").format(*word[index : index + 2]) + word[index + 2 :]
+    assert count_slips(typed, word) == (typed != word) or typed[-1] != word[-1]
+
+
+def test_slips_add_up() -> None:
+    assert count_slips("beuatifful", "beautiful") == 2
+    assert count_slips("nbeautiful", "beautiful") > 2  # a letter from elsewhere is no slip
+    assert count_slips("beaxtiful", "beautiful") > 2
+    assert count_slips("beautifu", "beautiful") > 2
 
 
 @pytest.mark.parametrize(
