@@ -1,10 +1,10 @@
 """What Joey NMT 2.3 makes of a prepared corpus in a given time, beside `quality.py hour`.
 
-    python benchmarks/joeynmt_hour.py --data prepared --work DIR [--minutes 60] [--peers DIRECTORY]
+    python benchmarks/joeynmt_hour.py --data prepared --work DIR [--minutes 60] [--units 256] [--peers DIRECTORY]
 
 Its own commands (`joeynmt train`, then `joeynmt test` with the best checkpoint) on the same pairs, with as many joint
 unigram subwords, batches of 128, label smoothing and Adam as in our defaults, and the network of
-`peers/joeynmt_network.py`. Training is ended when the time is over; its dev BLEU decides which checkpoint is best.
+`peers/joeynmt_network.py`, or one of other widths. Training is ended when the time is over; its dev BLEU decides which checkpoint is best.
 Beam 5. Prints its dev BLEU (greedy) by minutes, and what `nmt evaluate` says of its translations of the test split.
 """
 
@@ -49,7 +49,7 @@ def write_texts(corpus: PreparedCorpus, work: Path) -> Path:
     return model
 
 
-def settings(work: Path, subwords: Path) -> dict[str, Any]:
+def settings(work: Path, subwords: Path, *, embedding: int = 256, units: int = 512) -> dict[str, Any]:
     """Its configuration; it reads YAML, of which JSON is a part."""
     side = {
         "max_length": 200,
@@ -63,7 +63,7 @@ def settings(work: Path, subwords: Path) -> dict[str, Any]:
         "rnn_type": "gru",
         "num_layers": 1,
         "dropout": 0.1,
-        "embeddings": {"embedding_dim": 256},
+        "embeddings": {"embedding_dim": embedding},
     }
     decoder = {"attention": "bahdanau", "init_hidden": "bridge", "input_feeding": True, "hidden_dropout": 0.1}
     return {
@@ -107,8 +107,8 @@ def settings(work: Path, subwords: Path) -> dict[str, Any]:
             "initializer": "xavier_uniform",
             "tied_embeddings": True,
             "tied_softmax": False,
-            "encoder": {**rnn, "hidden_size": 256, "bidirectional": True},
-            "decoder": {**rnn, **decoder, "hidden_size": 512},
+            "encoder": {**rnn, "hidden_size": units // 2, "bidirectional": True},
+            "decoder": {**rnn, **decoder, "hidden_size": units},
         },
     }
 
@@ -125,6 +125,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True, help="directory for texts, model and translations")
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--embedding", type=int, default=256, help="width of the embeddings")
+    parser.add_argument("--units", type=int, default=512, help="width of the decoder; each direction has half")
     parser.add_argument("--peers", type=Path, help="its virtual environment, made where there is none")
     given = parser.parse_args()
     work = given.work.resolve()
@@ -133,7 +135,8 @@ def main() -> None:
     corpus = PreparedCorpus.load(given.data)
     subwords = write_texts(corpus, work)
     config = work / "config.yaml"
-    config.write_text(json.dumps(settings(work, subwords), indent=1))
+    network = {"embedding": given.embedding, "units": given.units}
+    config.write_text(json.dumps(settings(work, subwords, **network), indent=1))
     with (work / "train.out").open("w") as log:
         joey = [python, "-m", "joeynmt"]
         started = time.time()
