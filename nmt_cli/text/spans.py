@@ -40,17 +40,20 @@ class Span(NamedTuple):
     is_number: bool = False  # digits: a number, a date, a code, an amount
     is_choice: bool = False  # a message of ICU, with texts to choose from
     is_foreign: bool = False  # words of a script that the model does not know
+    closes: bool | None = None  # whether it is the second mark of a pair such as *very*; None for any other span
 
     @property
     def tag(self) -> Tag | None:
         """What the span opens or closes, if it is one tag of a pair."""
+        if self.closes is not None:
+            return Tag(self.text, self.closes)
         return parse_tag(self.text) if self.is_markup else None
 
     @property
     def divides(self) -> bool:
         """Whether the texts before and after the span are separate words even without a space."""
         match = re.match(TAG_PATTERN, self.text)
-        return match is None or match[2].lower() not in INLINE_TAGS
+        return self.closes is None and (match is None or match[2].lower() not in INLINE_TAGS)
 
     @property
     def is_blank(self) -> bool:
@@ -60,12 +63,12 @@ class Span(NamedTuple):
     @property
     def is_emoji(self) -> bool:
         """Whether the span is a pictograph, not a tag or a reference."""
-        return self.is_markup and self.text[0] not in "<&_" and self.text not in TRADE_MARKS
+        return self.is_markup and self.closes is None and self.text[0] not in "<&_" and self.text not in TRADE_MARKS
 
     @property
     def is_accelerator(self) -> bool:
         """Whether the span is the sign before the letter that opens an entry of a menu: `_File`, `&Open`."""
-        return self.is_markup and self.text in ("&", "_")
+        return self.is_markup and self.closes is None and self.text in ("&", "_")
 
     @property
     def is_block_tag(self) -> bool:

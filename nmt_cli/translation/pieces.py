@@ -255,6 +255,10 @@ class LineReader:
             spans = add_number_signs(line, spans)
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
+        if self.config.protect and ("*" in line or "_" in line or "~" in line):
+            from nmt_cli.text.emphasis import find_emphasis  # which few lines need
+
+            spans = sorted([*spans, *find_emphasis(line, spans)])
         if self.config.protect and ("&" in line or "_" in line):
             from nmt_cli.text.accelerators import find_accelerator  # which few lines need
 
