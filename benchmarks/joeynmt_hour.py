@@ -4,8 +4,9 @@
 
 Its own commands (`joeynmt train`, then `joeynmt test` with the best checkpoint) on the same pairs, with as many joint
 unigram subwords, batches of 128, label smoothing and Adam as in our defaults, and the network of
-`peers/joeynmt_network.py`, or one of other widths. Training is ended when the time is over; its dev BLEU decides which checkpoint is best.
-Beam 5. Prints its dev BLEU (greedy) by minutes, and what `nmt evaluate` says of its translations of the test split.
+`peers/joeynmt_network.py`, or one of other widths. Training is ended when the time is over; its dev BLEU decides which
+checkpoint is best. Beam 5. Prints its dev BLEU (greedy) by minutes, and what `nmt evaluate` says of its translations of
+the test split.
 """
 
 from __future__ import annotations

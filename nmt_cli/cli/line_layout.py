@@ -80,6 +80,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
         "confidence": translation.confidence,
         "unseen": sorted(translation.unseen),
         "read_as": [list(words) for words in translation.read_as],
+        "carried": list(translation.carried),
         "source_cut_from": translation.source_cut_from,
     }
 

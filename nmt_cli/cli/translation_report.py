@@ -65,6 +65,7 @@ class TranslationReport:
 
     unseen_characters: set[str] = field(default_factory=set)
     misread: Counter[ReadAs] = field(default_factory=Counter)  # words that were read as known ones
+    carried: Counter[str] = field(default_factory=Counter)  # unknown words that were taken for names
     truncated: int = 0  # translations that reached the length limit
     spans: int = 0
     doubtful_spans: int = 0
@@ -92,6 +93,7 @@ class TranslationReport:
             numbers += [self.texts][: LINES_SHOWN - len(numbers)]
         self.unseen_characters |= translation.unseen
         self.misread.update(translation.read_as)
+        self.carried.update(translation.carried)
         self.truncated += translation.cut
         self.spans += len(translation.placed)
         doubtful = [span for span in translation.placed if span.doubtful]
@@ -106,7 +108,8 @@ class TranslationReport:
 
     def show(self, screen: Screen, search: SearchConfig) -> None:
         """Prints one line for each kind of thing that was counted."""
-        for warning in (self.describe_spans(), self.describe_spelling(), self.describe_characters()):
+        about_words = self.describe_spelling(), self.describe_names(), self.describe_characters()
+        for warning in (self.describe_spans(), *about_words):
             if warning:
                 screen.warn(warning)
         if self.origins.total() > self.origins["network"]:
@@ -186,6 +189,14 @@ class TranslationReport:
         more = " ..." if len(self.misread) > WORDS_SHOWN else ""
         words = count_things(self.misread.total(), "word")
         return f"{words} never seen in training, and read as known ones (--no-fold: as they are): {shown}{more}"
+
+    def describe_names(self) -> str | None:
+        """Returns the warning about words that were taken for names; None if there are none."""
+        if not self.carried:
+            return None
+        shown = ", ".join(list(self.carried)[:WORDS_SHOWN]) + (" ..." if len(self.carried) > WORDS_SHOWN else "")
+        words = count_things(self.carried.total(), "word")
+        return f"{words} never seen in training, and carried over as names: {shown}"
 
     def describe_characters(self) -> str | None:
         """Returns the warning about characters that training never had; None if there are none."""

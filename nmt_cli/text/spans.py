@@ -8,7 +8,7 @@ would only disturb the network: it is taken out of the text and put back by atte
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -40,6 +40,7 @@ class Span(NamedTuple):
     is_number: bool = False  # digits: a number, a date, a code, an amount
     is_choice: bool = False  # a message of ICU, with texts to choose from
     is_foreign: bool = False  # words of a script that the model does not know
+    is_name: bool = False  # a word that training never had, taken for a name
     closes: bool | None = None  # whether it is the second mark of a pair such as *very*; None for any other span
 
     @property
@@ -104,12 +105,7 @@ def find_spans(text: str) -> list[Span]:
         spans = [make_span(match) for match in compile_span_pattern().finditer(text)]
     if DIGIT.search(text):
         spans = sorted([*spans, *find_numbers(text, spans)])
-    if len(spans) < 2:
-        return spans
-    merged: list[Span] = []
-    for span in spans:
-        append_span(merged, span)
-    return merged
+    return join_touching(spans) if len(spans) > 1 else spans
 
 
 def find_numbers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
@@ -143,12 +139,15 @@ def make_span(match: re.Match[str]) -> Span:
     return Span(start, end, content, is_markup, is_markup, is_choice=kind == "choice")
 
 
-def append_span(spans: list[Span], span: Span) -> None:
-    """Appends `span`, merged with the last span if both are masked and touch."""
-    if spans and spans[-1].end == span.start and not spans[-1].is_extracted and not span.is_extracted:
-        last = spans.pop()
-        span = Span(last.start, span.end, last.text + span.text, is_extracted=False)
-    spans.append(span)
+def join_touching(spans: Iterable[Span]) -> list[Span]:
+    """Returns spans, which are in order, with masked ones that touch as one."""
+    joined: list[Span] = []
+    for span in spans:
+        if joined and joined[-1].end == span.start and not joined[-1].is_extracted and not span.is_extracted:
+            last = joined.pop()
+            span = Span(last.start, span.end, last.text + span.text, is_extracted=False)
+        joined.append(span)
+    return joined
 
 
 def trim_address(address: str) -> str:

@@ -271,7 +271,9 @@ def count_slips(typed: str, meant: str) -> int:
     for i, letter in enumerate(typed, start=1):
         row = [too_many]
         for j, other in enumerate(meant, start=1):
-            slips = rows[i - 1][j - 1] + (0 if letter == other else 1 if letter in NEIGHBOURS.get(other, ()) else too_many)
+            slips = rows[i - 1][j - 1] + (
+                0 if letter == other else 1 if letter in NEIGHBOURS.get(other, ()) else too_many
+            )
             slips = min(slips, row[j - 1] + 1)  # `other` was left out
             if i > 1 and letter == typed[i - 2]:
                 slips = min(slips, rows[i - 1][j] + 1)  # `letter` was typed twice

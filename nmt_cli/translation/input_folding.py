@@ -12,8 +12,10 @@ from typing import NamedTuple
 from nmt_cli.text.casing import CasePlan, Caser
 from nmt_cli.text.folding import FoldedText, Folder
 from nmt_cli.text.masking import MaskedText
+from nmt_cli.text.names import NameFinder
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.quoting import QUOTED_RARELY, Quotes, choose_target_quotes, find_quotes, is_quote, may_have_quotes
+from nmt_cli.text.spans import Span, cover_spans, join_touching
 from nmt_cli.text.spelling import ReadAs, SlipFinder
 
 
@@ -51,6 +53,7 @@ class InputFolding:
         self.folder = Folder(source.character_counts)
         self.caser = None if lowercase else Caser(source, languages[0])
         self.slip_finder = SlipFinder(source)
+        self.name_finder = NameFinder(source, target, self.slip_finder)
         self.target_caser = None if lowercase else Caser(target, languages[1])
         self.target_counts = target.character_counts
         # A network learns to read sentences in quotes where training has many.
@@ -101,6 +104,24 @@ class InputFolding:
             choose_target_quotes(quotes, self.target_counts) if quotes else None,
             respelled.words if respelled else (),
         )
+
+    def add_unknown_words(self, text: str, spans: list[Span], *, carries: bool) -> list[Span]:
+        """Returns the spans of a text, and words that the model does not know and cannot translate, as further ones.
+
+        These are words of other scripts and, if the network has learned to carry placeholders, names and codes.
+        """
+        if not text.isascii():
+            words = self.folder.find_foreign_words(cover_spans(text, spans))
+            foreign = (Span(*word, text[slice(*word)], is_extracted=False, is_foreign=True) for word in words)
+            spans = sorted([*spans, *foreign])
+        names = self.name_finder.find_names(cover_spans(text, spans)) if carries else []
+        if not names:
+            return spans
+        kept = (
+            Span(name.start, name.end, text[name.start : name.end], is_extracted=False, is_name=name.is_new)
+            for name in names
+        )
+        return join_touching(sorted([*spans, *kept]))
 
     def find_quotes(self, masked: MaskedText) -> Quotes | None:
         """Returns the quotes to take off a text; None where training has such texts, or a span stands outside them."""

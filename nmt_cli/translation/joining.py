@@ -73,6 +73,7 @@ def join_parts(
         source_cut_from=cut.source_cut_from if cut else None,
         source_read=cut.source_read if cut else 0,
         read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
+        carried=tuple(span.text for piece in pieces for span in piece.segment.spans if span.is_name),
     )
 
 

@@ -226,7 +226,7 @@ class LineReader:
 
     def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
         """Returns the segments of a message of ICU; the words around a choice go into each of its texts."""
-        from nmt_cli.text.choices import split_choice  # which few lines need
+        from nmt_cli.text.patterns.choices import split_choice  # which few lines need
 
         parts = split_choice(text[choice.start : choice.end])
         if parts is None:
@@ -256,20 +256,16 @@ class LineReader:
         if self.glossary is not None:
             spans = self.glossary.find(line, spans)
         if self.config.protect and ("*" in line or "_" in line or "~" in line):
-            from nmt_cli.text.emphasis import find_emphasis  # which few lines need
+            from nmt_cli.text.patterns.emphasis import find_emphasis  # which few lines need
 
             spans = sorted([*spans, *find_emphasis(line, spans)])
         if self.config.protect and ("&" in line or "_" in line):
-            from nmt_cli.text.accelerators import find_accelerator  # which few lines need
+            from nmt_cli.text.patterns.accelerators import find_accelerator  # which few lines need
 
             sign = find_accelerator(line, spans)
             spans = sorted([*spans, sign]) if sign else spans
-        if self.config.protect and self.folding is not None and not line.isascii():
-            words = (
-                Span(start, end, line[start:end], is_extracted=False, is_foreign=True)
-                for start, end in self.folding.folder.find_foreign_words(cover_spans(line, spans))
-            )
-            spans = sorted([*spans, *words])
+        if self.config.protect and self.folding is not None:
+            spans = self.folding.add_unknown_words(line, spans, carries=self.carries)
         spans = self.convert_numbers(spans, line)
         if self.carries_numbers:
             return spans

@@ -132,6 +132,7 @@ class Translation(NamedTuple):
     confidence: float | None = None  # the probability that the best hypothesis is good; None unless it was asked for
     replacement: str | None = None  # what is written instead of a translation of too little confidence
     origin: Origin = "network"
+    carried: tuple[str, ...] = ()  # words that training never had, taken for names
 
     @property
     def text(self) -> str:

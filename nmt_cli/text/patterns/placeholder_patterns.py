@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from nmt_cli.text.choices import split_choice
+from nmt_cli.text.patterns.choices import split_choice
 from nmt_cli.text.patterns.number_patterns import LETTER
 
 BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends

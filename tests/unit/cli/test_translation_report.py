@@ -26,6 +26,7 @@ EVENTS: dict[str, dict[str, object]] = {  # of each kind of translation that the
     "cut": {"hypotheses": (HYPOTHESIS._replace(finished=False),)},
     "source cut": {"source_cut_from": 17, "source_read": 10},
     "misread": {"read_as": (ReadAs("teh", "the"),)},
+    "carried": {"carried": ("Kazimierz",)},
 }
 NUMBERED = re.compile(r"\b(\d+) (?!of |with )([a-z-]+(?: [a-z-]+)?)")  # a number and the two words after it
 NO_NOUNS = frozenset("is was has as this".split())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.text.accelerators import find_accelerator, move_to_word
-from nmt_cli.text.choices import split_choice
 from nmt_cli.text.entities import decode_entities, encode_entities
+from nmt_cli.text.patterns.accelerators import find_accelerator, move_to_word
+from nmt_cli.text.patterns.choices import split_choice
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,159 @@
+"""Finds the words that training never had and that no language translates: names, files, paths, what programs read.
+
+A network spells an unknown name from subwords and writes another one, in silence. Where it has learned to carry
+placeholders over, such words are carried. What is written as no ordinary word is (`snake_case`, `C++`, `R&B`, `NULL`,
+`report.pdf`) is carried in any language; words with a capital only where the training text shows that they are names:
+where its rare words with a capital stand in the target too, as in English, and not as in German, whose nouns all have
+one. Knows the profiles of both sides, no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from nmt_cli.text.profile import TextProfile, split_compound
+from nmt_cli.text.spans import COVERS, EMOJI_COVER
+from nmt_cli.text.spelling import SlipFinder
+
+TOKEN = re.compile(rf"[^\s—–…{COVERS}{EMOJI_COVER}]+")
+OPENING, CLOSING = "\"'„“”‚‘’([{«‹<*_", ".,;:!?\"'“”‘’)]}»›>*_"  # what may stand around a word
+CALL = re.compile(r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)")
+OPTION = re.compile(r"--[A-Za-z]\w")
+SIGN = re.compile(r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])")  # what no word has
+FILE_TYPES = frozenset(
+    "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
+    " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
+    " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
+    " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
+)
+POSSESSIVE = re.compile(r"['’]s?$")
+RARE = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
+FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
+SHARE_OF_NAMES = 1 / 3
+STEM = 4  # letters that a known word and its unknown form have in common at least
+ENDING = 2  # letters at most by which a form differs from the known word
+PARTS_REMEMBERED = 20_000
+
+
+class Name(NamedTuple):
+    """A range of a text that is carried."""
+
+    start: int
+    end: int
+    is_code: bool = True  # whether it is written as no word is
+    is_new: bool = False  # whether it is a word that training never had
+    is_sure: bool = True  # else it may be another form of a known word
+
+
+class NameFinder:
+    """Finds in texts the words that are carried."""
+
+    def __init__(self, source: TextProfile, target: TextProfile, slip_finder: SlipFinder) -> None:
+        self.source = source
+        self.target = target
+        self.slip_finder = slip_finder
+        self.ordinary: set[str] = set()  # parts of texts between blanks in which there is no name
+
+    @cached_property
+    def capitals_are_names(self) -> bool:
+        """Whether the rare words with a capital within a sentence are names, which the target has too."""
+        rare = [
+            word.forms[0][0]
+            for word in self.source.words
+            if word.total <= RARE and word.forms and word.forms[0][1] and word.forms[0][0][0].isupper()
+        ]
+        carried = sum(self.target.words.contains(word.lower()) for word in rare)
+        return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
+
+    def find_names(self, text: str) -> list[Name]:
+        """Returns where words stand that are carried, neighbours as one; the spans of the text are covered."""
+        if self.ordinary.issuperset(text.split()):
+            return []
+        calls = [Name(*match.span()) for match in CALL.finditer(text)] if "(" in text or "__" in text else []
+        names: list[Name] = []
+        for name in sorted([*calls, *self.find_words(text, calls)]):
+            if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] == " ":
+                last = names.pop()
+                is_new, is_sure = last.is_new or name.is_new, last.is_sure or name.is_sure
+                name = Name(last.start, name.end, name.is_code, is_new, is_sure)
+            names.append(name)
+        return [name for name in names if name.is_sure]
+
+    def find_words(self, text: str, others: list[Name]) -> Iterator[Name]:
+        """Yields the words that are carried, outside the `others`."""
+        is_shouted = text.isupper()
+        for match in TOKEN.finditer(text):
+            part = match[0]
+            if part in self.ordinary or any(name.start < match.end() and match.start() < name.end for name in others):
+                continue
+            bare = part.lstrip(OPENING)
+            start = match.start() + len(part) - len(bare)
+            word = POSSESSIVE.sub("", bare.rstrip(CLOSING))
+            if self.is_code(word):
+                yield Name(start, start + len(word))
+            elif self.is_name(word, is_first=start == 0, is_shouted=is_shouted):
+                is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
+                yield Name(start, start + len(word), is_code=False, is_new=is_new, is_sure=is_sure)
+            elif part.isalpha():
+                if len(self.ordinary) >= PARTS_REMEMBERED:
+                    self.ordinary.clear()
+                self.ordinary.add(part)
+
+    def is_code(self, word: str) -> bool:
+        """Whether a word, without the marks around it, is written as no word of a language is."""
+        if word.isalpha() or not any(map(str.isalpha, word)):
+            return False
+        if SIGN.search(word) or OPTION.match(word):
+            return len(word) > 1 and not self.source.has_word(word)
+        if "/" in word:
+            return self.is_path(word)
+        return "." in word and self.is_file(word)
+
+    def is_name(self, word: str, *, is_first: bool, is_shouted: bool) -> bool:
+        """Whether a word, without the marks around it, may be a name that training never had, or hardly ever."""
+        if len(word) < 2 or word == word.lower():
+            return False
+        if self.source.has_word(word):
+            return self.is_rare_name(word)
+        unknown = [part for part in split_compound(word) if not self.source.has_word(part)]
+        if not any(part != part.lower() for part in unknown) or not all(map(str.isalpha, unknown)):
+            return False
+        if self.slip_finder.find_meant(word, is_first=is_first, may_slip_twice=False) is not None:
+            return False
+        is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
+        return self.capitals_are_names or (is_camel and not is_shouted)
+
+    def is_rare_name(self, word: str) -> bool:
+        """Whether a word with a capital hardly ever occurs, and the target writes it in the same way."""
+        count, in_target = self.source.find_word(word), self.target.find_word(word)
+        forms = [known.forms[0][0] for known in (count, in_target) if known.forms]
+        return count.total <= RARE and word[0].isupper() and forms == [word, word]
+
+    def is_form(self, word: str) -> bool:
+        """Whether a word may be another form of a known word, of which training has the beginning."""
+        stems = (word[:-length] for length in range(1, ENDING + 1))
+        return not self.source.has_word(word) and any(
+            len(stem) >= STEM and stem.isalpha() and self.source.has_word(stem) for stem in stems
+        )
+
+    def is_path(self, word: str) -> bool:
+        """Whether a word with a stroke is a path, a unit or a sign such as I/O, not several words such as and/or."""
+        parts = [part for part in word.split("/") if part]
+        if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
+            return True
+        if all(len(part) == 1 and part.isupper() for part in parts):
+            return True
+        short = [part for part in parts if len(part) < STEM or part.isupper()]
+        return len(parts) > 1 and any(not self.source.has_word(part) for part in short)
+
+    def is_file(self, word: str) -> bool:
+        """Whether a word with a point is the name of a file, a program or what is in one, and no abbreviation."""
+        first, *parts = word.split(".")
+        if not parts or parts[-1] == "":
+            return False
+        if not first:  # .NET, .txt, not ...and
+            return len(parts) == 1 and (parts[0].isupper() or not self.source.has_word(parts[0]))
+        return parts[-1].lower() in FILE_TYPES or (len(parts) > 1 and all(len(part) > 1 for part in (first, *parts)))
