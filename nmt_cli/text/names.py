@@ -121,7 +121,7 @@ class NameFinder:
         unknown = [part for part in split_compound(word) if not self.source.has_word(part)]
         if not any(part != part.lower() for part in unknown) or not all(map(str.isalpha, unknown)):
             return False
-        if self.slip_finder.find_meant(word, is_first=is_first, may_slip_twice=False) is not None:
+        if self.slip_finder.may_be_mistyped(word, is_first=is_first):
             return False
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         return self.capitals_are_names or (is_camel and not is_shouted)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 # Every span but a number contains one of these; most sentences contain none, and a search for them alone is fast.
 TRIGGER = re.compile(
-    r"[@%{<&~$`⟦©®¼-¾₀-₉\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]|://|mailto:|www\.|\w\.[a-z]"
+    r"[@%{<&~$`⟦©®¼-¾₀-₉\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+    r"|://|mailto:|www\.|\w\.[a-z]|[:;=]['-]?[DPpOo3|/\\*()\[\]]|[xX]D|\^_?\^"
 )
 DIGIT = re.compile(r"\d")  # which every number contains
 INLINE_TAGS = frozenset(

@@ -163,6 +163,18 @@ class SlipFinder:
         is_name = not is_first and not usual[0].isupper()
         return usual[0].upper() + usual[1:] if word[1:].islower() and not is_name else None
 
+    def may_be_mistyped(self, word: str, *, is_first: bool) -> bool:
+        """Whether an unknown word with a capital may be a slip, also of one of several words.
+
+        Within a sentence, a word that is usually written in small letters would hardly have got its capital by a slip.
+        """
+        if not self.is_sure:
+            return False
+        originals = {word.lower() for word in filter(None, [undo_capital_slip(word)])} & self.keys
+        originals |= (find_likely_originals(word.lower()) | self.find_other_originals(word.lower())) & self.keys
+        usual = map(self.profile.find_usual_case, originals)
+        return any(is_first or (written or "").istitle() for written in usual)
+
     def find_best(self, word: str) -> str | None:
         """Returns the word of which an unknown one is a slip, if one is far likelier than all others."""
         likely, less_likely = find_likely_originals(word) & self.keys, self.find_other_originals(word) & self.keys

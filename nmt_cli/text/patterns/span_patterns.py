@@ -29,6 +29,8 @@ PATTERNS = {
             rf"</?[A-Za-z][\w:.-]*+(?:\s(?:[^<>\"'{BREAKS}]|\"[^\"{BREAKS}]{{0,2000}}\"|'[^'{BREAKS}]{{0,2000}}')*+)?/?>",
             # Emoji: flags, keycaps, and pictographs with modifiers, variations, tags and joiners (UTS 51, ED-16).
             r"[\U0001f1e6-\U0001f1ff]{1,2}|[0-9#*]\ufe0f?\u20e3",
+            # Faces that are typed: :-) ;D <3 xD ^^
+            r"(?<!\S)(?:[:;=]['-]?[DPpOo3|/\\*()\[\]]{1,5}|[xX]D{1,5}|<3{1,5}|\^_?\^)(?=[\s.,!?]|$)",
             # Marks of trade, which stand behind a name.
             r"[®™℠](?!\ufe0f)",
             r"(?:{0}(?:\u200d{0})*)".format(

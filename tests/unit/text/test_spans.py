@@ -83,7 +83,8 @@ def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
         ("if >6 or <= 7, ≥ 4 kg, x -> 8, a < b 9", [">6", "<= 7", "≥ 4 kg"]),
         ("> 6 people", []),
         ("Es kostet 7,- oder 8,– €, in 9.81 s", ["7,-", "8,– €", "9.81 s"]),
-        ("Dear [X12X], see [A4] and [1st], [4] or [x].", ["[X12X]", "[A4]"]),
+        ("Dear [X12X], see [A4] and [1st], [4] or [x].", ["[X12X]", "[A4]", "[4]"]),
+        ("as known [3, 4] [12], Tom (34), f(2), (030) 123456", ["[3, 4]", "[12]", "(34)", "(030) 123456"]),
     ],
 )
 def test_numbers_that_no_language_writes_as_words_are_spans(text: str, numbers: list[str]) -> None:
@@ -146,3 +147,14 @@ def test_no_text_takes_long(text: str) -> None:
     started = time.monotonic()
     find_spans(text * (20_000 // len(text)))
     assert time.monotonic() - started < 5  # hours, if the time grew with the square of the length or worse
+
+
+@pytest.mark.parametrize("face", [":-)", ";)", ":D", ":'(", ":-(", "=P", "xD", "<3", "^^", ":/"])
+def test_typed_faces_are_emoji_that_stand_for_no_word(face: str) -> None:
+    (span,) = find_spans(f"I like it {face}, Tom")
+    assert span.text == face and span.is_extracted
+
+
+@pytest.mark.parametrize("text", ["Note: /home", "5:3", "a:b", "(see:)", "XDR", "x = (y)", "He said:(no)"])
+def test_other_marks_are_no_faces(text: str) -> None:
+    assert not any(span.is_extracted for span in find_spans(text))

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
-from nmt_cli.text.spans import find_spans
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
@@ -77,9 +76,10 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind
 @given(line=lines_with_spans(), seed=st.integers(0, 1000), carries=st.booleans(), beam=st.sampled_from([1, 3]))
 def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
     config = SearchConfig(beam_size=beam, n_best=beam)
-    translation = translator(seed=seed, carries=carries).translate([line], config)[0]
+    model = translator(seed=seed, carries=carries)
+    translation = model.translate([line], config)[0]
     # A network without placeholders reads plain numbers; those that it loses are found and put right by repair.
-    spans = [span.text for span in find_spans(line) if carries or not is_plain_number(span)]
+    spans = [span.text for span in model.reader.find_spans(line) if carries or not is_plain_number(span)]
     for hypothesis in translation.hypotheses:
         assert lost(spans, hypothesis.text) == []
         assert Counter(placed.text for placed in hypothesis.placed_spans) == Counter(spans)
