@@ -97,7 +97,7 @@ class NameFinder:
             elif self.is_name(word, is_first=start == 0, is_shouted=is_shouted):
                 is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
                 yield Name(start, start + len(word), is_code=False, is_new=is_new, is_sure=is_sure)
-            elif part.isalpha():
+            elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
                 if len(self.ordinary) >= PARTS_REMEMBERED:
                     self.ordinary.clear()
                 self.ordinary.add(part)
