@@ -45,11 +45,13 @@ class SizeRule(NamedTuple):
 
 
 SMALL_NETWORK, MEDIUM_NETWORK = {"embedding": 192, "units": 256}, {"embedding": 256, "units": 384}
+LARGE_NETWORK = {"embedding": 256, "units": 512, "dropout": 0.1}
 RULES = (
     SizeRule("small", 3_500, {**SMALL_NETWORK, "dropout": 0.3}, 32, 2e-3, 0.1),
     SizeRule("medium", 15_000, {**MEDIUM_NETWORK, "dropout": 0.3}, 64, 3e-3, 0.1),
     SizeRule("medium", 35_000, {**MEDIUM_NETWORK, "dropout": 0.2}, 64, 4e-3, 0.05),
-    SizeRule("large", math.inf, {"embedding": 256, "units": 512, "dropout": 0.1}, 128, 5e-3, 0.0),
+    SizeRule("large", 100_000, LARGE_NETWORK, 128, 5e-3, 0.0),
+    SizeRule("large", math.inf, LARGE_NETWORK, 128, 3e-3, 0.0),  # many updates want a lower rate (0036-sizes.md)
 )
 
 
