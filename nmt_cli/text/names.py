@@ -23,6 +23,7 @@ OPENING, CLOSING = "\"'„“”‚‘’([{«‹<*_", ".,;:!?\"'“”‘’)]}
 CALL = re.compile(r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)")
 OPTION = re.compile(r"--[A-Za-z]\w")
 SIGN = re.compile(r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])")  # what no word has
+LONE_SIGN = re.compile(r"[&+=<>|/\\^~@#*→←⇒]{1,3}")  # between two words
 FILE_TYPES = frozenset(
     "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
     " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
@@ -92,7 +93,9 @@ class NameFinder:
             bare = part.lstrip(OPENING)
             start = match.start() + len(part) - len(bare)
             word = POSSESSIVE.sub("", bare.rstrip(CLOSING))
-            if self.is_code(word):
+            if LONE_SIGN.fullmatch(part) and self.source.characters.isdisjoint(part):
+                yield Name(*match.span())
+            elif self.is_code(word):
                 yield Name(start, start + len(word))
             elif self.is_name(word, is_first=start == 0, is_shouted=is_shouted):
                 is_new, is_sure = not self.source.has_word(word), not self.is_form(word)

@@ -27,6 +27,7 @@ BLANK_ENTITIES = frozenset("&nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thinsp; &
 COVERS = "\ufffb\ufffc"  # stand in turn for the characters of a span while a line is searched or cut
 TRADE_MARKS = ("®", "™", "℠")
 EMOJI_COVER = "\ufffa"  # stands for those of an emoji
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
 TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$"
 
 
@@ -48,7 +49,7 @@ class Span(NamedTuple):
     def tag(self) -> Tag | None:
         """What the span opens or closes, if it is one tag of a pair."""
         if self.closes is not None:
-            return Tag(self.text, self.closes)
+            return Tag(BRACKETS.get(self.text, self.text), self.closes)
         return parse_tag(self.text) if self.is_markup else None
 
     @property
@@ -65,7 +66,12 @@ class Span(NamedTuple):
     @property
     def is_emoji(self) -> bool:
         """Whether the span is a pictograph, not a tag or a reference."""
-        return self.is_markup and self.closes is None and self.text[0] not in "<&_" and self.text not in TRADE_MARKS
+        return self.is_markup and self.closes is None and self.text[0] not in "<&_/" and self.text not in TRADE_MARKS
+
+    @property
+    def is_stroke(self) -> bool:
+        """Whether the span is the stroke between two words."""
+        return self.is_markup and self.text == "/"
 
     @property
     def is_accelerator(self) -> bool:
@@ -106,6 +112,8 @@ def find_spans(text: str) -> list[Span]:
         spans = [make_span(match) for match in compile_span_pattern().finditer(text)]
     if DIGIT.search(text):
         spans = sorted([*spans, *find_numbers(text, spans)])
+    if "(" in text or "[" in text:
+        spans = [take_brackets(span, text) for span in spans]
     return join_touching(spans) if len(spans) > 1 else spans
 
 
@@ -138,6 +146,21 @@ def make_span(match: re.Match[str]) -> Span:
     is_markup = kind == "extracted" or (REFERENCE.fullmatch(match[0]) is not None and not stands_for_word(match[0]))
     content = match[0][: end - start]
     return Span(start, end, content, is_markup, is_markup, is_choice=kind == "choice")
+
+
+def take_brackets(span: Span, text: str) -> Span:
+    """Returns a masked span with the brackets that stand around it alone: (350 °F), [A4]."""
+    start, end = span.start - 1, span.end + 1
+    if (
+        span.is_extracted
+        or start < 0
+        or text[start] + text[end - 1 : end] not in ("()", "[]")
+        or not text[end:].strip()
+    ):
+        return span
+    if start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        return span
+    return span._replace(start=start, end=end, text=text[start:end])
 
 
 def join_touching(spans: Iterable[Span]) -> list[Span]:

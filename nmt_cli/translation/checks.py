@@ -167,6 +167,7 @@ FAULT_MESSAGES: dict[Fault, str] = {
     "copied": "the translation is the source",
     "placeholder": "a word of the source is lost",
     "numbers": "a number of the source is lost",
+    "brackets": "a bracket or stroke of the source is lost",
 }
 
 

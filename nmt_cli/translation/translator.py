@@ -33,7 +33,7 @@ from nmt_cli.translation.decoding import decode_results
 from nmt_cli.translation.input_folding import InputFolding
 from nmt_cli.translation.joining import encode_translation, join_pieces, keep_distinct
 from nmt_cli.translation.pieces import LineReader, Piece, find_origin, keep_verbatim, number_pieces
-from nmt_cli.translation.repair import Repairer
+from nmt_cli.translation.repairs.ladder import Repairer
 from nmt_cli.translation.result import Translation
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.glossary import Glossary
     from nmt_cli.translation.pieces import PieceMemory
 
+BRACKETS = frozenset("()[]{}/")  # that are brought back if the network loses them
 SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
 
 
@@ -212,7 +213,7 @@ class Translator:
         report = scale_progress(progress, len(texts), len(lines))
         translations = self.translate_pieces(texts, config, report, repair)
         if repair is not None and heals and self.reads_text:
-            self.repair_numbers(pieces, translations, config, repair)
+            self.bring_back_lost(pieces, translations, config, repair)
         if any(piece.masked.has_equal_spans for piece in pieces.values()):
             from nmt_cli.translation.placement.equal_spans import prefer_likeliest  # which few lines need
 
@@ -307,25 +308,28 @@ class Translator:
             )
         return translations
 
-    def repair_numbers(
+    def bring_back_lost(
         self,
         pieces: dict[TextId, Piece],
         translations: dict[TextId, Translation],
         config: SearchConfig,
         repair: RepairConfig,
     ) -> None:
-        """Carries the numbers that the network lost; changes the pieces and translations of these."""
-        if not any(pieces[text_id].has_digits for text_id in translations):
-            return
-        from nmt_cli.translation.number_repair import LostNumbers, carry_lost_numbers  # which few lines need
-
-        context = self.check_context
-        lost = LostNumbers(context.source_language, context.target_language, self.reader)
+        """Brings the numbers and brackets back that the network lost; changes the pieces and translations of these."""
 
         def search(texts: Mapping[TextId, str]) -> dict[TextId, Translation]:
             return self.translate_pieces(texts, config, None, repair)
 
-        carry_lost_numbers(pieces, translations, lost, search, carries=self.carries)
+        if any(pieces[text_id].has_digits for text_id in translations):
+            from nmt_cli.translation.repairs.lost_numbers import LostNumbers, carry_lost_numbers  # few lines need it
+
+            context = self.check_context
+            lost = LostNumbers(context.source_language, context.target_language, self.reader)
+            carry_lost_numbers(pieces, translations, lost, search, carries=self.carries)
+        if any(not BRACKETS.isdisjoint(pieces[text_id].text) for text_id in translations):
+            from nmt_cli.translation.repairs.lost_brackets import restore_lost_brackets  # which few lines need
+
+            restore_lost_brackets(pieces, translations, self.reader, search)
 
     def translate_texts(
         self,

@@ -42,6 +42,7 @@ BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
 SIGN = rf"(?:(?<![\d.,)])[{MINUS}])?"
 MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
 HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
+SIZE = r"\d{1,9}(?:[.,]\d{1,9})?"
 CODES = (
     # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
     rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?![\w:])",
@@ -54,6 +55,8 @@ CODES = (
     # A number alone in brackets keeps them: [12], [3, 4], (34); but (030) 1234 is a telephone number. At the end of a
     # text, brackets are taken off as its frame.
     r"\[\d{1,4}(?: ?[-–,] ?\d{1,4}){0,5}\](?!\s*$)|(?<!\w)\(\d{1,4}\)(?![ -]?\d)(?!\w)",
+    # Measures: 10 x 20 x 30 cm.
+    rf"{BEFORE}{SIZE}(?: ?[x×] ?{SIZE}){{1,3}}(?: ?(?:[kcmµ]?m|px|in|ft))?(?![{LETTER}])",
     # A code in brackets is one with them: tools for translators write what they hide as `[X7X]`.
     rf"\[(?:[A-Za-z]{{1,12}}\d|\d{{1,12}}[A-Z]){MIXED}\]",
     # Numbers of books, accounts and articles, with what they are called.

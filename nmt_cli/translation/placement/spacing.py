@@ -45,7 +45,7 @@ def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | Non
     before = left is not None and needs_left_blank(left, items[0])
     after = right is not None and needs_right_blank(items[-1], right, blank)
     separators = [before, *inner, after]
-    if blank and not any(separators) and not any(item.span.is_blank for item in items):
+    if blank and not any(separators) and not any(item.span.is_blank or item.span.is_stroke for item in items):
         # The blank between the units must stay: before the first opening tag, else after all items.
         opening = next((i for i, item in enumerate(items) if item.span.tag and not item.span.tag.closes), len(items))
         separators[opening] = True

@@ -31,8 +31,8 @@ class Remedy(NamedTuple):
     in_halves: bool = False  # whether the source is translated in two halves
 
 
-# Of a lost number, `number_repair` takes care.
-ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers"}
+# `lost_numbers` takes care of numbers, `lost_brackets` of brackets.
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers", "brackets"}
 
 
 def keep_settings(config: SearchConfig, size: int) -> SearchConfig:

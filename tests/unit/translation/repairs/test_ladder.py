@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.repair import Repairer, split_in_half
+from nmt_cli.translation.repairs.ladder import Repairer, split_in_half
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 LOOP = "und so und so und so und so"

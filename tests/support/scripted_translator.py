@@ -1,0 +1,64 @@
+"""A translator that writes what a rule says, in place of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.sampling import TextId
+from nmt_cli.sources.source import TextSource
+from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.tokenizer_settings import TokenizerSettings
+from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.translation.batch_search import CountReporter
+from nmt_cli.translation.checks import CheckContext
+from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.translator import Translator
+from support.adversary import Adversary
+
+SENTENCES = [
+    "we have 3 cats and 4 dogs.",
+    "they came in 1972 with 12 of 345 boxes.",
+    'it is 25 miles to go, don\'t "stop".',
+]
+SETTINGS = TokenizerSettings(kind="char", lowercase=False)
+SUBWORDS = Tokenizer(train_tokenizer(SENTENCES * 5, SETTINGS), SETTINGS)
+
+
+class ScriptedTranslator(Translator):
+    """Translates by a rule in place of a network, and records what it is given."""
+
+    def __init__(self, rule: Callable[[str], str], *, carries: bool = True) -> None:
+        adversary = Adversary(SUBWORDS.vocabulary_size, 1)
+        super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries)
+        self.rule = rule
+        self.given: list[str] = []
+
+    @property
+    def check_context(self) -> CheckContext:
+        return CheckContext("eng", "deu")
+
+    def translate_texts(
+        self,
+        lines: Sequence[str],
+        config: SearchConfig,
+        progress: CountReporter | None = None,
+        repair: RepairConfig | None = None,
+        text_ids: Sequence[TextId] | None = None,
+    ) -> list[Translation]:
+        self.given += lines
+        return [self.make_translation(line) for line in lines]
+
+    def make_translation(self, line: str) -> Translation:
+        source = (*SUBWORDS.spell_pieces(SUBWORDS.encode(line)), "</s>")
+        text = self.rule(line)
+        tokens = (*SUBWORDS.encode(text), 3)
+        attention = np.eye(len(tokens), len(source))
+        pieces = tuple(SUBWORDS.spell_pieces(tokens))
+        zeros = (0.0,) * len(tokens)
+        return Translation(
+            line, source, (Hypothesis(text, tokens, pieces, 0.0, 0.0, zeros, (attention,), True),), frozenset()
+        )
