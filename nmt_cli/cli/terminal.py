@@ -39,7 +39,7 @@ def prompt_for_lines(
         except EOFError:
             typer.echo()
             return
-        yield [TranslationUnit((text,), lambda translations: write(translations[0]))]
+        yield [TranslationUnit((text,), lambda translations: write(translations[0]), may_end=True)]
 
 
 def greet(card: ModelCard, screen: Screen) -> None:

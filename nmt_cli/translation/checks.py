@@ -19,6 +19,7 @@ from nmt_cli.text.spans import DIGIT, find_spans
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.faults import find_fault, has_stutter, split_units, strip_words
+from nmt_cli.translation.final_marks import MARK_KINDS, find_final_mark
 from nmt_cli.translation.result import FailedCheck, Placed, Translation
 from nmt_cli.translation.segmentation.sentence_ends import has_mark_inside
 from nmt_cli.translation.segments import find_sentence_starts
@@ -35,13 +36,6 @@ QUOTES = r'["“”„‟«»「」『』＂]'
 SINGLE_QUOTES = frozenset("'‘‚‹›")
 QUOTED = r"(?<![\w'])['‘‚‹›][^\W_]{2}[^'‘’‚‹›]{0,200}['’‘‹›](?!\w)"
 MARKS_INSIDE = frozenset('()[]{}（）［］｛｝【】〔〕"“”„‟«»「」『』＂')
-CLOSING = "\"“”„‟«»「」『』＂'’‘)]}）】〕 "  # may follow the final mark
-FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
-    "?": "?？؟;՞፧⸮",
-    ".": ".!。！।॥։።၊။។؛…︒｡",
-    ":": ":：,，、;；",
-}
-MARK_KINDS = {mark: kind for kind, marks in FINAL_MARKS.items() for mark in marks}
 SENTENCE_ENDS = r"[.!?…؟۔։።।]\S*\s+\S|[。！？｡။។].|<|\n"  # what a text of several sentences contains
 BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n"
 EDGES = ".,;:!?…\"'„“”"  # what may stand around a word
@@ -244,13 +238,6 @@ def check_final_mark(source: str, target: str, context: CheckContext) -> FailedC
         return FailedCheck("final mark", f"final mark {target_mark} added")
     lost = f"final mark {mark} missing" if not target_kind else f"final mark {mark} is {target_mark}"
     return FailedCheck("final mark", lost)
-
-
-def find_final_mark(text: str) -> str:
-    """Returns the last character before closing quotation marks, brackets and tags; empty without any other."""
-    if text.endswith(">"):
-        text = re.sub(r"(?:<[^<>]*>\s*)+$", "", text)
-    return text.rstrip(CLOSING)[-1:]
 
 
 def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:

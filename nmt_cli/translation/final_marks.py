@@ -1,0 +1,46 @@
+"""The mark that ends a text: which it is, and that a heading or an entry of a menu gets none. Knows text alone."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+CLOSING = "\"“”„‟«»「」『』＂'’‘)]}）】〕 "  # may follow the final mark
+FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
+    "?": "?？؟;՞፧⸮",
+    ".": ".!。！।॥։።၊။។؛…︒｡",
+    ":": ":：,，、;；",
+}
+MARK_KINDS = {mark: kind for kind, marks in FINAL_MARKS.items() for mark in marks}
+ADDED = (".", "!", "。", "！", "।", "።")  # marks of sentences that a network adds to what is none
+
+
+def find_final_mark(text: str) -> str:
+    """Returns the last character before closing quotation marks, brackets and tags; empty without any other."""
+    if text.endswith(">"):
+        text = re.sub(r"(?:<[^<>]*>\s*)+$", "", text)
+    return text.rstrip(CLOSING)[-1:]
+
+
+def drop_added_mark(translation: Translation) -> Translation:
+    """Returns the translation without the full stop or the exclamation mark that its source does not have.
+
+    For texts that stand without a mark on purpose, such as headings, cells of tables and entries of menus; a network
+    that knows sentences alone adds one.
+    """
+    text = translation.text
+    if not text.endswith(ADDED) or translation.replacement is not None or translation.origin != "network":
+        return translation
+    bare = text[:-1].rstrip()
+    if (
+        not bare[-1:].isalnum()
+        or find_final_mark(translation.source) in (*MARK_KINDS, "…")
+        or not translation.hypotheses
+    ):
+        return translation
+    best, *others = translation.hypotheses
+    checks = tuple(check for check in translation.checks if check.kind != "final mark")
+    return translation._replace(hypotheses=(best._replace(text=bare), *others), checks=checks)
