@@ -69,6 +69,11 @@ class Span(NamedTuple):
         return self.is_markup and self.closes is None and self.text[0] not in "<&_/" and self.text not in TRADE_MARKS
 
     @property
+    def was_lost(self) -> bool:
+        """Whether the span is a bracket or a stroke, which the network reads and writes itself unless it loses them."""
+        return self.is_stroke or (self.is_markup and self.text in "()[]{}")
+
+    @property
     def is_stroke(self) -> bool:
         """Whether the span is the stroke between two words."""
         return self.is_markup and self.text == "/"

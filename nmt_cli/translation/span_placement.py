@@ -52,7 +52,7 @@ def restore_spans(
     how: How = "position" if flat else "attention"
     lost = set(missing)
     placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.masked)]
-    placed += [Placed(extracted.span.text, how, dropped=False) for extracted in masked.extracted]
+    placed += [Placed(extracted.span.text, how, extracted.span.was_lost) for extracted in masked.extracted]
     return verify_spans(text, placed)._replace(units=tuple(units), words=words)
 
 

@@ -111,7 +111,8 @@ def test_emoji_at_the_ends_stay_there(tokenizers: TokenizerPair) -> None:
 
 
 def test_blanks_are_those_of_the_target(tokenizers: TokenizerPair) -> None:
-    assert placed(tokenizers, "go to ({x}).", "geh zu (⟦0⟧).", [0, 1, 2, 3, 4, 5]).text == "geh zu ({x})."
+    text = placed(tokenizers, "go to ({x} now).", "geh zu (⟦0⟧ now).", [0, 1, 2, 3, 4, 5, 6]).text
+    assert text == "geh zu ({x} now)."
     assert placed(tokenizers, "go to {x}.", "geh zu.", [0, 1, 3]).text == "geh zu {x}."
 
 

@@ -15,10 +15,14 @@ from support.scripted_translator import ScriptedTranslator
 
 
 def translate(line: str, *, loses: str = "()[]/") -> tuple[str, list[str], tuple[Repair, ...]]:
-    """The translation of a network that writes a line as it is, but for marks; what it reads; and the repairs."""
+    """What a network writes that writes lines as they are, but for marks; what it reads; and the repairs.
+
+    A person is told to check the place of each mark that attention placed.
+    """
     rule = str.maketrans(dict.fromkeys(loses, " "))
     translator = ScriptedTranslator(lambda text: " ".join(text.translate(rule).split()))
     (translation,) = translator.translate([line], SearchConfig(beam_size=1), repair=RepairConfig())
+    assert all(placed.doubtful for placed in translation.placed if placed.text in "()[]/")
     return translation.text, translator.given, translation.repairs
 
 
