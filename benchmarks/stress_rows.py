@@ -77,14 +77,25 @@ ROWS = (
     Row("emoji behind", lambda text, _: f"{text} 🙂", lambda text: text.replace("🙂", "").strip()),
     Row("entities", escape, lambda text: " ".join(html.unescape(text).split())),
 )
+HALF_DAYS = re.compile(r"\b(\d|1[0-2])(?:[:.]([0-5]\d))? ?([ap])\.?m\b", re.IGNORECASE)
 JOINTS = {"two sentences": " ", "<br> between": "<br>"}
+
+
+def write_hours(match: re.Match[str]) -> str:
+    """Returns a time such as 5:30 p.m. as 17:30."""
+    hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p")
+    return f"{hour}:{match[2]}" if match[2] else str(hour)
 
 
 def keeps_numbers(source: str, target: str, language: str) -> bool:
     """Whether a translation has each number of its source as often, and no other: in digits, or as a word of its own.
 
-    The word for one is an article too, so one counts in digits alone; `language` is the code of the target's.
+    The word for one is an article too, so one counts in digits alone; `language` is the code of the target's. A time
+    such as 5 p.m. may be written as 17:00.
     """
+    in_24_hours, target = HALF_DAYS.sub(write_hours, source), re.sub(r"(?<=\d):00\b", "", target)  # 17:00 is 17
+    if in_24_hours != source and not HALF_DAYS.search(target):
+        return keeps_numbers(in_24_hours, target, language)
     if has_same_digits(source, target):
         return True
     numbers, written = (Counter(digits(text, MARKS)) for text in (source, target))

@@ -23,6 +23,12 @@ LABEL = (
     r"(?i)\b(?:vers[iãz]\w{0,4}|release|rev|build|chapter|chapitre|cap[ií]tul\w|kapitel|hoofdstuk|section|secci[oó]n"
     r"|sezione|abschnitt|paragraph|fig|figure|figura|figuur|abb|abbildung|table|tabelle|step)\.?[ \u00a0]$"
 )
+TIME_OF_DAY = r"(?i)(\d{1,2})(?:[:.]([0-5]\d))?[ \u00a0\u202f\u2009]?([ap])\.?m\.?"
+HALF_DAY = 12  # hours
+# Languages in which people write 5 p.m. more often than 17:00.
+TWELVE_HOURS = frozenset(
+    "en eng hi hin ur urd bn ben pa pan gu guj mr mar ta tam te tel kn kan ml mal fil tl tgl ar ara ms zsm".split()
+)
 GROUPS = r"\d{1,3}(?:([.,'’\u00a0\u202f\u2009 ])\d{3})(?:\1\d{3})*"
 
 
@@ -40,16 +46,24 @@ class NumberNotation(NamedTuple):
     decimal: str | None  # of the source
     thousands: str | None  # of the source
     marks: MarkTable
+    has_day_of_24_hours: bool = False  # whether the target counts the hours of a day from 0 to 24
 
     @classmethod
-    def from_profile(cls, profile: CorpusProfile | None) -> NumberNotation | None:
+    def from_profile(cls, profile: CorpusProfile | None, target_language: str = "") -> NumberNotation | None:
         """Returns how the target of a corpus writes the numbers of its source; None if nothing is known of them."""
         if profile is None or profile.source is None:
             return None
-        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks)
+        has_24 = target_language not in TWELVE_HOURS and target_language != ""
+        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, has_24)
 
     def convert(self, text: str) -> str:
-        """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it."""
+        """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it.
+
+        5 p.m. becomes 17:00 where the day has 24 hours.
+        """
+        time = re.fullmatch(TIME_OF_DAY, text) if self.has_day_of_24_hours else None
+        if time is not None and 0 < int(time[1]) <= HALF_DAY:
+            return f"{int(time[1]) % HALF_DAY + HALF_DAY * (time[3] in 'pP')}:{time[2] or '00'}"
         return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
 
     def convert_number(self, number: str) -> str:

@@ -81,7 +81,7 @@ class Translator:
             carries_numbers=carries_numbers,
             glossary=load_glossary(lines),
             folding=folding,
-            notation=NumberNotation.from_profile(profile),
+            notation=NumberNotation.from_profile(profile, card.target_language if card is not None else ""),
         )
 
     @classmethod

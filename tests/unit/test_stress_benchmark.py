@@ -51,6 +51,10 @@ def find_benchmarks() -> Iterator[None]:
         ("1 duck", "1 Ente", True),
         ("in 1931", "um 1913", False),
         ("100 ducks", "hundert Enten", True),
+        ("at 5 p.m. and 10:30 a.m.", "um 17 Uhr und um 10:30 Uhr", True),
+        ("at 5 p.m.", "um 17:00 Uhr", True),
+        ("at 5 p.m.", "um 5:00 Uhr", False),
+        ("at 12:15 am", "um 0:15 Uhr", True),
     ],
 )
 def test_numbers_are_kept_in_number_and_value(stress: ModuleType, source: str, target: str, kept: bool) -> None:

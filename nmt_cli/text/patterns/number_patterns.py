@@ -44,6 +44,9 @@ MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
 HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
 SIZE = r"\d{1,9}(?:[.,]\d{1,9})?"
 CODES = (
+    # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence too.
+    rf"{BEFORE}\d{{1,2}}(?:[:.]\d{{2}})?[ {THIN_BLANKS}]?(?:[ap]m|[AP]M|[ap]\.m|[AP]\.M)(?![{LETTER}])"
+    rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[\"'„“«]?[A-ZÀ-Þ]))?",
     # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
     rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?![\w:])",
     # Numbers of orders and colours, paragraphs, powers of ten: #123, #ff0000, § 5a, 1e-5.

@@ -70,3 +70,22 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
     assert make_number_key("1,000.5 kg") == make_number_key("1 000,5kg") == make_number_key("1’000.5 kg")
     assert make_number_key("10–15") == make_number_key("10-15") != make_number_key("1015")
     assert make_number_key("5 kg") != make_number_key("5 km")
+
+
+@pytest.mark.parametrize(
+    ("time", "written"),
+    [
+        ("5 p.m.", "17:00"),
+        ("5 p.m", "17:00"),
+        ("10:30 a.m.", "10:30"),
+        ("12 a.m.", "0:00"),
+        ("12:15 PM", "12:15"),
+        ("6pm", "18:00"),
+        ("17 p.m.", "17 p.m."),
+        ("0 am", "0 am"),
+        ("5 pages", "5 pages"),
+    ],
+)
+def test_a_time_of_day_is_written_as_the_target_counts_its_hours(time: str, written: str) -> None:
+    assert GERMAN._replace(has_day_of_24_hours=True).convert(time) == written
+    assert GERMAN.convert(time) == time
