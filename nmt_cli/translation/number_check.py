@@ -26,7 +26,8 @@ CLOCK = re.compile(
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
 DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month may be a word in the other text
 DECADE = r"['’]?(?:s|er)\b"  # behind a number: the 1970s
-DECADE_YEARS = 10
+DECADE_YEARS, CENTURY = 10, 100
+ENDED_DECADES = frozenset("en eng de deu ger da dan sv swe no nor nb nob".split())  # which write 90s, 90er
 HALF_DAY, MONTHS = 12, 12
 SCALES = (1_000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)  # "2.5 million" may be 2,500,000
 LAST_PLAIN_LETTER = "\u052f"  # of Latin, Greek and Cyrillic; other scripts have prefixes, or no blanks
@@ -181,7 +182,9 @@ def select_unspoken(tokens: Iterable[NumberToken], text: str, other: str, langua
         is_spoken = any(has_spelling(reading, words, language) for reading in readings)
         is_month = token.groups[0] <= MONTHS and any(token.text in date[0] for date in DATE.finditer(text))
         is_time = has_minutes and is_spoken_time(token, words, language)
-        if digits.isdisjoint(readings) and not (is_spoken or is_month or is_time):
+        if digits.isdisjoint(drop_bare_decade(readings, token, other, language)) and not (
+            is_spoken or is_month or is_time
+        ):
             unspoken.append(token.text)
     return tuple(unspoken)
 
@@ -201,7 +204,16 @@ def list_decade(token: NumberToken, text: str) -> set[int]:
         return set()
     is_decade = re.search(re.escape(token.text) + DECADE, text) is not None
     is_decade = is_decade and token.whole % DECADE_YEARS == 0
-    return {token.whole, token.whole % 100} if is_decade else {token.whole}
+    return {token.whole, token.whole % CENTURY} if is_decade else {token.whole}
+
+
+def drop_bare_decade(readings: Iterable[int], token: NumberToken, other: str, language: str) -> set[int]:
+    """Returns the readings that may stand in digits in the `other` text: 90 for the 1990s only as 90er, in German."""
+    written = set(readings)
+    short = token.whole % CENTURY if token.whole is not None else 0
+    if short != token.whole and language in ENDED_DECADES and not re.search(rf"(?<!\d){short}['’-]?[^\W\d_]", other):
+        written.discard(short)
+    return written
 
 
 def list_uncertain(source: str, target: str, language: str) -> tuple[str, ...]:
@@ -217,7 +229,8 @@ def list_uncertain(source: str, target: str, language: str) -> tuple[str, ...]:
     unmatched = []
     for token in find_numbers(source):
         readings = sorted(list_readings(token, source, has_clock=has_clock)) if len(token.groups) == 1 else []
-        digits = next((reading for reading in readings if in_digits[reading] > 0), None)
+        written = drop_bare_decade(readings, token, target, language)
+        digits = next((reading for reading in readings if reading in written and in_digits[reading] > 0), None)
         if digits is not None:
             in_digits[digits] -= 1
         elif readings:

@@ -135,3 +135,20 @@ def test_a_number_that_is_not_there_as_often_and_as_a_word_of_its_own_is_uncerta
 
 def test_where_number_words_are_unknown_no_number_is_uncertain() -> None:
     assert list_uncertain("7 goats", "xx", "yyy") == ()
+
+
+@pytest.mark.parametrize(
+    ("target", "language", "missing"),
+    [
+        ("in den 90er Jahren", "deu", ()),
+        ("in den 90ern", "deu", ()),
+        ("in den Neunzigern", "deu", ()),
+        ("um 90 Uhr", "deu", ("1990",)),
+        ("en los años 90", "spa", ()),
+        ("in de jaren '90", "nld", ()),
+    ],
+)
+def test_a_decade_without_its_century_has_an_ending_where_decades_have_one(
+    target: str, language: str, missing: tuple[str, ...]
+) -> None:
+    assert compare_numbers("in the 1990s", target, "eng", language).missing == missing
