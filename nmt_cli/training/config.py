@@ -63,7 +63,11 @@ class TrainConfig(Settings):
         high=1,
     )
     typing_errors: float = setting(
-        0.0, "Share of source sentences with typing errors, in one of twenty letters.", panel="Noise", low=0, high=1
+        0.0,
+        "Share of source sentences with typing errors, in one of twenty letters.  [default: by corpus size]",
+        panel="Noise",
+        low=0,
+        high=1,
     )
     missing_mark: float = setting(
         0.0, "Share of source sentences without their final mark.", panel="Noise", low=0, high=1
