@@ -18,19 +18,20 @@ from nmt_cli.text.profile import TextProfile, split_compound
 from nmt_cli.text.spans import COVERS, EMOJI_COVER
 from nmt_cli.text.spelling import SlipFinder
 
-TOKEN = re.compile(rf"[^\s—–…{COVERS}{EMOJI_COVER}]+")
+# Patterns as text: compiled at their first use, which most texts do not need.
+TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
 OPENING, CLOSING = "\"'„“”‚‘’([{«‹<*_", ".,;:!?\"'“”‘’)]}»›>*_"  # what may stand around a word
-CALL = re.compile(r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)")
-OPTION = re.compile(r"--[A-Za-z]\w")
-SIGN = re.compile(r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])")  # what no word has
-LONE_SIGN = re.compile(r"[&+=<>|/\\^~@#*→←⇒]{1,3}")  # between two words
+CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
+OPTION = r"--[A-Za-z]\w"
+SIGN = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
+LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}"  # between two words
 FILE_TYPES = frozenset(
     "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
     " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
     " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
     " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
 )
-POSSESSIVE = re.compile(r"['’]s?$")
+POSSESSIVE = r"['’]s?$"
 RARE = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
 FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
 SHARE_OF_NAMES = 1 / 3
@@ -71,9 +72,9 @@ class NameFinder:
 
     def find_names(self, text: str) -> list[Name]:
         """Returns where words stand that are carried, neighbours as one; the spans of the text are covered."""
-        if self.ordinary.issuperset(text.split()):
+        if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
             return []
-        calls = [Name(*match.span()) for match in CALL.finditer(text)] if "(" in text or "__" in text else []
+        calls = [Name(*match.span()) for match in re.finditer(CALL, text)] if "(" in text or "__" in text else []
         names: list[Name] = []
         for name in sorted([*calls, *self.find_words(text, calls)]):
             if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] == " ":
@@ -83,17 +84,34 @@ class NameFinder:
             names.append(name)
         return [name for name in names if name.is_sure]
 
+    def is_ordinary(self, part: str) -> bool:
+        """Whether a part of a text between blanks is a known word, or one without a capital. Fast: nearly all are."""
+        word = part.strip(OPENING + CLOSING)
+        letters = word.replace("'", "")
+        if not letters.isalpha() or "()" in part or part.startswith("__"):
+            return False
+        if not word.islower() and (not self.slip_finder.is_known(word) or self.is_rare_name(word)):
+            return False
+        self.remember(part)
+        return True
+
+    def remember(self, part: str) -> None:
+        """Remembers a part of a text between blanks in which there is no name."""
+        if len(self.ordinary) >= PARTS_REMEMBERED:
+            self.ordinary.clear()
+        self.ordinary.add(part)
+
     def find_words(self, text: str, others: list[Name]) -> Iterator[Name]:
         """Yields the words that are carried, outside the `others`."""
         is_shouted = text.isupper()
-        for match in TOKEN.finditer(text):
+        for match in re.finditer(TOKEN, text):
             part = match[0]
             if part in self.ordinary or any(name.start < match.end() and match.start() < name.end for name in others):
                 continue
             bare = part.lstrip(OPENING)
             start = match.start() + len(part) - len(bare)
-            word = POSSESSIVE.sub("", bare.rstrip(CLOSING))
-            if LONE_SIGN.fullmatch(part) and self.source.characters.isdisjoint(part):
+            word = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
+            if re.fullmatch(LONE_SIGN, part) and self.source.characters.isdisjoint(part):
                 yield Name(*match.span())
             elif self.is_code(word):
                 yield Name(start, start + len(word))
@@ -101,15 +119,13 @@ class NameFinder:
                 is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
                 yield Name(start, start + len(word), is_code=False, is_new=is_new, is_sure=is_sure)
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
-                if len(self.ordinary) >= PARTS_REMEMBERED:
-                    self.ordinary.clear()
-                self.ordinary.add(part)
+                self.remember(part)
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without the marks around it, is written as no word of a language is."""
         if word.isalpha() or not any(map(str.isalpha, word)):
             return False
-        if SIGN.search(word) or OPTION.match(word):
+        if re.search(SIGN, word) or re.match(OPTION, word):
             return len(word) > 1 and not self.source.has_word(word)
         if "/" in word:
             return self.is_path(word)

@@ -23,7 +23,7 @@ from nmt_cli.text.words import has_letters
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
-EARLY_MARK = re.compile(r"[.,;:!?]")  # between the last two letters of a word: carefu.l
+EARLY_MARKS = ".,;:!?"  # between the last two letters of a word: carefu.l
 UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
 SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
 COMMON = 1000  # texts, in which a very frequent word occurs once
@@ -115,7 +115,7 @@ class SlipFinder:
         """Yields the words whose last letter was typed after the mark behind it: carefu.l"""
         for first, last in pairwise(matches):
             mark, word = text[first.end() : last.start()], first[0] + last[0]
-            if len(last[0]) == 1 < len(first[0]) and last[0].islower() and EARLY_MARK.fullmatch(mark):
+            if len(last[0]) == 1 < len(first[0]) and last[0].islower() and len(mark) == 1 and mark in EARLY_MARKS:
                 known = word if self.is_frequent(word) else None
                 if known is None and not self.is_known(first[0]):
                     known = self.find_meant(word, is_first=first is matches[0], may_slip_twice=False)
