@@ -11,10 +11,12 @@
 Marks that a row adds are taken off the output before it is scored. Rows that change the case are scored in lower case
 beside the lower-cased clean score, and say what share of the cased output words has the right case: that of the source
 where a line is in capitals or a heading, that of the clean translation where a line is in lower case. Rows that join
-two lines stand beside the clean translations joined. `random numbers` counts the lines whose numbers, each exchanged
-for another of as many digits, all come through in number and value; small ones may come as words. A row passes within
-1.5 BLEU of clean (typing errors: 4), with 95 % of the case right, and 99.5 % of the numbers. `--lost` translates
-mixtures of these changes greedily, and counts the lines that lost a number, tag, placeholder or sentence in silence.
+two lines stand beside the clean translations joined. `strange names` and `strange codes` count the lines in which a
+name that training never had, or a code, comes through in the place of a name that both sides have. `random numbers`
+counts the lines whose numbers, each exchanged for another of as many digits, all come through in number and value;
+small ones may come as words. A row passes within 1.5 BLEU of clean (typing errors: 4), with 95 % of the case right,
+and 99.5 % of the numbers. `--lost` translates mixtures of these changes greedily, and counts the lines that lost a
+number, tag, placeholder or sentence in silence.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from stress_lost import measure_losses
-from stress_rows import BAR, JOINTS, NUMBER, ROWS, WORD, Row, keeps_numbers
+from stress_rows import BAR, CODES, JOINTS, NAMES, NUMBER, ROWS, WORD, Row, exchange_name, keeps_numbers
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
@@ -43,6 +45,7 @@ from nmt_cli.translation.translator import Translator
 
 CASE_BAR, NUMBER_BAR = 95.0, 99.5  # per cent
 NUMBERED_LINES = 500
+STRANGE = {"strange names": NAMES, "strange codes": CODES}
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,18 @@ class Bench:
         share = 100 * kept / max(1, len(lines))
         return Result("random numbers", len(lines), None, None, share, share >= NUMBER_BAR), lines, outputs
 
+    def measure_strange(self, name: str, strange: Sequence[str]) -> Measured:
+        """Returns in what share of the lines a strange name or code, put in the place of a name, comes through."""
+        generator = random.Random(self.seed)
+        trained = " ".join(pair.source for pair in self.corpus.read_pairs("train"))
+        unknown = [word for word in strange if word not in trained]
+        exchanged = [(exchange_name(*pair, word), word) for pair in self.pairs for word in [generator.choice(unknown)]]
+        lines = [(line, word) for line, word in exchanged if line is not None][:NUMBERED_LINES]
+        outputs = self.translate([line for line, _ in lines])
+        kept = sum(word in output for (_, word), output in zip(lines, outputs, strict=True))
+        share = 100 * kept / max(1, len(lines))
+        return Result(name, len(lines), None, None, share, share >= NUMBER_BAR), [line for line, _ in lines], outputs
+
     def list_numbered(self) -> list[str]:
         """Returns the lines of all splits that have a number, those of the test split first."""
         pairs = (pair for split in ("test", "dev", "train") for pair in self.corpus.read_pairs(split))
@@ -170,6 +185,7 @@ def list_steps(bench: Bench, numbered: Sequence[str]) -> dict[str, Callable[[], 
     """Returns how each row is measured."""
     steps: dict[str, Callable[[], Measured]] = {row.name: partial(bench.measure, row) for row in ROWS}
     steps |= {name: partial(bench.measure_joint, name) for name in JOINTS}
+    steps |= {name: partial(bench.measure_strange, name, strange) for name, strange in STRANGE.items()}
     return {**steps, "random numbers": partial(bench.measure_numbers, numbered)}
 
 
@@ -206,7 +222,7 @@ def main() -> int:
     benches = {name: Bench(system, corpus, options.lines, options.seed) for name, system in systems.items()}
     print(f"{'row':20} {'lines':>6} {'clean':>6} {'BLEU':>6} {'':6} {'right':>8}")
     passes = True
-    for row in options.row or [*(row.name for row in ROWS), *JOINTS, "random numbers"]:
+    for row in options.row or [*(row.name for row in ROWS), *JOINTS, *STRANGE, "random numbers"]:
         for name, bench in benches.items():
             numbered = read_sources(options.numbered, trained) if options.numbered else bench.list_numbered()
             numbered = [line for line in numbered if NUMBER.search(line)]

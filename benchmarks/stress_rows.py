@@ -81,6 +81,25 @@ HALF_DAYS = re.compile(r"\b(\d|1[0-2])(?:[:.]([0-5]\d))? ?([ap])\.?m\b", re.IGNO
 JOINTS = {"two sentences": " ", "<br> between": "<br>"}
 
 
+# What is put in the place of a name: names of many languages, and what programs and offices write.
+NAMES = (
+    "Kazimierz Siobhan Okonkwo Ouagadougou Szczecin Heppenheim Zalando Netflix Wimbledon Katowice Penderecki"
+    " Xiomara Nguyen Thorvaldsen Iñigo Zeynep Bukowski Tshabalala Quetzaltenango Llanelli Papadopoulos Ljubljana"
+    " Reykjavik Yamaguchi Obasanjo"
+).split()
+CODES = (
+    "report.pdf C++ R&B AT&T snake_case getElementById main() NULL @tom_b #holiday ./install.sh src/main.py"
+    " /usr/bin .NET Ctrl+C MAX_VALUE C:\\Users I/O"
+).split()
+
+
+def exchange_name(source: str, target: str, strange: str) -> str | None:
+    """Returns a source with `strange` for the first word with a capital that its target has too; None without one."""
+    shared = {word for word in re.findall(r"[^\W\d_]{3,}", target) if word[0].isupper()}
+    match = next((match for match in re.finditer(r"[^\W\d_]{3,}", source) if match[0] in shared), None)
+    return None if match is None else source[: match.start()] + strange + source[match.end() :]
+
+
 def write_hours(match: re.Match[str]) -> str:
     """Returns a time such as 5:30 p.m. as 17:30."""
     hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p")

@@ -86,7 +86,7 @@ class NameFinder:
 
     def is_ordinary(self, part: str) -> bool:
         """Whether a part of a text between blanks is a known word, or one without a capital. Fast: nearly all are."""
-        word = part.strip(OPENING + CLOSING)
+        word = part.lstrip(OPENING).rstrip(CLOSING)
         letters = word.replace("'", "")
         if not letters.isalpha() or "()" in part or part.startswith("__"):
             return False
@@ -140,10 +140,10 @@ class NameFinder:
         unknown = [part for part in split_compound(word) if not self.source.has_word(part)]
         if not any(part != part.lower() for part in unknown) or not all(map(str.isalpha, unknown)):
             return False
-        if self.slip_finder.may_be_mistyped(word, is_first=is_first):
-            return False
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
-        return self.capitals_are_names or (is_camel and not is_shouted)
+        if is_camel and not is_shouted:
+            return self.slip_finder.find_meant(word, is_first=is_first, may_slip_twice=False) is None
+        return self.capitals_are_names and not self.slip_finder.may_be_mistyped(word, is_first=is_first)
 
     def is_rare_name(self, word: str) -> bool:
         """Whether a word with a capital hardly ever occurs, and the target writes it in the same way."""

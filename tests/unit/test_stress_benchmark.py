@@ -84,3 +84,9 @@ def test_what_is_put_into_a_hostile_line_stands_in_it_as_often(losses: ModuleTyp
         line = losses.make_line(["I see a duck.", "Where is the goose?"], generator)
         assert all(line.text.count(span) >= line.spans.count(span) for span in line.spans)
         assert not set(losses.list_losses(line, line.text, line.sentences, "deu"))
+
+
+def test_a_strange_name_takes_the_place_of_one_that_both_sides_have(stress: ModuleType) -> None:
+    assert stress.exchange_name("I saw Tom and Anna.", "Ich sah Anna.", "Zeynep") == "I saw Tom and Zeynep."
+    assert stress.exchange_name("Tom is here.", "Tom ist da.", "C++") == "C++ is here."
+    assert stress.exchange_name("Mary is here.", "Maria ist da.", "C++") is None
