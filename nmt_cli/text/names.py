@@ -92,10 +92,10 @@ class NameFinder:
             return False
         if not word.islower() and (not self.slip_finder.is_known(word) or self.is_rare_name(word)):
             return False
-        self.remember(part)
+        self.keep_ordinary(part)
         return True
 
-    def remember(self, part: str) -> None:
+    def keep_ordinary(self, part: str) -> None:
         """Remembers a part of a text between blanks in which there is no name."""
         if len(self.ordinary) >= PARTS_REMEMBERED:
             self.ordinary.clear()
@@ -119,7 +119,7 @@ class NameFinder:
                 is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
                 yield Name(start, start + len(word), is_code=False, is_new=is_new, is_sure=is_sure)
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
-                self.remember(part)
+                self.keep_ordinary(part)
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without the marks around it, is written as no word of a language is."""
