@@ -62,12 +62,8 @@ class NameFinder:
     @cached_property
     def capitals_are_names(self) -> bool:
         """Whether the rare words with a capital within a sentence are names, which the target has too."""
-        rare = [
-            word.forms[0][0]
-            for word in self.source.words
-            if word.total <= RARE and word.forms and word.forms[0][1] and word.forms[0][0][0].isupper()
-        ]
-        carried = sum(self.target.words.contains(word.lower()) for word in rare)
+        rare = self.source.words.list_capitalised(RARE)
+        carried = sum(map(self.target.words.contains, rare))
         return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
 
     def find_names(self, text: str) -> list[Name]:

@@ -19,6 +19,7 @@ from nmt_cli.text.normalise import find_unspaced
 PROFILE_NAME = "profile.txt"
 PROFILE_FORMAT = 1
 SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the file writes the form of a word
+CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
 WORDS_REMEMBERED = 10_000  # the counts of words that were looked up
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
@@ -82,6 +83,16 @@ class WordCounts:
 
     def __iter__(self) -> Iterator[WordCount]:
         return map(parse_word, self.lines)
+
+    def list_capitalised(self, most: int) -> list[str]:
+        """Returns the words, in lower case, that occur `most` times at most, and usually with a capital at their front.
+
+        Fast: reads the table without parsing what is not asked for.
+        """
+        counts = frozenset(map(str, range(1, most + 1)))
+        rows = (line.split("\t", 3) for line in self.lines)
+        rare = (row for row in rows if len(row) > 2 and row[1] in counts)
+        return [key for key, _, form, *_ in rare if form.startswith(CAPITALISED) and form != f"{CAPITALISED}0"]
 
     def find(self, key: str) -> WordCount:
         """Returns the counts of a word in lower case; UNSEEN_WORD if it does not occur."""

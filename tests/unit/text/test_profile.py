@@ -155,3 +155,13 @@ def test_a_caption_model_merges_the_target_alone() -> None:
     content = build_profile([("a.jpg", "A dog.")], has_pictures=True).encode()
     merged = CorpusProfile.parse(merge_profiles(content, content).encode())
     assert merged.source is None and merged.target.count_word("dog") == 2
+
+
+def test_rare_words_with_a_capital_are_listed_as_their_forms_say() -> None:
+    sentences = ["We saw Anna and Bert in Ulm.", "Bert saw the BBC and Ulm.", "The ulm is Ulm, we think.", "Rain came."]
+    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
+    assert profile.source is not None
+    words = profile.source.words
+    assert words.list_capitalised(2) == ["anna", "bert"]
+    assert words.list_capitalised(9) == ["anna", "bert", "ulm"]
+    assert all(words.find(word).forms[0][0] == word.capitalize() for word in words.list_capitalised(9))
