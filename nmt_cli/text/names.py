@@ -71,8 +71,9 @@ class NameFinder:
         if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
             return []
         calls = [Name(*match.span()) for match in re.finditer(CALL, text)] if "(" in text or "__" in text else []
+        covered = re.sub(CALL, lambda match: COVERS[0] * len(match[0]), text) if calls else text
         names: list[Name] = []
-        for name in sorted([*calls, *self.find_words(text, calls)]):
+        for name in sorted([*calls, *self.find_words(covered)]):
             if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] == " ":
                 last = names.pop()
                 is_new, is_sure = last.is_new or name.is_new, last.is_sure or name.is_sure
@@ -97,12 +98,12 @@ class NameFinder:
             self.ordinary.clear()
         self.ordinary.add(part)
 
-    def find_words(self, text: str, others: list[Name]) -> Iterator[Name]:
-        """Yields the words that are carried, outside the `others`."""
+    def find_words(self, text: str) -> Iterator[Name]:
+        """Yields the words of a text that are carried."""
         is_shouted = text.isupper()
         for match in re.finditer(TOKEN, text):
             part = match[0]
-            if part in self.ordinary or any(name.start < match.end() and match.start() < name.end for name in others):
+            if part in self.ordinary:
                 continue
             bare = part.lstrip(OPENING)
             start = match.start() + len(part) - len(bare)

@@ -26,6 +26,7 @@ WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
 EARLY_MARKS = ".,;:!?"  # between the last two letters of a word: carefu.l
 UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
 SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
+LONGEST = 60  # letters of a word that may be mistyped
 COMMON = 1000  # texts, in which a very frequent word occurs once
 FEWEST, FEWEST_AFTER_TWO = 3, 8  # occurrences of any other word, and of one that was mistyped twice
 RARE_ENDING = 1000  # words, of which not one has the two letters at its end
@@ -142,6 +143,8 @@ class SlipFinder:
 
     def find_meant(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None:
         """Returns the known word that an unknown one stands for, in its case; None if it stands for none."""
+        if len(word) > LONGEST:
+            return None
         capitalised = undo_capital_slip(word)
         if capitalised is not None:
             return capitalised if self.is_frequent(capitalised) else None
@@ -168,7 +171,7 @@ class SlipFinder:
 
         Within a sentence, a word that is usually written in small letters would hardly have got its capital by a slip.
         """
-        if not self.is_sure:
+        if not self.is_sure or len(word) > LONGEST:
             return False
         originals = {word.lower() for word in filter(None, [undo_capital_slip(word)])} & self.keys
         originals |= (find_likely_originals(word.lower()) | self.find_other_originals(word.lower())) & self.keys

@@ -156,3 +156,10 @@ def test_each_letter_has_an_origin(text: str) -> None:
     if respelled is not None:
         assert len(respelled.folded.origins) == len(respelled.folded.text)
         assert list(respelled.folded.origins) == sorted(respelled.folded.origins)
+
+
+def test_a_word_of_any_length_takes_no_time() -> None:
+    finder = make_finder()
+    for letters in ("beautiful" * 20_000, "Beautiful" * 20_000):
+        assert finder.respell_text(letters) is None
+        assert not finder.may_be_mistyped(letters, is_first=True)
