@@ -26,7 +26,7 @@ WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
 EARLY_MARKS = ".,;:!?"  # between the last two letters of a word: carefu.l
 UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
 SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
-LONGEST = 60  # letters of a word that may be mistyped
+LONGEST = 40  # letters; to look for the slips in more, such as a sequence of genes, would take long, and in vain
 COMMON = 1000  # texts, in which a very frequent word occurs once
 FEWEST, FEWEST_AFTER_TWO = 3, 8  # occurrences of any other word, and of one that was mistyped twice
 RARE_ENDING = 1000  # words, of which not one has the two letters at its end
@@ -77,23 +77,24 @@ class SlipFinder:
             return None
         matches = list(WORD.finditer(text))
         slips = list(self.find_early_marks(text, matches))
+        taken = {position for slip in slips for position in range(slip.start, slip.end)}
         unknown = [
             number
             for number, match in enumerate(matches)
-            if not self.is_known(match[0])
-            and not is_abbreviated(text, match.end())
-            and not is_within(match.start(), slips)
+            if not self.is_known(match[0]) and not is_abbreviated(text, match.end()) and match.start() not in taken
         ]
         if not (unknown or slips):
             if len(self.familiar) >= WORDS_REMEMBERED:
                 self.familiar.clear()
             self.familiar.update(parts)
             return None
-        slips += self.find_moved_blanks(text, matches, unknown)
+        moved = list(self.find_moved_blanks(text, matches, unknown))
+        taken = {slip.start for slip in moved}
+        slips += moved
         may_slip_twice = len(unknown) <= MOST_UNKNOWN * len(matches)
         for number in unknown:
             match = matches[number]
-            if is_within(match.start(), slips):
+            if match.start() in taken:
                 continue
             known = self.find_meant(match[0], is_first=number == 0, may_slip_twice=may_slip_twice)
             slips += [Slip(*match.span(), known)] if known is not None else []
@@ -240,11 +241,6 @@ class SlipFinder:
             if len(word) >= LONG:
                 words.setdefault(word[0], []).append((word, mask_letters(word)))
         return words
-
-
-def is_within(position: int, slips: Sequence[Slip]) -> bool:
-    """Whether a position is in the range of a slip."""
-    return any(slip.start <= position < slip.end for slip in slips)
 
 
 def undo_capital_slip(word: str) -> str | None:
