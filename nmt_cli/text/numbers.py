@@ -23,7 +23,9 @@ LABEL = (
     r"(?i)\b(?:vers[iãz]\w{0,4}|release|rev|build|chapter|chapitre|cap[ií]tul\w|kapitel|hoofdstuk|section|secci[oó]n"
     r"|sezione|abschnitt|paragraph|fig|figure|figura|figuur|abb|abbildung|table|tabelle|step)\.?[ \u00a0]$"
 )
-TIME_OF_DAY = r"(?i)(\d{1,2})(?:[:.]([0-5]\d))?[ \u00a0\u202f\u2009]?([ap])\.?m\.?"
+TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
+TIME_OF_DAY = rf"(?i)([(\[]?)(?:{TIME}( ?[-–] ?))?{TIME}[ \u00a0\u202f\u2009]?([ap])\.?m\.?([)\]]?)"
+END_OF_RANGE = rf"(?i) \w{{2,5}} {TIME}[ \u00a0\u202f\u2009]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 HALF_DAY = 12  # hours
 # Languages in which people write 5 p.m. more often than 17:00.
 TWELVE_HOURS = frozenset(
@@ -56,15 +58,13 @@ class NumberNotation(NamedTuple):
         has_24 = target_language not in TWELVE_HOURS and target_language != ""
         return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, has_24)
 
-    def convert(self, text: str) -> str:
+    def convert(self, text: str, following: str = "") -> str:
         """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it.
 
-        5 p.m. becomes 17:00 where the day has 24 hours.
+        5 p.m. becomes 17:00 where the day has 24 hours, and 5 too if ` to 6 p.m.` is `following` it.
         """
-        time = re.fullmatch(TIME_OF_DAY, text) if self.has_day_of_24_hours else None
-        if time is not None and 0 < int(time[1]) <= HALF_DAY:
-            return f"{int(time[1]) % HALF_DAY + HALF_DAY * (time[3] in 'pP')}:{time[2] or '00'}"
-        return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
+        time = convert_time(text, following) if self.has_day_of_24_hours else None
+        return time or re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
 
     def convert_number(self, number: str) -> str:
         """Converts digits with marks; both marks of a number change, or none does."""
@@ -75,6 +75,35 @@ class NumberNotation(NamedTuple):
         if new_decimal is None or new_thousands is None or (new_decimal and new_decimal == new_thousands):
             return number
         return (whole.replace(thousands, new_thousands) if thousands else whole) + new_decimal + fraction
+
+
+def convert_time(text: str, following: str = "") -> str | None:
+    """Returns a time of day with its half, or a range of such times, in 24 hours; None for anything else.
+
+    It may also be the beginning of a range, whose end is in `following`.
+    """
+    beginning = re.fullmatch(TIME, text)
+    if beginning is not None:
+        end = re.match(END_OF_RANGE, following)
+        return write_time(beginning[1], beginning[2], end[1], end[3]) if end else None
+    time = re.fullmatch(TIME_OF_DAY, text)
+    if time is None:
+        return None
+    opening, first_hour, first_minute, dash, hour, minute, half, closing = time.groups()
+    first = write_time(first_hour, first_minute, hour, half) if first_hour else ""
+    last = write_time(hour, minute, hour, half)
+    return f"{opening}{first}{dash or ''}{last}{closing}" if first is not None and last is not None else None
+
+
+def write_time(hour: str, minute: str | None, last: str, half: str) -> str | None:
+    """Returns a time in 24 hours that is in the half of the day of the `last` hour, or in the one before.
+
+    From 9 to 5 p.m. is from 9:00 to 17:00. None for an hour that no half of the day has.
+    """
+    if not (0 < int(hour) <= HALF_DAY and 0 < int(last) <= HALF_DAY):
+        return None
+    is_in_other_half = int(hour) % HALF_DAY > int(last) % HALF_DAY
+    return f"{int(hour) % HALF_DAY + HALF_DAY * ((half in 'pP') != is_in_other_half)}:{minute or '00'}"
 
 
 def is_label(text: str, start: int) -> bool:

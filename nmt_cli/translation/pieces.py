@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import RecalledTranslation
     from nmt_cli.translation.result import Origin, Translation
 
+NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
+
 
 class SegmentLayout(NamedTuple):
     """The text of a segment with its spans, normalised, and where in it the masked text stands."""
@@ -278,7 +280,9 @@ class LineReader:
             return list(spans)
         convert = self.notation.convert
         return [
-            span._replace(text=convert(span.text)) if span.is_number and not is_label(text, span.start) else span
+            span._replace(text=convert(span.text, text[span.end : span.end + NEAR]))
+            if span.is_number and not is_label(text, span.start)
+            else span
             for span in spans
         ]
 

@@ -42,10 +42,19 @@ BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
 SIGN = rf"(?:(?<![\d.,)])[{MINUS}])?"
 MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
 HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
+TIME = r"\d{1,2}(?:[:.]\d{2})?"
+# `am` before a German noun or its adjective is no half of the day: 3 am Tisch, 3 am letzten Tag; but 5 am Monday.
+AM_OF_GERMAN = (
+    r"(?:(?<= am)\s+(?:[A-ZÄÖÜ][a-zäöüß]+(?<!day)|(?!when|then|often|even|ten)[a-zäöüß]+en)\b"
+    r"|(?<= AM)\s+[A-ZÄÖÜ]{4,}(?<!DAY)\b)"
+)
+HALF = rf"[ {THIN_BLANKS}]?(?:[ap]m|[AP]M|[ap]\.m|[AP]\.M)(?![{LETTER}])(?!{AM_OF_GERMAN})"
 SIZE = r"\d{1,9}(?:[.,]\d{1,9})?"
 CODES = (
     # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence too.
-    rf"{BEFORE}\d{{1,2}}(?:[:.]\d{{2}})?[ {THIN_BLANKS}]?(?:[ap]m|[AP]M|[ap]\.m|[AP]\.M)(?![{LETTER}])"
+    # Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
+    rf"{BEFORE}{TIME}(?= (?:to|and|or|until|till) {TIME}{HALF})",
+    rf"{BEFORE}(?:{TIME} ?[-–] ?)?{TIME}{HALF}"
     rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[\"'„“«]?[A-ZÀ-Þ]))?",
     # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
     rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?![\w:])",

@@ -81,7 +81,12 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
         ("12 a.m.", "0:00"),
         ("12:15 PM", "12:15"),
         ("6pm", "18:00"),
+        ("(5 p.m.)", "(17:00)"),
+        ("5-6 p.m.", "17:00-18:00"),
+        ("9:30 – 5 pm", "9:30 – 17:00"),
+        ("11-12 p.m.", "11:00-12:00"),
         ("17 p.m.", "17 p.m."),
+        ("13-2 p.m.", "13-2 p.m."),
         ("0 am", "0 am"),
         ("5 pages", "5 pages"),
     ],
@@ -89,3 +94,13 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
 def test_a_time_of_day_is_written_as_the_target_counts_its_hours(time: str, written: str) -> None:
     assert GERMAN._replace(has_day_of_24_hours=True).convert(time) == written
     assert GERMAN.convert(time) == time
+
+
+def test_the_beginning_of_a_range_is_in_the_half_of_the_day_of_its_end_or_before() -> None:
+    german = GERMAN._replace(has_day_of_24_hours=True)
+    assert [german.convert("5", following) for following in (" to 6 p.m. ", " and 4:30 PM", " to 6", "")] == [
+        "17:00",
+        "5:00",
+        "5",
+        "5",
+    ]

@@ -86,6 +86,8 @@ def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
         ("Dear [X12X], see [A4] and [1st], [4] or [x].", ["[X12X]", "[A4]", "[4]"]),
         ("5 p.m. or 10:30 a.m., 6pm; I am 9 AM", ["5 p.m.", "10:30 a.m.", "6pm", "9 AM"]),
         ("It was 5 p.m.", ["5 p.m"]),
+        ("5-6 p.m., 5 to 6:30 pm or 5 am Monday when 6 am came", ["5-6 p.m.", "5", "6:30 pm", "5 am", "6 am"]),
+        ("Platz 3 am Fenster, 5 am letzten Tag, PLATZ 3 AM FENSTER, 5 to 6", []),
         ("It was 5 p.m. Tom came, 5 amps", ["5 p.m"]),
         ("as known [3, 4] [12], Tom (34), f(2), (030) 123456", ["[3, 4]", "[12]", "(34)", "(030) 123456"]),
     ],
