@@ -77,11 +77,11 @@ class SlipFinder:
             return None
         matches = list(WORD.finditer(text))
         slips = list(self.find_early_marks(text, matches))
-        taken = {position for slip in slips for position in range(slip.start, slip.end)}
+        mended = {position for slip in slips for position in range(slip.start, slip.end)}
         unknown = [
             number
             for number, match in enumerate(matches)
-            if not self.is_known(match[0]) and not is_abbreviated(text, match.end()) and match.start() not in taken
+            if not self.is_known(match[0]) and not is_abbreviated(text, match.end()) and match.start() not in mended
         ]
         if not (unknown or slips):
             if len(self.familiar) >= WORDS_REMEMBERED:
@@ -89,12 +89,12 @@ class SlipFinder:
             self.familiar.update(parts)
             return None
         moved = list(self.find_moved_blanks(text, matches, unknown))
-        taken = {slip.start for slip in moved}
+        mended = {slip.start for slip in moved}
         slips += moved
         may_slip_twice = len(unknown) <= MOST_UNKNOWN * len(matches)
         for number in unknown:
             match = matches[number]
-            if match.start() in taken:
+            if match.start() in mended:
                 continue
             known = self.find_meant(match[0], is_first=number == 0, may_slip_twice=may_slip_twice)
             slips += [Slip(*match.span(), known)] if known is not None else []
