@@ -24,7 +24,15 @@ OPENING, CLOSING = "\"'„“”‚‘’([{«‹<*_", ".,;:!?\"'“”‘’)]}
 CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
 OPTION = r"--[A-Za-z]\w"
 SIGN = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
-LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}"  # between two words
+LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
+ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
+# A formula of letters and small numbers: x = y + 2, A -> B
+FORMULA = (
+    r"(?<![^\s(])[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2})"
+    r"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2}))*(?=[\s).,;:?!]|$)"
+)
+INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
+INITIALS_LENGTH = 12  # characters
 FILE_TYPES = frozenset(
     "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
     " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
@@ -71,7 +79,9 @@ class NameFinder:
         if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
             return []
         calls = [Name(*match.span()) for match in re.finditer(CALL, text)] if "(" in text or "__" in text else []
-        covered = re.sub(CALL, lambda match: COVERS[0] * len(match[0]), text) if calls else text
+        calls += find_enumerators(text) if "(" in text else []
+        calls += [Name(*match.span()) for match in re.finditer(FORMULA, text)]
+        covered = cover_names(text, calls)
         names: list[Name] = []
         for name in sorted([*calls, *self.find_words(covered)]):
             if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] == " ":
@@ -79,13 +89,14 @@ class NameFinder:
                 is_new, is_sure = last.is_new or name.is_new, last.is_sure or name.is_sure
                 name = Name(last.start, name.end, name.is_code, is_new, is_sure)
             names.append(name)
-        return [name for name in names if name.is_sure]
+        ends = [0, *(name.end for name in names)]
+        return [take_initials(name, text, end) for name, end in zip(names, ends, strict=False) if name.is_sure]
 
     def is_ordinary(self, part: str) -> bool:
         """Whether a part of a text between blanks is a known word, or one without a capital. Fast: nearly all are."""
         word = part.lstrip(OPENING).rstrip(CLOSING)
         letters = word.replace("'", "")
-        if not letters.isalpha() or "()" in part or part.startswith("__"):
+        if not letters.isalpha() or "()" in part or part.startswith("__") or re.match(ENUMERATOR, part):
             return False
         if not word.islower() and (not self.slip_finder.is_known(word) or self.is_rare_name(word)):
             return False
@@ -108,7 +119,7 @@ class NameFinder:
             bare = part.lstrip(OPENING)
             start = match.start() + len(part) - len(bare)
             word = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
-            if re.fullmatch(LONE_SIGN, part) and self.source.characters.isdisjoint(part):
+            if re.fullmatch(LONE_SIGN, part) and self.has_rare_sign(part):
                 yield Name(*match.span())
             elif self.is_code(word):
                 yield Name(start, start + len(word))
@@ -117,6 +128,10 @@ class NameFinder:
                 yield Name(start, start + len(word), is_code=False, is_new=is_new, is_sure=is_sure)
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
                 self.keep_ordinary(part)
+
+    def has_rare_sign(self, part: str) -> bool:
+        """Whether training hardly ever had one of the signs of a part of a text."""
+        return any(self.source.character_counts.get(sign, 0) <= RARE for sign in part)
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without the marks around it, is written as no word of a language is."""
@@ -157,7 +172,7 @@ class NameFinder:
 
     def is_path(self, word: str) -> bool:
         """Whether a word with a stroke is a path, a unit or a sign such as I/O, not several words such as and/or."""
-        parts = [part for part in word.split("/") if part]
+        parts = [part for part in word.replace("/-", "/").split("/") if part]  # Mieter/-in has two words
         if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
             return True
         if all(len(part) == 1 and part.isupper() for part in parts):
@@ -173,3 +188,24 @@ class NameFinder:
         if not first:  # .NET, .txt, not ...and
             return len(parts) == 1 and (parts[0].isupper() or not self.source.has_word(parts[0]))
         return parts[-1].lower() in FILE_TYPES or (len(parts) > 1 and all(len(part) > 1 for part in (first, *parts)))
+
+
+def cover_names(text: str, names: list[Name]) -> str:
+    """Returns a text with covers for the characters of some names."""
+    characters = list(text)
+    for name in names:
+        characters[name.start : name.end] = COVERS[0] * (name.end - name.start)
+    return "".join(characters)
+
+
+def find_enumerators(text: str) -> list[Name]:
+    """Returns the letters in brackets that count what stands in a sentence; one at its beginning is its frame."""
+    matches = list(re.finditer(ENUMERATOR, text))
+    return [Name(*match.span()) for match in matches if match.start() > 0] if len(matches) > 1 else []
+
+
+def take_initials(name: Name, text: str, start: int) -> Name:
+    """Returns a name with the initials before it, which begin at `start` or later."""
+    before = text[max(start, name.start - INITIALS_LENGTH) : name.start]
+    initials = None if name.is_code else re.search(INITIALS, before)
+    return name._replace(start=name.start - len(initials[0])) if initials and initials[0] != "I. " else name

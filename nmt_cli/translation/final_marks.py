@@ -15,6 +15,7 @@ FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
     ":": ":：,，、;；",
 }
 MARK_KINDS = {mark: kind for kind, marks in FINAL_MARKS.items() for mark in marks}
+ABBREVIATED = r"(?:etc|usw|ff|(?:\w{1,2}\.)+\w{1,2})\.$"  # ends with a full stop of its own: usw., p.m.
 ADDED = (".", "!", "。", "！", "।", "።")  # marks of sentences that a network adds to what is none
 
 
@@ -39,8 +40,18 @@ def drop_added_mark(translation: Translation) -> Translation:
         not bare[-1:].isalnum()
         or find_final_mark(translation.source) in (*MARK_KINDS, "…")
         or not translation.hypotheses
+        or owns_mark(text, translation.source)
     ):
         return translation
     best, *others = translation.hypotheses
     checks = tuple(check for check in translation.checks if check.kind != "final mark")
     return translation._replace(hypotheses=(best._replace(text=bare), *others), checks=checks)
+
+
+def owns_mark(text: str, source: str) -> bool:
+    """Whether the full stop at the end of a translation belongs to its last word: an abbreviation or an ordinal.
+
+    A number at the end of the source too is no ordinal.
+    """
+    is_ordinal = text[-2:-1].isdigit() and not source.rstrip(CLOSING)[-1:].isdigit()
+    return is_ordinal or re.search(rf"(?<![^\s(]){ABBREVIATED}", text) is not None

@@ -54,6 +54,8 @@ CODES = (
     # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence too.
     # Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
     rf"{BEFORE}{TIME}(?= (?:to|and|or|until|till) {TIME}{HALF})",
+    # A time alone, such as a cell of a table, is no sentence.
+    rf"(?i:^(?:{TIME} ?[-–] ?)?{TIME}[ {THIN_BLANKS}]?[ap]\.m\.$)",
     rf"{BEFORE}(?:{TIME} ?[-–] ?)?{TIME}{HALF}"
     rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[\"'„“«]?[A-ZÀ-Þ]))?",
     # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
@@ -62,6 +64,8 @@ CODES = (
     rf"(?<![\w&#])#(?:\d{{1,12}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
     rf"(?:§§?|¶|№)[ {THIN_BLANKS}]?\d{{1,5}}[a-z]?(?![{LETTER}])",
     rf"{BEFORE}\d{{1,20}}+(?:[.,]\d{{1,20}}+)?[eE][{MINUS}]\d{{1,4}}(?![{LETTER}])",
+    # Parts of an article of a law: 5(1)(a), 12b(iv).
+    rf"{BEFORE}\d{{1,5}}[a-z]?(?:\((?:\d{{1,3}}|[a-z]|[ivx]{{2,5}})\)){{1,5}}(?!\w)",
     # Digits, then one small letter: 10k, 1080p, 12a, 2x; but 5e is an ordinal in French, and the 20s are a decade.
     rf"{BEFORE}\d{{1,12}}(?:[.,]\d{{1,9}})?(?![ap]\.m)[a-df-rt-z](?![{LETTER}'’])",
     # A number alone in brackets keeps them: [12], [3, 4], (34); but (030) 1234 is a telephone number. At the end of a

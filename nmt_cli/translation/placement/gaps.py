@@ -55,6 +55,7 @@ class GapChooser(NamedTuple):
         if node.last is None or node.last.start <= node.first.end:
             gap = self.choose_gap(node.first, low, self.limit_gap(node.first, low, high))
             gap = self.find_word(gap, low, high) if node.first.span.is_accelerator else gap
+            gap = self.find_gap_of_words(gap, low, high) if node.first.span.is_stroke else gap
             return gap, gap
         inside = node.first.start, node.last.start
         if inside == around or low == high:
@@ -82,6 +83,14 @@ class GapChooser(NamedTuple):
         """Returns the gap before the next word, else before the last one; the same gap if there is no word."""
         words = [index for index in range(low, high) if self.units[index].has_letters]
         return next((index for index in words if index >= gap), words[-1] if words else gap)
+
+    def find_gap_of_words(self, gap: int, low: int, high: int) -> int:
+        """Returns the gap between two words that is nearest to a gap; the same gap if there is none."""
+        words = [unit.has_letters for unit in self.units]
+        gaps = (
+            other for other in range(max(1, low), min(high, len(words) - 1) + 1) if words[other - 1] and words[other]
+        )
+        return min(gaps, key=lambda other: abs(other - gap), default=gap)
 
     def find_relative_gap(self, position: int, low: int, high: int) -> int:
         """Returns the gap at the same fraction of the text as a source position."""

@@ -1,7 +1,8 @@
 """Brings back the brackets and strokes that a network lost: in pieces in which they are taken out and put back.
 
 A network that hardly ever saw brackets drops them. Where a translation has other brackets than its source, the piece is
-searched again without them, and they are put around the words that attend to what they enclosed, as tags are. Knows no
+searched again without them, and they are put around the words that attend to what they enclosed, as tags are. A stroke
+needs the words on both its sides beside each other; where one word was written for both, it stays lost. Knows no
 network.
 """
 
@@ -9,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.spans import BRACKETS, Span, cover_spans
+from nmt_cli.text.symbols import BLANK
 from nmt_cli.translation.pieces import LineReader, Piece
 from nmt_cli.translation.repairs.lost_numbers import PieceSearch
 from nmt_cli.translation.result import Repair, Translation
@@ -32,6 +35,8 @@ def restore_lost_brackets(
             changed[text_id] = reader.protect_more(pieces[text_id], spans)
     texts: Mapping[TextId, str] = {text_id: piece.text for text_id, piece in changed.items() if piece.is_translated}
     for text_id, translation in search(texts).items():
+        if not keeps_strokes(changed[text_id], translation):
+            continue
         pieces[text_id] = changed[text_id]
         translations[text_id] = translation._replace(
             repairs=(*translations[text_id].repairs, *translation.repairs, Repair("brackets", "protected brackets"))
@@ -61,3 +66,24 @@ def find_brackets(text: str) -> Iterator[Span]:
                 continue
             yield Span(start, start + 1, opening, is_extracted=True, is_markup=True, closes=False)
             yield Span(match.start(), match.end(), mark, is_extracted=True, is_markup=True, closes=True)
+
+
+def keeps_strokes(piece: Piece, translation: Translation) -> bool:
+    """Whether for each stroke two neighbours in the translation attend to the words on its left and on its right."""
+    offsets = [extracted.offset for extracted in piece.masked.extracted if extracted.span.is_stroke]
+    if not offsets or not translation.hypotheses:
+        return True
+    best = translation.hypotheses[0]
+    source_words = number_words(translation.source_pieces)
+    words: dict[int, list[int]] = {}
+    for token, word in enumerate(number_words(best.pieces)):
+        words.setdefault(word, []).append(token)
+    attended = [source_words[int(best.attention[tokens].mean(axis=0).argmax())] for tokens in words.values()]
+    neighbours = set(pairwise(attended))
+    lefts = (len(piece.text[:offset].split()) - 1 for offset in offsets)
+    return all((left, left + 1) in neighbours for left in lefts)
+
+
+def number_words(pieces: Sequence[str]) -> list[int]:
+    """Returns the number of the word to which each piece belongs; the first may or may not begin with a blank."""
+    return list(accumulate(index > 0 and piece.startswith(BLANK) for index, piece in enumerate(pieces)))

@@ -129,7 +129,7 @@ def is_abbreviation(covered: str, end: int, following: str, *, is_cased: bool) -
     match = re.search(WORD_BEFORE, text)
     if match is None or (re.search(UNIT, text) and following.isupper()):
         return False
-    word = match[1] or match[2]
+    word = (match[1] or match[2]).lstrip(f"([{QUOTE_STARTS}")  # (approx. 5 km)
     if len(word) == 1 and word.isalpha():
         return word not in PRONOUNS and not find_unspaced(word)
     word = word.lower()

@@ -62,6 +62,10 @@ def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
         ("@tom_b #holiday", ["@tom_b #holiday"]),
         ("the I/O in km/h", ["I/O", "km/h"]),
         ("the Weathers of Weathers Krzysztof", ["Weathers Krzysztof"]),  # a name beside a name
+        ("the house -> the net => it <- she <= he / you", ["->", "=>", "<-", "<=", "/"]),
+        ("It is J. R. R. Kazimierz or B.B. Szczecin", ["J. R. R. Kazimierz", "B.B. Szczecin"]),
+        ("(a) the house, (b) the net and (iv), you know", ["(b)", "(iv)"]),  # the first is a frame
+        ("If x = y + 2 - z, A -> B (p < 3).", ["x = y + 2 - z", "A -> B", "p < 3"]),
         ("I saw it in Boston", ["Boston"]),  # rare, and the same in the target
     ],
 )
@@ -81,6 +85,9 @@ def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
         "...and he saw",
         "The house (and net) - you know -",
         "A B I X",
+        "it is A - I see it",
+        "the (a) house, it(s) net",  # one alone counts nothing
+        "he/-it, his/-in",
         "&Do the house, _Use it",
         "5 and 10, 3.14",
         "",
@@ -101,6 +108,10 @@ def test_where_all_nouns_have_capitals_only_what_no_word_looks_like_is_carried()
 def test_a_mistyped_word_is_no_name() -> None:
     finder = make_finder(ENGLISH * 30)
     assert list_names("Childern like the weather", finder) == []
+
+
+def test_many_calls_take_no_longer_than_their_text() -> None:
+    assert len(ENGLISH_FINDER.find_names("f(x) it " * 20_000)) == 20_000  # took minutes
 
 
 def test_new_words_are_told_from_codes_and_rare_names() -> None:

@@ -85,6 +85,8 @@ def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
         ("Es kostet 7,- oder 8,– €, in 9.81 s", ["7,-", "8,– €", "9.81 s"]),
         ("Dear [X12X], see [A4] and [1st], [4] or [x].", ["[X12X]", "[A4]", "[4]"]),
         ("5 p.m. or 10:30 a.m., 6pm; I am 9 AM", ["5 p.m.", "10:30 a.m.", "6pm", "9 AM"]),
+        ("Article 5(1)(a) or 12b(iv), not 3 (a) or 6(x)y, 3(house)", ["5(1)(a)", "12b(iv)"]),
+        ("5 p.m.", ["5 p.m."]),
         ("It was 5 p.m.", ["5 p.m"]),
         ("5-6 p.m., 5 to 6:30 pm or 5 am Monday when 6 am came", ["5-6 p.m.", "5", "6:30 pm", "5 am", "6 am"]),
         ("Platz 3 am Fenster, 5 am letzten Tag, PLATZ 3 AM FENSTER, 5 to 6", []),

@@ -31,6 +31,8 @@ def make_translation(source: str, text: str) -> Translation:
         ("Settings", "Einstellungen !", "Einstellungen"),
         ("設定 Settings", "Einstellungen。", "Einstellungen"),
         ("Chapter 3: The House", "Kapitel 3: das Haus!", "Kapitel 3: das Haus"),
+        ("Chapter 3", "Kapitel 3.", "Kapitel 3"),
+        ("Open a.pdf", "Offen a.pdf.", "Offen a.pdf"),
     ],
 )
 def test_a_mark_that_the_source_does_not_have_is_dropped_with_its_alarm(source: str, text: str, written: str) -> None:
@@ -51,6 +53,9 @@ def test_a_mark_that_the_source_does_not_have_is_dropped_with_its_alarm(source: 
         ("Settings", "Einstellungen"),
         ("Settings", "."),
         ("Wait", "Warte..."),
+        ("Cats and so on", "Katzen usw."),
+        ("Treffen um 17 Uhr", "Meeting at 5 p.m."),
+        ("May 3rd", "Mai 3."),
     ],
 )
 def test_other_ends_stay(source: str, text: str) -> None:

@@ -89,3 +89,14 @@ def test_gaps_are_filled_in_order() -> None:
     gaps: list[list[PlacedItem]] = [[] for _ in range(5)]
     fill_gaps(gaps, chooser([0, 1, 2, 3]), build_tree([item(1, "☺"), item(3, "☹", 1)]), 0, 4, (0, 4))
     assert [[placed.span.text for placed in gap] for gap in gaps] == [[], ["☺"], [], ["☹"], []]
+
+
+STROKE = Span(0, 1, "/", is_extracted=True, is_markup=True)
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "gap"),
+    [("wir sehen hunde", 0, 1), ("wir sehen .", 4, 1), ("wir , sehen hunde", 1, 3), (". !", 2, 2), ("wir", 0, 0)],
+)
+def test_a_stroke_stands_between_two_words_if_there_are_any(target: str, source: int, gap: int) -> None:
+    assert choose_among(target, STROKE, source) == gap

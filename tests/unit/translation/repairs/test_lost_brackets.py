@@ -54,6 +54,12 @@ def test_marks_within_a_word_or_without_a_partner_are_not_searched_again(line: s
     assert len(read) == 1
 
 
+def test_a_stroke_between_words_for_which_one_was_written_stays_lost() -> None:
+    translator = ScriptedTranslator(lambda text: "we have cats." if "/" in text else "we have cats")
+    (translation,) = translator.translate(["we have cats/dogs."], SearchConfig(beam_size=1), repair=RepairConfig())
+    assert translation.text == "we have cats." and len(translator.given) == 2 and translation.repairs == ()
+
+
 @given(st.text("ab ()[]{}/", max_size=30))
 def test_brackets_come_in_pairs(text: str) -> None:
     spans = sorted(find_brackets(text))
