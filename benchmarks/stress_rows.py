@@ -77,6 +77,7 @@ ROWS = (
     Row("emoji behind", lambda text, _: f"{text} 🙂", lambda text: text.replace("🙂", "").strip()),
     Row("entities", escape, lambda text: " ".join(html.unescape(text).split())),
 )
+FULL_HOUR = r"(?<=\d):00\b"
 HALF_DAYS = re.compile(r"\b(\d|1[0-2])(?:[:.]([0-5]\d))? ?([ap])\.?m\b", re.IGNORECASE)
 JOINTS = {"two sentences": " ", "<br> between": "<br>"}
 
@@ -106,15 +107,21 @@ def write_hours(match: re.Match[str]) -> str:
     return f"{hour}:{match[2]}" if match[2] else str(hour)
 
 
+def align_hours(source: str, target: str) -> tuple[str, str]:
+    """Returns both texts with the hours of a day of 24, without full minutes: 5:00 p.m. and 17:00 are 17."""
+    in_24_hours = HALF_DAYS.sub(write_hours, source)
+    if in_24_hours == source or HALF_DAYS.search(target):
+        return source, target
+    return re.sub(FULL_HOUR, "", in_24_hours), re.sub(FULL_HOUR, "", target)
+
+
 def keeps_numbers(source: str, target: str, language: str) -> bool:
     """Whether a translation has each number of its source as often, and no other: in digits, or as a word of its own.
 
     The word for one is an article too, so one counts in digits alone; `language` is the code of the target's. A time
     such as 5 p.m. may be written as 17:00.
     """
-    in_24_hours, target = HALF_DAYS.sub(write_hours, source), re.sub(r"(?<=\d):00\b", "", target)  # 17:00 is 17
-    if in_24_hours != source and not HALF_DAYS.search(target):
-        return keeps_numbers(in_24_hours, target, language)
+    source, target = align_hours(source, target)
     if has_same_digits(source, target):
         return True
     numbers, written = (Counter(digits(text, MARKS)) for text in (source, target))
@@ -123,6 +130,7 @@ def keeps_numbers(source: str, target: str, language: str) -> bool:
 
 def list_lost_numbers(source: str, target: str, language: str) -> list[str]:
     """Returns the numbers of a source that its translation has less often, in digits or as words of their own."""
+    source, target = align_hours(source, target)
     if has_same_digits(source, target):
         return []
     numbers, written = (Counter(digits(text, MARKS)) for text in (source, target))
