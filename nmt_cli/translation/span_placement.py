@@ -13,6 +13,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.text.masking import ExtractedSpan, MaskedText
+from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.placement.slots import choose_slots, find_placeholder_positions, name_units
 from nmt_cli.translation.placement.spacing import assemble_text
@@ -77,7 +78,8 @@ def list_items(
         items.append(PlacedItem(masked.masked[number], position, position + 1, True, True, 0))
     for order, extracted in enumerate(masked.extracted):
         position = find_source_position(extracted, masked.text, length, source)
-        after_mark = not masked.text[: extracted.offset].rstrip()[-1:].isalnum()
+        before = masked.text[: extracted.offset].rstrip()
+        after_mark = not (before[-1:].isalnum() or before.endswith(PLACEHOLDERS))
         items.append(
             PlacedItem(
                 extracted.span, position, position, extracted.blank_before, extracted.blank_after, order, after_mark

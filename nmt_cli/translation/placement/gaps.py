@@ -6,11 +6,13 @@ Letters: U units, G = U + 1 gaps before, between and after them, S source positi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from nmt_cli.arrays.runs import find_heaviest_run
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.translation.placement.units import Unit
 from nmt_cli.translation.tag_tree import Node, PlacedItem
 
@@ -53,9 +55,11 @@ class GapChooser(NamedTuple):
     def choose_range(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
         """Returns the gaps of the first and the last item of a node, from `low` to `high`."""
         if node.last is None or node.last.start <= node.first.end:
-            gap = self.choose_gap(node.first, low, self.limit_gap(node.first, low, high))
+            between = self.choose_gap_of_words(node.first, low, high) if node.first.span.is_stroke else None
+            gap = (
+                self.choose_gap(node.first, low, self.limit_gap(node.first, low, high)) if between is None else between
+            )
             gap = self.find_word(gap, low, high) if node.first.span.is_accelerator else gap
-            gap = self.find_gap_of_words(gap, low, high) if node.first.span.is_stroke else gap
             return gap, gap
         inside = node.first.start, node.last.start
         if inside == around or low == high:
@@ -63,7 +67,8 @@ class GapChooser(NamedTuple):
         if self.flat:
             return self.find_relative_gap(inside[0], low, high), self.find_relative_gap(inside[1], low, high)
         first, last = self.find_run(*inside, low, high)
-        while last - 1 > first and not node.last.after_mark and not self.units[last - 1].has_letters:
+        least = first if node.inside else first + 1  # a lost number may be all there is inside: (4 $).
+        while last > least and not node.last.after_mark and not self.units[last - 1].has_letters:
             last -= 1  # the mark that ends a sentence attends where its last word attends
         return first, last
 
@@ -84,13 +89,26 @@ class GapChooser(NamedTuple):
         words = [index for index in range(low, high) if self.units[index].has_letters]
         return next((index for index in words if index >= gap), words[-1] if words else gap)
 
-    def find_gap_of_words(self, gap: int, low: int, high: int) -> int:
-        """Returns the gap between two words that is nearest to a gap; the same gap if there is none."""
-        words = [unit.has_letters for unit in self.units]
-        gaps = (
-            other for other in range(max(1, low), min(high, len(words) - 1) + 1) if words[other - 1] and words[other]
-        )
-        return min(gaps, key=lambda other: abs(other - gap), default=gap)
+    def choose_gap_of_words(self, item: PlacedItem, low: int, high: int) -> int | None:
+        """Returns the gap between the two words that attend most to those beside the item; None without two words.
+
+        The nearest to the relative position is chosen among equal ones.
+        """
+        relative = self.find_relative_gap(item.start, low, high)
+        left, right = self.weigh_neighbours(item)
+        scores = {
+            gap: float(before.attention @ left + after.attention @ right) - 1e-3 * abs(gap - relative)
+            for gap, (before, after) in enumerate(pairwise(self.units), start=1)
+            if low <= gap <= high and before.has_letters and after.has_letters
+        }
+        return max(scores, key=lambda gap: scores[gap], default=None)
+
+    def weigh_neighbours(self, item: PlacedItem) -> tuple[FloatArray, FloatArray]:
+        """Returns the weights (S,) of the source positions on the left of an item and on its right; near ones count."""
+        positions = np.arange(len(self.units[0].attention))
+        left = np.where(positions < item.start, np.exp((positions - item.start + 1) / REACH), 0.0)
+        right = np.where(positions >= item.end, np.exp((item.end - positions) / REACH), 0.0)
+        return left, right
 
     def find_relative_gap(self, position: int, low: int, high: int) -> int:
         """Returns the gap at the same fraction of the text as a source position."""
@@ -120,9 +138,7 @@ class GapChooser(NamedTuple):
         relative = self.find_relative_gap(item.start, low, high)
         if self.flat or low == high:
             return relative
-        positions = np.arange(len(self.units[0].attention))
-        left = np.where(positions < item.start, np.exp((positions - item.start + 1) / REACH), 0.0)
-        right = np.where(positions >= item.end, np.exp((item.end - positions) / REACH), 0.0)
+        left, right = self.weigh_neighbours(item)
         rows = np.stack([unit.attention for unit in self.units])  # (U, S)
         side = np.concatenate([[0.0], np.cumsum(rows @ (left - right))])  # (G,)
         attention = rows[:, item.start : item.end].sum(axis=1)  # (U,)

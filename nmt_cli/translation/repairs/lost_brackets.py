@@ -69,7 +69,10 @@ def find_brackets(text: str) -> Iterator[Span]:
 
 
 def keeps_strokes(piece: Piece, translation: Translation) -> bool:
-    """Whether for each stroke two neighbours in the translation attend to the words on its left and on its right."""
+    """Whether for each stroke two neighbours in the translation attend to the words on its left and on its right.
+
+    The word on its left may attend to an article before it.
+    """
     offsets = [extracted.offset for extracted in piece.masked.extracted if extracted.span.is_stroke]
     if not offsets or not translation.hypotheses:
         return True
@@ -81,7 +84,7 @@ def keeps_strokes(piece: Piece, translation: Translation) -> bool:
     attended = [source_words[int(best.attention[tokens].mean(axis=0).argmax())] for tokens in words.values()]
     neighbours = set(pairwise(attended))
     lefts = (len(piece.text[:offset].split()) - 1 for offset in offsets)
-    return all((left, left + 1) in neighbours for left in lefts)
+    return all({(left, left + 1), (left - 1, left + 1)} & neighbours for left in lefts)
 
 
 def number_words(pieces: Sequence[str]) -> list[int]:

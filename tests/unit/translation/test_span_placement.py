@@ -70,6 +70,11 @@ def test_a_span_that_was_dropped_stands_between_the_translations_of_its_neighbou
     assert [(span.how, span.dropped, span.doubtful) for span in restored.placed] == [("attention", True, True)]
 
 
+def test_a_pair_around_a_span_alone_does_not_enclose_the_final_mark(tokenizers: TokenizerPair) -> None:
+    # The span was lost, and the mark attends to it: go to <b>{x}</b> !
+    assert placed(tokenizers, "go to <b>{x}</b> !", "geh zu !", [0, 1, 2]).text == "geh zu <b>{x}</b> !"
+
+
 def test_exchanged_placeholders_are_believed(tokenizers: TokenizerPair) -> None:
     assert placed(tokenizers, "go {a} to {b}", "⟦1⟧ zu ⟦0⟧", [3, 2, 1]).text == "{b} zu {a}"
 
