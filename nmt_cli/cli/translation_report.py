@@ -54,9 +54,8 @@ FAULT_NOUNS: dict[str, tuple[str, ...]] = {  # what is counted of the sentences 
     "numbers": ("wrong number",),
     "brackets": ("sentence without its brackets", "sentences without their brackets"),
 }
-CHECKED_FAULTS = frozenset(
-    {"numbers", "brackets", "sentences"}
-)  # of the faults that are searched again, those that checks tell
+# Of the faults that are searched again, those that checks tell.
+CHECKED_FAULTS = frozenset({"numbers", "brackets", "sentences"})
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 WORDS_SHOWN = 5  # of the mistyped words

@@ -14,13 +14,16 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from nmt_cli.text.folding import Folder
 from nmt_cli.text.profile import TextProfile, split_compound
 from nmt_cli.text.spans import COVERS, EMOJI_COVER
 from nmt_cli.text.spelling import SlipFinder
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
-OPENING, CLOSING = "\"'„“”‚‘’([{«‹<*_", ".,;:!?\"'“”‘’)]}»›>*_"  # what may stand around a word
+INVISIBLE = "\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+OPENING = f"\"'„“”‚‘’([{{«‹<*_{INVISIBLE}"  # what may stand before a word
+CLOSING = f".,;:!?\"'“”‘’)]}}»›>*_{INVISIBLE}"  # and behind it
 CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
 OPTION = r"--[A-Za-z]\w"
 SIGN = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
@@ -61,8 +64,9 @@ class Name(NamedTuple):
 class NameFinder:
     """Finds in texts the words that are carried."""
 
-    def __init__(self, source: TextProfile, target: TextProfile, slip_finder: SlipFinder) -> None:
+    def __init__(self, source: TextProfile, target: TextProfile, slip_finder: SlipFinder, folder: Folder) -> None:
         self.source = source
+        self.folder = folder
         self.target = target
         self.slip_finder = slip_finder
         self.ordinary: set[str] = set()  # parts of texts between blanks in which there is no name
@@ -118,20 +122,26 @@ class NameFinder:
                 continue
             bare = part.lstrip(OPENING)
             start = match.start() + len(part) - len(bare)
-            word = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
+            written = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
+            word = self.read_word(written)
             if re.fullmatch(LONE_SIGN, part) and self.has_rare_sign(part):
                 yield Name(*match.span())
             elif self.is_code(word):
-                yield Name(start, start + len(word))
+                yield Name(start, start + len(written))
             elif self.is_name(word, is_first=start == 0, is_shouted=is_shouted):
                 is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
-                yield Name(start, start + len(word), is_code=False, is_new=is_new, is_sure=is_sure)
+                yield Name(start, start + len(written), is_code=False, is_new=is_new, is_sure=is_sure)
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
                 self.keep_ordinary(part)
 
     def has_rare_sign(self, part: str) -> bool:
         """Whether training hardly ever had one of the signs of a part of a text."""
         return any(self.source.character_counts.get(sign, 0) <= RARE for sign in part)
+
+    def read_word(self, written: str) -> str:
+        """Returns a word in the characters that training had, without invisible marks."""
+        folded = None if written.isascii() else self.folder.fold(written)
+        return written if folded is None else folded.text
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without the marks around it, is written as no word of a language is."""

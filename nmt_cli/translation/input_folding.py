@@ -53,7 +53,7 @@ class InputFolding:
         self.folder = Folder(source.character_counts)
         self.caser = None if lowercase else Caser(source, languages[0])
         self.slip_finder = SlipFinder(source)
-        self.name_finder = NameFinder(source, target, self.slip_finder)
+        self.name_finder = NameFinder(source, target, self.slip_finder, self.folder)
         self.target_caser = None if lowercase else Caser(target, languages[1])
         self.target_counts = target.character_counts
         # A network learns to read sentences in quotes where training has many.

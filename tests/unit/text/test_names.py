@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.text.folding import Folder
 from nmt_cli.text.names import NameFinder
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
@@ -34,7 +35,8 @@ GERMAN = [
 def make_finder(pairs: list[tuple[str, str]]) -> NameFinder:
     profile = CorpusProfile.parse(build_profile(pairs * 2).encode())
     assert profile.source is not None
-    return NameFinder(profile.source, profile.target, SlipFinder(profile.source))
+    folder = Folder(profile.source.character_counts)
+    return NameFinder(profile.source, profile.target, SlipFinder(profile.source), folder)
 
 
 ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN)
@@ -96,6 +98,11 @@ def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
 )
 def test_words_of_the_language_are_not(text: str) -> None:
     assert list_names(text) == []
+
+
+def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> None:
+    assert list_names("Ｄid he see it? Don’t you?") == []
+    assert list_names("I saw \u200e\u2068Kazimierz\u2069.") == ["Kazimierz"]
 
 
 def test_where_all_nouns_have_capitals_only_what_no_word_looks_like_is_carried() -> None:
