@@ -121,6 +121,8 @@ class NameFinder:
             if part in self.ordinary:
                 continue
             bare = part.lstrip(OPENING)
+            if bare.startswith(".") and part.endswith(f"*{bare}"):
+                bare = f"*{bare}"  # all files of a type: *.txt
             start = match.start() + len(part) - len(bare)
             written = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
             word = self.read_word(written)

@@ -60,6 +60,7 @@ def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
         ("snake_case and camelCase or NULL", ["snake_case", "camelCase", "NULL"]),
         ("in /usr/bin and C:\\Users\\Tom or ./run.sh.", ["/usr/bin", "C:\\Users\\Tom", "./run.sh"]),
         ("See report.pdf, or .NET!", ["report.pdf", ".NET"]),
+        ("The files *.txt (*.pdf) are here", ["*.txt", "*.pdf"]),
         ("Use --help (Ctrl+C)", ["--help", "Ctrl+C"]),
         ("@tom_b #holiday", ["@tom_b #holiday"]),
         ("the I/O in km/h", ["I/O", "km/h"]),
