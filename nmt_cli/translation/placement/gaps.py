@@ -66,9 +66,13 @@ class GapChooser(NamedTuple):
             return low, high
         if self.flat:
             return self.find_relative_gap(inside[0], low, high), self.find_relative_gap(inside[1], low, high)
-        first, last = self.find_run(*inside, low, high)
-        least = first if node.inside else first + 1  # a lost number may be all there is inside: (4 $).
-        while last > least and not node.last.after_mark and not self.units[last - 1].has_letters:
+        excess = self.measure_excess(*inside, low, high, has_marks=node.last.after_mark)
+        if node.inside and max(excess) < -INSIDE / 2:  # a lost span is all there is inside: (4 $)
+            item = node.inside[0].first
+            gap = self.choose_gap(item, low, self.limit_gap(item, low, high))
+            return gap, gap
+        first, last = (low + end for end in find_heaviest_run(excess))
+        while last - 1 > first and not node.last.after_mark and not self.units[last - 1].has_letters:
             last -= 1  # the mark that ends a sentence attends where its last word attends
         return first, last
 
@@ -110,19 +114,26 @@ class GapChooser(NamedTuple):
         right = np.where(positions >= item.end, np.exp((item.end - positions) / REACH), 0.0)
         return left, right
 
+    def is_within_word(self, gap: int) -> bool:
+        """Whether an ending follows a carried name without a blank: Kazimierz|s."""
+        before, after = self.units[gap - 1], self.units[gap]
+        return before.masked_span is not None and after.masked_span is None and after.is_word and not after.blank_before
+
     def find_relative_gap(self, position: int, low: int, high: int) -> int:
         """Returns the gap at the same fraction of the text as a source position."""
         return min(high, max(low, round(position / max(1, self.width) * len(self.units))))
 
-    def find_run(self, start: int, end: int, low: int, high: int) -> tuple[int, int]:
-        """Returns the run of units from `low` to `high` that attends most to source positions `start` to `end`.
+    def measure_excess(self, start: int, end: int, low: int, high: int, *, has_marks: bool) -> list[float]:
+        """Returns by how much each unit from `low` to `high` attends more than `INSIDE` to positions `start` to `end`.
 
-        It has the largest sum of the attention of each unit in excess of `INSIDE`.
+        A pair of tags encloses the run with the largest sum. Marks do not draw one that has none (`has_marks`): they
+        attend to whatever is emphasised.
         """
-        first, last = find_heaviest_run(
-            float(unit.attention[start:end].sum()) - INSIDE for unit in self.units[low:high]
-        )
-        return low + first, low + last
+        units = self.units[low:high]
+        excess = [float(unit.attention[start:end].sum()) - INSIDE for unit in units]
+        if has_marks or not any(unit.has_letters for unit in units):
+            return excess
+        return [more if unit.has_letters else min(more, -INSIDE) for more, unit in zip(excess, units, strict=True)]
 
     def choose_gap(self, item: PlacedItem, low: int, high: int) -> int:
         """Returns the gap with the most attention to what stood before the item on its left, and after it on its right.
@@ -144,4 +155,5 @@ class GapChooser(NamedTuple):
         attention = rows[:, item.start : item.end].sum(axis=1)  # (U,)
         near = np.maximum(np.append(attention, 0.0), np.concatenate([[0.0], attention]))  # (G,)
         scores = side + near - 1e-3 * np.abs(np.arange(len(side)) - relative)
+        scores[[gap for gap in range(low + 1, high) if self.is_within_word(gap)]] = -np.inf
         return low + int(scores[low : high + 1].argmax())

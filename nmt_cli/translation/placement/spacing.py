@@ -68,6 +68,6 @@ def needs_left_blank(left: Unit, item: PlacedItem) -> bool:
 
 def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
     """Whether a blank stands between an item and the unit after it, which had a `blank` before it or not."""
-    if not item.span.is_markup and right.is_word:
+    if right.is_word and (not item.span.is_markup or (item.span.closes and blank)):
         return True
     return item.blank_after and (blank or right.is_word)

@@ -105,3 +105,17 @@ def test_a_stroke_stands_between_two_words_if_there_are_any(target: str, source:
 def test_a_stroke_stands_between_the_words_that_attend_to_those_beside_it() -> None:
     (node,) = build_tree([PlacedItem(STROKE, 2, 2, False, False, 0)])
     assert chooser([3, 1, 2, 0]).choose_range(node, 0, 4, (0, 4)) == (2, 2)
+
+
+def test_a_final_mark_does_not_draw_a_pair() -> None:
+    opening, closing = (Span(0, 1, "_", True, is_markup=True, closes=closes) for closes in (False, True))
+    (node,) = build_tree([PlacedItem(opening, 2, 2, True, False, 0), PlacedItem(closing, 3, 3, False, True, 1)])
+    rows = np.array([[1, 0, 0, 0, 0], [0, 0.6, 0.4, 0, 0], [0, 0, 0.9, 0.1, 0]])
+    units = [Unit(text, True, row) for text, row in zip(("er", "nicht", "."), rows, strict=True)]
+    assert GapChooser(units, 4, flat=False).choose_range(node, 0, 3, (0, 4)) == (1, 2)
+
+
+def test_a_span_never_parts_a_name_and_its_ending() -> None:
+    rows = np.eye(5)
+    units = [Unit("Tom", True, rows[1], 0), Unit("s", False, rows[2]), Unit("haus", True, rows[3])]
+    assert GapChooser(units, 4, flat=False).choose_gap(item(2), 0, 3) != 1

@@ -49,3 +49,10 @@ def test_a_text_is_assembled_from_units_and_items_with_the_word_that_each_unit_i
     text, words = assemble_text(units, build_tree([item("☺", before=True, after=True)]), 2, flat=False)
     assert text == "geh ☺ jetzt"
     assert words == (0, 2)
+
+
+def test_a_word_is_apart_from_the_bracket_that_closes_before_it() -> None:
+    bracket = PlacedItem(Span(0, 1, ")", is_extracted=True, is_markup=True, closes=True), 1, 1, False, False, 0)
+    opening = bracket._replace(span=bracket.span._replace(text="(", closes=False), blank_before=True)
+    assert join_items(unit("geh", blank=False), [opening, bracket], unit("jetzt", blank=True)) == " () "
+    assert join_items(unit("geh", blank=False), [opening, bracket], unit(".", blank=False)) == " ()"
