@@ -38,7 +38,7 @@ MEASURED = (
     MeasuredRange(2_500, 9, 11, "benchmarks/log/0036-sizes.md"),
     MeasuredRange(5_000, 16, 18, "benchmarks/log/0036-sizes.md"),
     MeasuredRange(20_000, 28, 30, "benchmarks/log/0034-synthetic-pairs.md"),
-    MeasuredRange(50_000, 31, 34, "benchmarks/log/0036-sizes.md"),
+    MeasuredRange(50_000, 33, 35, "benchmarks/log/0039-names-and-noise.md"),
     MeasuredRange(165_000, 39, 43, "benchmarks/log/0016-hour-wider.md"),
 )
 MEASURED_ON = "English-German of Tatoeba"

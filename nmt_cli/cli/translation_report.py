@@ -38,7 +38,7 @@ CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
     "terms": "with a glossary term missing or perhaps misplaced",
     "sentences": "with a sentence missing",
     "length": "of an unusual length",
-    "brackets": "with other brackets than the source",
+    "brackets": "with other brackets or strokes than the source",
     "quotes": "with quotation marks lost, added or unpaired",
     "final mark": "with another final mark than the source",
     "repeats": "with a word or phrase twice in a row",

@@ -24,8 +24,8 @@ def name_package(name: str) -> str:
 def find_model(path: Path) -> Path:
     """Returns the directory of a model: `path` itself, or that of the installed model of this name.
 
-    A path that exists comes first; one that is neither is returned as it is. Raises NotFoundError, with the name that
-    was meant, for a file of a model directory or a packed one.
+    A path that exists comes first, that of a package too; one that is neither is returned as it is. Raises
+    NotFoundError, with the name that was meant, for a file of a model directory or a packed one.
     """
     if path.exists():
         return check_directory(path)
@@ -39,9 +39,13 @@ def find_model_or_file(path: Path) -> Path:
 
 
 def check_directory(path: Path) -> Path:
-    """Returns `path` if it is a directory. Raises NotFoundError for a file, with what is expected instead."""
+    """Returns `path` if it is a directory, or the directory of the model in it if it is the folder of a package.
+
+    Raises NotFoundError for a file, with what is expected instead.
+    """
     if path.is_dir():
-        return path
+        packaged = [] if (path / CARD).exists() else list(path.glob(f"nmt_model_*/{MODEL}/{CARD}"))
+        return packaged[0].parent if len(packaged) == 1 else path
     if path.name == CARD:
         raise NotFoundError(
             f"{path} is the card of a model; --model takes its directory", hint=f"--model {path.parent}"

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 # Patterns as text: compiled at their first use.
 BRACKETS = r"[()\[\]{}（）［］｛｝【】〔〕]"
-NARROW = str.maketrans("（）［］｛｝【】〔〕", "()[]{}[][]")  # brackets that scripts write differently
+NARROW = str.maketrans("（）［］｛｝【】〔〕／", "()[]{}[][]/")  # brackets and strokes that scripts write differently
+STROKE = r"(?<=[^\W\d_])/(?=[^\W\d_])"  # between two words, not in a date or a fraction
 QUOTES = r'["“”„‟«»「」『』＂]'
 SINGLE_QUOTES = frozenset("'‘‚‹›")
 QUOTED = r"(?<![\w'])['‘‚‹›][^\W_]{2}[^'‘’‚‹›]{0,200}['’‘‹›](?!\w)"
@@ -208,14 +209,21 @@ def check_numbers(source: str, target: str, context: CheckContext) -> FailedChec
 
 
 def check_inner_marks(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares brackets, and whether there are quotation marks on both sides, in pairs.
+    """Compares brackets, strokes, and whether there are quotation marks on both sides, in pairs.
 
     Single ones count where they surely are no apostrophes: around a word or more.
     """
     is_quoted = not SINGLE_QUOTES.isdisjoint(source) and re.search(QUOTED, source) is not None
-    if MARKS_INSIDE.isdisjoint(source) and MARKS_INSIDE.isdisjoint(target) and not is_quoted:
+    has_stroke = "/" in source
+    if MARKS_INSIDE.isdisjoint(source) and MARKS_INSIDE.isdisjoint(target) and not is_quoted and not has_stroke:
         return None
     source, target = (re.sub(r"<[^>]*>", "", text) if "<" in text else text for text in (source, target))
+    if has_stroke or "(" in source:
+        from nmt_cli.text.patterns.gender_forms import drop_gender_marks  # which few lines need
+
+        source = drop_gender_marks(source, context.source_language)
+    if has_stroke and len(re.findall(STROKE, source)) > target.translate(NARROW).count("/"):
+        return FailedCheck("brackets", "/ missing")
     before, after = (Counter(re.findall(BRACKETS, text.translate(NARROW))) for text in (source, target))
     if before != after:
         parts = [(before - after, "missing"), (after - before, "added")]

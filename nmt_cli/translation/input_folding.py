@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt_cli.text.casing import CasePlan, Caser
-from nmt_cli.text.folding import FoldedText, Folder
+from nmt_cli.text.folding import FoldedText, Folder, replace_ranges
 from nmt_cli.text.masking import MaskedText
-from nmt_cli.text.names import NameFinder
+from nmt_cli.text.names import Name, NameFinder
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.quoting import QUOTED_RARELY, Quotes, choose_target_quotes, find_quotes, is_quote, may_have_quotes
 from nmt_cli.text.spans import Span, cover_spans, join_touching
 from nmt_cli.text.spelling import ReadAs, SlipFinder
+
+INNER_MARKS = frozenset("*_:/(·•‧⋅")  # that a word of several genders may have
 
 
 class FoldedMask(NamedTuple):
@@ -50,6 +52,7 @@ class InputFolding:
         self, source: TextProfile, target: TextProfile, languages: tuple[str, str], *, lowercase: bool
     ) -> None:
         """`languages` are those of both sides; with `lowercase`, a model reads and writes everything in lower case."""
+        self.language = languages[0]
         self.folder = Folder(source.character_counts)
         self.caser = None if lowercase else Caser(source, languages[0])
         self.slip_finder = SlipFinder(source)
@@ -79,7 +82,9 @@ class InputFolding:
         quotes = self.find_quotes(masked)
         unquoted = take_quotes_off(masked.text, quotes) if quotes else None
         text = unquoted.text if unquoted else masked.text
-        # 2. Characters.
+        # 2. Words of several genders as one form, then characters.
+        merged = self.merge_gender_forms(text)
+        text = merged.text if merged else text
         folded = self.folder.fold(text)
         text = folded.text if folded else text
         # 3. The case of words, then that of letters which training has in one case alone.
@@ -93,7 +98,7 @@ class InputFolding:
         if text == masked.text or not text:
             return None
         # 5. Where each character, and each span that was taken out, stands.
-        changes = (unquoted, folded, cased.folded if cased else None, respelled.folded if respelled else None)
+        changes = (unquoted, merged, folded, cased.folded if cased else None, respelled.folded if respelled else None)
         origins = compose_origins(changes, len(text))
         extracted = tuple(span._replace(offset=bisect_left(origins, span.offset)) for span in masked.extracted)
         return FoldedMask(
@@ -114,7 +119,7 @@ class InputFolding:
             words = self.folder.find_foreign_words(cover_spans(text, spans))
             foreign = (Span(*word, text[slice(*word)], is_extracted=False, is_foreign=True) for word in words)
             spans = sorted([*spans, *foreign])
-        names = self.name_finder.find_names(cover_spans(text, spans)) if carries else []
+        names = self.find_names(cover_spans(text, spans)) if carries else []
         if not names:
             return spans
         kept = (
@@ -122,6 +127,23 @@ class InputFolding:
             for name in names
         )
         return join_touching(sorted([*spans, *kept]))
+
+    def find_names(self, text: str) -> list[Name]:
+        """Returns the names and codes of a text, to which words of several genders do not belong."""
+        if not INNER_MARKS.isdisjoint(text):
+            from nmt_cli.text.patterns.gender_forms import cover_gender_forms  # which few lines need
+
+            text = cover_gender_forms(text, self.language)
+        return self.name_finder.find_names(text)
+
+    def merge_gender_forms(self, text: str) -> FoldedText | None:
+        """Returns a text with words such as `Lehrer*innen` without the mark; None if it has none."""
+        if INNER_MARKS.isdisjoint(text):
+            return None
+        from nmt_cli.text.patterns.gender_forms import find_gender_marks  # which few lines need
+
+        marks = list(find_gender_marks(text, self.language))
+        return replace_ranges(text, marks) if marks else None
 
     def find_quotes(self, masked: MaskedText) -> Quotes | None:
         """Returns the quotes to take off a text; None where training has such texts, or a span stands outside them."""

@@ -47,6 +47,15 @@ def test_a_bundled_model_is_found_by_name(site: Path, tmp_path: Path) -> None:
     assert list_models() == {"aaa-bbb": directory}
 
 
+def test_the_folder_of_a_package_stands_for_its_model(site: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "models" / "aaa-bbb" / "nmt_model_aaa_bbb" / "model"
+    directory.mkdir(parents=True)
+    (directory / "model.json").write_text("{}")
+    assert find_model(tmp_path / "models" / "aaa-bbb") == directory
+    assert find_model(directory) == directory
+    assert find_model(tmp_path / "models") == tmp_path / "models"
+
+
 def test_a_directory_of_that_name_comes_first(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_model(site, "xxx-yyy")
     monkeypatch.chdir(tmp_path)

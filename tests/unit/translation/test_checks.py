@@ -48,6 +48,7 @@ def test_a_true_translation_passes(source: str, target: str) -> None:
         ("8 pens, 9 pads", "Stifte und Blöcke", FailedCheck("numbers", "numbers 8, 9 missing")),
         ("Mail to a@b.de now.", "Jetzt mailen.", FailedCheck("spans", "a@b.de missing")),
         ("He is (not) here.", "Er ist nicht hier.", FailedCheck("brackets", "( ) missing")),
+        ("Tea and/or milk, he/she said.", "Tee und Milch, sagte er/sie.", FailedCheck("brackets", "/ missing")),
         ('He said "no".', "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
         ("He said 'no'.", "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
         ("He said no.", "Er sagte „nein“.", FailedCheck("quotes", "quotation marks added")),
