@@ -2,9 +2,9 @@
 
 A network spells an unknown name from subwords and writes another one, in silence. Where it has learned to carry
 placeholders over, such words are carried. What is written as no ordinary word is (`snake_case`, `C++`, `R&B`, `NULL`,
-`report.pdf`) is carried in any language; words with a capital only where the training text shows that they are names:
-where its rare words with a capital stand in the target too, as in English, and not as in German, whose nouns all have
-one. Knows the profiles of both sides, no networks.
+`report.pdf`) is carried in any language; words with a capital where the training text shows that they are names: where
+its rare words with a capital stand in the target too, as in English. In German, whose nouns all have one, those are
+carried that resemble no known word: whether they are names or not, a network can only guess. Knows the profiles of both sides, no networks.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ RARE = 3  # occurrences at most; rare words show what a word that never occurred
 FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
 SHARE_OF_NAMES = 1 / 3
 STEM = 4  # letters that a known word and its unknown form have in common at least
+JOINING = "(?:e?s|e?n|er)$"  # between the parts of a compound: Arbeit-s-zeit
+SHORTEST_MODIFIER = 3
+NEW_WORDS_SELDOM = 0.03  # largest share of new words among which those with a capital are carried; 48,000 pairs have it
 ENDING = 2  # letters at most by which a form differs from the known word
 PARTS_REMEMBERED = 20_000
 
@@ -167,7 +170,33 @@ class NameFinder:
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         if is_camel and not is_shouted:
             return self.slip_finder.find_meant(word, is_first=is_first, may_slip_twice=False) is None
-        return self.capitals_are_names and not self.slip_finder.may_be_mistyped(word, is_first=is_first)
+        if not self.capitals_are_names and (is_shouted or self.may_be_understood(word, is_first=is_first)):
+            return False
+        return not self.slip_finder.may_be_mistyped(word, is_first=is_first)
+
+    def may_be_understood(self, word: str, *, is_first: bool) -> bool:
+        """Whether a network may know what an unknown word with a capital means, where a capital makes no name.
+
+        It may if the word is made of known ones, or of the stem of one at the beginning of a sentence, where verbs have
+        capitals too; and wherever unknown words are so frequent that they cannot all be carried.
+        """
+        if self.source.unseen_share > NEW_WORDS_SELDOM:
+            return True
+        key = word.lower()
+        has_stem = is_first and self.source.words.find_line(key[: max(STEM, len(key) - ENDING)]) is not None
+        return has_stem or any(self.is_compound(part) for part in split_compound(key))
+
+    def is_compound(self, word: str) -> bool:
+        """Whether a word in lower case is two known words, perhaps with a joining element such as -s-: Schul-buch."""
+        contains = self.source.words.contains
+        for start in range(STEM, len(word) - SHORTEST_MODIFIER + 1):
+            first, last = word[:start], word[start:]
+            stem = re.sub(JOINING, "", first)
+            if not any(map(contains, {first, stem, f"{first}e", f"{first}en"})):
+                continue
+            if any(contains(form) for form in (last, last[:-1], last[:-2]) if len(form) >= STEM):
+                return True
+        return False
 
     def is_rare_name(self, word: str) -> bool:
         """Whether a word with a capital hardly ever occurs, and the target writes it in the same way."""

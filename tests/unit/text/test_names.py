@@ -32,8 +32,8 @@ GERMAN = [
 ]
 
 
-def make_finder(pairs: list[tuple[str, str]]) -> NameFinder:
-    profile = CorpusProfile.parse(build_profile(pairs * 2).encode())
+def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:
+    profile = CorpusProfile.parse(build_profile(pairs * copies).encode())
     assert profile.source is not None
     folder = Folder(profile.source.character_counts)
     return NameFinder(profile.source, profile.target, SlipFinder(profile.source), folder)
@@ -106,11 +106,29 @@ def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> N
     assert list_names("I saw \u200e\u2068Kazimierz\u2069.") == ["Kazimierz"]
 
 
-def test_where_all_nouns_have_capitals_only_what_no_word_looks_like_is_carried() -> None:
+def test_where_all_nouns_have_capitals_words_that_resemble_no_known_one_are_carried() -> None:
     assert ENGLISH_FINDER.capitals_are_names and not GERMAN_FINDER.capitals_are_names
-    assert list_names("Ich sah das Unwetter in C++ und NULL.", GERMAN_FINDER) == ["C++", "NULL"]
-    assert list_names("DAS UNWETTER", GERMAN_FINDER) == []
+    assert list_names("Ich sah Kazimierz dort in C++ und NULL.", GERMAN_FINDER) == ["Kazimierz", "C++", "NULL"]
+    assert list_names("Kazimierz sah das Unwetter.", GERMAN_FINDER) == ["Kazimierz", "Unwetter"]
     assert list_names("Ich sah Boston", GERMAN_FINDER) == ["Boston"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DAS KAZIMIERZ",  # capitals that say nothing
+        "Ich sah das Bootshaus und ein Volksfeld",  # of known words
+        "Ich sah das Glase",  # a form of a known word
+        "Wollten es alle haben?",  # at the beginning, also a verb has a capital
+    ],
+)
+def test_words_that_a_network_may_understand_are_not_carried(text: str) -> None:
+    assert list_names(text, GERMAN_FINDER) == []
+
+
+def test_where_new_words_are_frequent_a_capital_of_nouns_says_nothing() -> None:
+    finder = make_finder([*GERMAN, ("Noch mehr Wörter gibt es hier kaum.", "More words.")], copies=1)
+    assert list_names("Ich sah Kazimierz dort.", finder) == []
 
 
 def test_a_mistyped_word_is_no_name() -> None:
