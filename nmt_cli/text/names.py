@@ -4,7 +4,8 @@ A network spells an unknown name from subwords and writes another one, in silenc
 placeholders over, such words are carried. What is written as no ordinary word is (`snake_case`, `C++`, `R&B`, `NULL`,
 `report.pdf`) is carried in any language; words with a capital where the training text shows that they are names: where
 its rare words with a capital stand in the target too, as in English. In German, whose nouns all have one, those are
-carried that resemble no known word: whether they are names or not, a network can only guess. Knows the profiles of both sides, no networks.
+carried that resemble no known word: whether they are names or not, a network can only guess. Knows the profiles of both
+sides, no networks.
 """
 
 from __future__ import annotations
