@@ -198,7 +198,7 @@ class TranslationReport:
             return None
         shown = ", ".join(list(self.carried)[:WORDS_SHOWN]) + (" ..." if len(self.carried) > WORDS_SHOWN else "")
         words = count_things(self.carried.total(), "word")
-        return f"{words} never seen in training, and carried over as they are: {shown}"
+        return f"{words} never seen in training, and carried over unchanged: {shown}"
 
     def describe_characters(self) -> str | None:
         """Returns the warning about characters that training never had; None if there are none."""

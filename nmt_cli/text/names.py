@@ -22,6 +22,7 @@ from nmt_cli.text.spelling import SlipFinder
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
+PART = r"[^/,;:!?()\[\]{}\"]+"  # of what stands between blanks
 INVISIBLE = "\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 OPENING = f"\"'„“”‚‘’([{{«‹<*_{INVISIBLE}"  # what may stand before a word
 CLOSING = f".,;:!?\"'“”‘’)]}}»›>*_{INVISIBLE}"  # and behind it
@@ -92,7 +93,7 @@ class NameFinder:
         covered = cover_names(text, calls)
         names: list[Name] = []
         for name in sorted([*calls, *self.find_words(covered)]):
-            if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] == " ":
+            if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] in (" ", "/"):
                 last = names.pop()
                 is_new, is_sure = last.is_new or name.is_new, last.is_sure or name.is_sure
                 name = Name(last.start, name.end, name.is_code, is_new, is_sure)
@@ -134,11 +135,18 @@ class NameFinder:
                 yield Name(*match.span())
             elif self.is_code(word):
                 yield Name(start, start + len(written))
-            elif self.is_name(word, is_first=start == 0, is_shouted=is_shouted):
-                is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
-                yield Name(start, start + len(written), is_code=False, is_new=is_new, is_sure=is_sure)
+            elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
+                yield from names
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
                 self.keep_ordinary(part)
+
+    def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Name]:
+        """Yields a word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
+        for part in re.finditer(PART, written):
+            word, begin = self.read_word(part[0]), start + part.start()
+            if self.is_name(word, is_first=begin == 0, is_shouted=is_shouted):
+                is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
+                yield Name(begin, begin + len(part[0]), is_code=False, is_new=is_new, is_sure=is_sure)
 
     def has_rare_sign(self, part: str) -> bool:
         """Whether training hardly ever had one of the signs of a part of a text."""

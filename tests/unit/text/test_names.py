@@ -69,6 +69,7 @@ def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
         ("It is J. R. R. Kazimierz or B.B. Szczecin", ["J. R. R. Kazimierz", "B.B. Szczecin"]),
         ("(a) the house, (b) the net and (iv), you know", ["(b)", "(iv)"]),  # the first is a frame
         ("If x = y + 2 - z, A -> B (p < 3).", ["x = y + 2 - z", "A -> B", "p < 3"]),
+        ("Kazimierz/Siobhan or it/Szczecin,Weathers", ["Kazimierz/Siobhan", "Szczecin"]),
         ("I saw it in Boston", ["Boston"]),  # rare, and the same in the target
     ],
 )
