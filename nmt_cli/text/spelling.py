@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nmt_cli.text.folding import FoldedText, Replacement, replace_ranges
+from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
 
@@ -96,7 +97,8 @@ class SlipFinder:
             match = matches[number]
             if match.start() in mended:
                 continue
-            known = self.find_meant(match[0], is_first=number == 0, may_slip_twice=may_slip_twice)
+            is_first = number == 0 and PLACEHOLDER_PATTERN.search(text, 0, match.start()) is None
+            known = self.find_meant(match[0], is_first=is_first, may_slip_twice=may_slip_twice)
             slips += [Slip(*match.span(), known)] if known is not None else []
         slips.sort()
         words = tuple(ReadAs(text[slip.start : slip.end], slip.known) for slip in slips)

@@ -44,6 +44,11 @@ def test_slips_do_not_need_what_another_thread_may_forget() -> None:
     assert respelled is not None and respelled.folded.text == "The children went."
 
 
+def test_what_follows_a_name_does_not_begin_the_sentence() -> None:
+    assert respell("Chidren and ⟦0⟧ went.") == "Children and ⟦0⟧ went."
+    assert respell("⟦0⟧ Chidren went.") == "⟦0⟧ Chidren went."
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
