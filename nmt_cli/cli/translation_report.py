@@ -34,6 +34,7 @@ CHECK_NAMES = {  # what is wrong with the lines that fail a check of a kind
     "copied": "left untranslated",
     "placeholder": "with a word lost",
     "numbers": "with other numbers than the source",
+    "dates": "with a month missing",
     "spans": "with a protected span missing or perhaps misplaced",
     "terms": "with a glossary term missing or perhaps misplaced",
     "sentences": "with a sentence missing",
@@ -52,10 +53,11 @@ FAULT_NOUNS: dict[str, tuple[str, ...]] = {  # what is counted of the sentences 
     "copied": ("copy of the source", "copies of the source"),
     "placeholder": ("lost word",),
     "numbers": ("wrong number",),
+    "dates": ("wrong date",),
     "brackets": ("sentence without its brackets", "sentences without their brackets"),
 }
 # Of the faults that are searched again, those that checks tell.
-CHECKED_FAULTS = frozenset({"numbers", "brackets", "sentences"})
+CHECKED_FAULTS = frozenset({"numbers", "dates", "brackets", "sentences"})
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 WORDS_SHOWN = 5  # of the mistyped words

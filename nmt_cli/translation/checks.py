@@ -162,6 +162,7 @@ FAULT_MESSAGES: dict[Fault, str] = {
     "copied": "the translation is the source",
     "placeholder": "a word of the source is lost",
     "numbers": "a number of the source is lost",
+    "dates": "a date of the source is lost",
     "brackets": "a bracket or stroke of the source is lost",
 }
 
@@ -206,6 +207,16 @@ def check_numbers(source: str, target: str, context: CheckContext) -> FailedChec
         return None
     noun = "number" if len(missing or invented) == 1 else "numbers"
     return FailedCheck("numbers", f"{noun} {', '.join(parts)}")
+
+
+def check_dates(source: str, target: str, context: CheckContext) -> FailedCheck | None:
+    """Looks for the months of the dates of the source; their numbers are those of `check_numbers`."""
+    if not DIGIT.search(source):
+        return None
+    from nmt_cli.text.patterns.dates import find_lost_months  # which most lines need not
+
+    lost = find_lost_months(source, target, context.source_language, context.target_language)
+    return FailedCheck("dates", f"{join_shown(lost)} missing") if lost else None
 
 
 def check_inner_marks(source: str, target: str, context: CheckContext) -> FailedCheck | None:
@@ -369,6 +380,7 @@ def find_words(text: str) -> list[str]:
 TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]
 COMPARISONS: tuple[TextComparison, ...] = (
     check_numbers,
+    check_dates,
     check_inner_marks,
     check_final_mark,
     check_sentences,

@@ -15,7 +15,7 @@ from typing import Literal
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
 
-Fault = Literal["empty", "loop", "runaway", "copied", "placeholder", "numbers", "brackets"]
+Fault = Literal["empty", "loop", "runaway", "copied", "placeholder", "numbers", "dates", "brackets"]
 
 PLACEHOLDER_OPENING = "⟦"
 WORD_REPEATS = 4  # of one word in a row: "very, very, very" is language

@@ -20,6 +20,7 @@ CheckKind = Literal[
     "copied",
     "placeholder",
     "numbers",
+    "dates",
     "spans",
     "terms",
     "sentences",

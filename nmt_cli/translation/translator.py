@@ -321,9 +321,13 @@ class Translator:
             return self.translate_pieces(texts, config, None, repair)
 
         if any(pieces[text_id].has_digits for text_id in translations):
-            from nmt_cli.translation.repairs.lost_numbers import LostNumbers, carry_lost_numbers  # few lines need it
+            from nmt_cli.translation.repairs.lost_dates import carry_lost_dates  # few lines need it
+            from nmt_cli.translation.repairs.lost_numbers import LostNumbers, carry_lost_numbers
 
             context = self.check_context
+            carry_lost_dates(
+                pieces, translations, (context.source_language, context.target_language), self.reader, search
+            )
             lost = LostNumbers(context.source_language, context.target_language, self.reader)
             carry_lost_numbers(pieces, translations, lost, search, carries=self.carries)
         if any(not BRACKETS.isdisjoint(pieces[text_id].text) for text_id in translations):

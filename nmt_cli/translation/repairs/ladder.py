@@ -32,7 +32,7 @@ class Remedy(NamedTuple):
 
 
 # `lost_numbers` takes care of numbers, `lost_brackets` of brackets.
-ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers", "brackets"}
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers", "dates", "brackets"}
 
 
 def keep_settings(config: SearchConfig, size: int) -> SearchConfig:

@@ -1,0 +1,43 @@
+"""Dates that a network loses are carried, as the target language writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.result import Repair
+from support.scripted_translator import ScriptedTranslator
+
+
+def translate(line: str, wrong: str, written: str) -> tuple[str, list[str], tuple[Repair, ...]]:
+    """What a network writes that writes lines as they are, but for something `wrong`; what it reads; the repairs."""
+    translator = ScriptedTranslator(lambda text: text.replace(wrong, written))
+    (translation,) = translator.translate([line], SearchConfig(beam_size=1), repair=RepairConfig())
+    return translation.text, translator.given, translation.repairs
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("they came March 12 to go.", "they came 12. März to go."),
+        ("they came the 3rd of March with dogs.", "they came the 3. März with dogs."),
+        ("they came in March 1972.", "they came in März 1972."),
+        ("March 12, 1972 with March 3.", "12. März 1972 with 3. März."),
+    ],
+)
+def test_a_date_without_its_month_is_carried(line: str, expected: str) -> None:
+    text, read, repairs = translate(line, "March", "miles")
+    assert text == expected
+    assert len(read) == 2 and "March" not in read[1]
+    assert Repair("dates", "protected date") in repairs
+
+
+def test_a_date_without_its_day_is_carried() -> None:
+    text, _, _ = translate("they came March 3 to go.", "March 3", "im März")
+    assert text == "they came 3. März to go."
+
+
+def test_a_date_that_is_there_is_left_to_the_network() -> None:
+    text, read, repairs = translate("they came March 3 to go.", "March 3", "3. März")
+    assert text == "they came 3. März to go." and len(read) == 1 and repairs == ()
