@@ -36,6 +36,7 @@ FORMULA = (
     r"(?<![^\s(])[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2})"
     r"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2}))*(?=[\s).,;:?!]|$)"
 )
+ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
 INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
 INITIALS_LENGTH = 12  # characters
 FILE_TYPES = frozenset(
@@ -135,6 +136,8 @@ class NameFinder:
                 yield Name(*match.span())
             elif self.is_code(word):
                 yield Name(start, start + len(written))
+            elif re.compile(ABBREVIATION).match(text, start):
+                continue
             elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
                 yield from names
             elif word == word.lower() or self.source.has_word(word):  # whatever stands around it

@@ -17,8 +17,9 @@ from zipfile import ZipFile
 
 from nmt_cli.text.number_words import find_code
 
-DAY = r"(?<![\w.,:/-])(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|[.ºª])?"
-DAY_BEHIND = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.(?=\s+[a-z]))?(?![\w%]|[.,:/-]\d)"
+RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
+DAY = rf"(?<![\w.,:/–-]){RANGE}(?:st|nd|rd|th|er|[.ºª])?"
+DAY_BEHIND = rf"{RANGE}(?:st|nd|rd|th|\.(?=\s+[a-z]))?(?![\w%]|[.,:/–-]\d)"
 YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
 YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
 LINK = r"(?:\s+(?:of|del?|di|d[ao]))?\s+"  # 24th of December, 5 de marzo de 1990
@@ -32,8 +33,8 @@ class Date(NamedTuple):
     start: int
     end: int
     month: int  # 1 to 12
-    day: int | None
-    year: int | None
+    day: str | None  # or days: 3–5
+    year: str | None
 
 
 class Calendar(NamedTuple):
@@ -129,7 +130,8 @@ def find_dates(text: str, language: str) -> Iterator[Date]:
     for form in compile_forms(language):
         for match in form.finditer(text):
             groups, characters = match.groupdict(), set(range(*match.span()))
-            day, year = (int(groups[name]) if groups.get(name) else None for name in ("day", "year"))
-            if covered.isdisjoint(characters) and (day is None or 1 <= day <= LAST_DAY):
+            day, year = groups.get("day"), groups.get("year")
+            days = map(int, re.findall(r"\d+", day or "1"))
+            if covered.isdisjoint(characters) and all(1 <= number <= LAST_DAY for number in days):
                 covered |= characters
                 yield Date(*match.span(), calendar.find_month(match["month"]), day, year)

@@ -34,6 +34,10 @@ def carry_lost_dates(
         lost = list(find_lost_dates(piece, translation.text, languages)) if piece.has_digits else []
         if lost and len(piece.masked.masked) + len(lost) <= len(PLACEHOLDERS):
             changed[text_id] = protect_dates(piece, lost, languages[1], reader)
+    # A piece that then has no words is kept, the others are searched again.
+    for text_id in [text_id for text_id, piece in changed.items() if not piece.is_translated]:
+        pieces[text_id] = changed[text_id]
+        del translations[text_id]
     texts: Mapping[TextId, str] = {text_id: piece.text for text_id, piece in changed.items() if piece.is_translated}
     for text_id, translation in search(texts).items():
         pieces[text_id] = changed[text_id]
@@ -45,7 +49,9 @@ def find_lost_dates(piece: Piece, target: str, languages: tuple[str, str]) -> It
     """Yields the dates of a piece if `target` lacks the month or a number of one of them."""
     calendar = load_calendar(languages[1])
     text, spans = piece.segment.text, piece.segment.spans
-    dates = list(find_dates(cover_spans(text, [span for span in spans if not span.is_number]), languages[0]))
+    dates = list(
+        find_dates(cover_spans(text, [span for span in spans if not (span.is_number or span.is_name)]), languages[0])
+    )
     if calendar is None or not dates:
         return
     target = PLACEHOLDER_PATTERN.sub(" ", target)

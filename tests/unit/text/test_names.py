@@ -92,6 +92,7 @@ def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
         "it is A - I see it",
         "the (a) house, it(s) net",  # one alone counts nothing
         "he/-it, his/-in",
+        "the house on Dec. 24, Tues., you know",
         "&Do the house, _Use it",
         "5 and 10, 3.14",
         "",
