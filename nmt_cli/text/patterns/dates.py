@@ -25,6 +25,18 @@ YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
 LINK = r"(?:\s+(?:of|del?|di|d[ao]))?\s+"  # 24th of December, 5 de marzo de 1990
 ENDING = 2  # letters of a month's name that its inflected forms may change
 LAST_DAY = 31
+# What stands before a date that says when something happens: before a day, and before a month and a year.
+PREPOSITIONS = {
+    "en": ("on", "in"),
+    "de": ("am", "im"),
+    "nl": ("op", "in"),
+    "fr": ("le", "en"),
+    "es": ("el", "en"),
+    "pt": ("em", "em"),
+    "da": ("den", "i"),
+    "nb": ("den", "i"),
+    "sv": ("den", "i"),
+}
 
 
 class Date(NamedTuple):
@@ -119,6 +131,24 @@ def find_lost_months(source: str, target: str, source_language: str, target_lang
         return []
     dates = find_dates(source, source_language)
     return [source[date.start : date.end] for date in dates if not calendar.has_month(target, date.month)]
+
+
+def write_date(text: str, date: Date, source_language: str, target_language: str) -> tuple[int, str]:
+    """Returns a date of a text as the target writes it, and where in the text it begins.
+
+    With the preposition, where both languages have one: a network cannot see that a placeholder stands for a date.
+    """
+    calendar = load_calendar(target_language)
+    written = text[date.start : date.end] if calendar is None else calendar.write(date)
+    source, target = (PREPOSITIONS.get(find_code(language)) for language in (source_language, target_language))
+    if source is None or target is None:
+        return date.start, written
+    kind = 0 if date.day else 1
+    before = re.search(rf"(?i)(?<!\w){source[kind]}(?: the)?\s+$", text[: date.start])
+    if before is None:
+        return date.start, written
+    preposition = target[kind].capitalize() if before[0][0].isupper() else target[kind]
+    return before.start(), f"{preposition} {written}"
 
 
 def find_dates(text: str, language: str) -> Iterator[Date]:

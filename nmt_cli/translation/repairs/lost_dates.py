@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.masking import PLACEHOLDER_PATTERN
-from nmt_cli.text.patterns.dates import Date, find_dates, load_calendar
+from nmt_cli.text.patterns.dates import Date, find_dates, load_calendar, write_date
 from nmt_cli.text.spans import Span, cover_spans
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.number_check import NUMBER, compare_numbers
@@ -33,7 +33,7 @@ def carry_lost_dates(
         piece = pieces[text_id]
         lost = list(find_lost_dates(piece, translation.text, languages)) if piece.has_digits else []
         if lost and len(piece.masked.masked) + len(lost) <= len(PLACEHOLDERS):
-            changed[text_id] = protect_dates(piece, lost, languages[1], reader)
+            changed[text_id] = protect_dates(piece, lost, languages, reader)
     # A piece that then has no words is kept, the others are searched again.
     for text_id in [text_id for text_id, piece in changed.items() if not piece.is_translated]:
         pieces[text_id] = changed[text_id]
@@ -64,15 +64,16 @@ def find_lost_dates(piece: Piece, target: str, languages: tuple[str, str]) -> It
             return
 
 
-def protect_dates(piece: Piece, dates: list[Date], language: str, reader: LineReader) -> Piece:
-    """Returns a piece with dates, written for the target `language`, as spans in the place of their numbers."""
-    calendar = load_calendar(language)
-    written = [
-        Span(date.start, date.end, calendar.write(date), is_extracted=not reader.carries) for date in dates if calendar
-    ]
+def protect_dates(piece: Piece, dates: list[Date], languages: tuple[str, str], reader: LineReader) -> Piece:
+    """Returns a piece with dates, written for the target language, as spans in the place of their numbers."""
+    text = piece.segment.text
+    written = []
+    for date in dates:
+        start, form = write_date(text, date, *languages)
+        written.append(Span(start, date.end, form, is_extracted=not reader.carries))
     kept = (
         span
         for span in piece.segment.spans
-        if not any(span.start < date.end and date.start < span.end for date in dates)
+        if not any(span.start < date.end and date.start < span.end for date in written)
     )
     return reader.protect_more(replace(piece, segment=piece.segment._replace(spans=tuple(kept))), written)

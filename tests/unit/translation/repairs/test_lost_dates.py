@@ -22,7 +22,9 @@ def translate(line: str, wrong: str, written: str) -> tuple[str, list[str], tupl
     [
         ("they came March 12 to go.", "they came 12. März to go."),
         ("they came the 3rd of March with dogs.", "they came the 3. März with dogs."),
-        ("they came in March 1972.", "they came in März 1972."),
+        ("they came in March 1972.", "they came im März 1972."),
+        ("On March 3, they came.", "Am 3. März, they came."),
+        ("they came on the 3rd of March with dogs.", "they came am 3. März with dogs."),
         ("they came March 3–12 to go.", "they came 3–12. März to go."),
         ("March 12, 1972 with March 3.", "12. März 1972 with 3. März."),
     ],
