@@ -13,9 +13,9 @@ from nmt_cli.text.folding import Replacement, replace_ranges
 from nmt_cli.text.spans import COVERS
 
 GERMAN = (
-    r"\b[A-ZÄÖÜ][\wÄÖÜäöüß-]*[a-zäöüß](?:[*_:·•]|/-?)(?=in(?:nen)?\b)"  # a noun: Schüler*in, Kolleg:innen, Mieter/-in
-    r"|\b[A-ZÄÖÜ][\wÄÖÜäöüß-]*[a-zäöüß]\((?=(?:innen|in|nen)\))"  # Schüler(innen)
-    r"|\b[A-Za-zÄÖÜäöüß]{2,}[a-zäöüß](?:[*:](?=(?:e|r|n|s|en|em)\b)|\*(?=e[rs]\b))"  # jede*r, ein:e gute:r
+    r"\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß](?:[*_:·•]|/-?)(?=in(?:nen)?\b)"  # a noun: Schüler*in, Mieter/-in
+    r"|\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß]\((?=(?:innen|in|nen)\))"  # Schüler(innen)
+    r"|\b[A-Za-zÄÖÜäöüß]{2,30}[a-zäöüß](?:[*:](?=(?:e|r|n|s|en|em)\b)|\*(?=e[rs]\b))"  # jede*r, ein:e gute:r
 )
 FRENCH = r"[^\W\d_]{2}[·•‧⋅][^\W\d_]{1,6}?(?:[·•‧⋅](?=s\b)|(?=s\b)|\b)"
 LANGUAGES = {"de": "de", "deu": "de", "ger": "de", "fr": "fr", "fra": "fr", "fre": "fr"}
@@ -50,7 +50,9 @@ def drop_gender_marks(text: str, language: str) -> str:
 
 def cover_gender_forms(text: str, language: str) -> str:
     """Returns a text with covers for the characters of words of several genders, and of what is glued to them."""
+    characters = list(text)
     for mark in find_gender_marks(text, language):
-        start, end = text.rfind(" ", 0, mark.start) + 1, f"{text} ".index(" ", mark.end)
-        text = text[:start] + COVERS[0] * (end - start) + text[end:]
-    return text
+        start, end = text.rfind(" ", 0, mark.start) + 1, text.find(" ", mark.end)
+        end = len(text) if end < 0 else end
+        characters[start:end] = COVERS[0] * (end - start)
+    return "".join(characters)
