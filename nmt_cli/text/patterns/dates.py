@@ -59,17 +59,6 @@ class Calendar(NamedTuple):
     full_pattern: str
     year_pattern: str
 
-    @classmethod
-    def load(cls, language: str) -> Calendar | None:
-        """Returns the calendar of a language by its code of two or three letters; None for an unknown language."""
-        archive = read_archive()
-        try:
-            content: dict[str, Any] = json.loads(archive.read(f"{find_code(language)}.json"))
-        except KeyError:
-            return None
-        names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
-        return cls(names, months, tuple(content.get("alone", months)), *content["patterns"])
-
     def find_month(self, name: str) -> int:
         """Returns the number of a month by a name that one of `names` is, in any case."""
         key = name.casefold()
@@ -101,13 +90,21 @@ def read_archive() -> ZipFile:
 
 @cache
 def load_calendar(language: str) -> Calendar | None:
-    """Returns the calendar of a language, as `Calendar.load` does."""
-    return Calendar.load(language)
+    """Returns the calendar of a language by its code of two or three letters; None for an unknown language."""
+    try:
+        content: dict[str, Any] = json.loads(read_archive().read(f"{find_code(language)}.json"))
+    except KeyError:
+        return None
+    names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
+    return Calendar(names, months, tuple(content.get("alone", months)), *content["patterns"])
 
 
 @cache
-def compile_forms(language: str) -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of the dates of a language; none where months have no names."""
+def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ...]:
+    """Returns the patterns of the dates of a language, with months in usual case, in capitals or in any case.
+
+    None where months have no names.
+    """
     calendar = load_calendar(language)
     names = {name for month in calendar.names for name in month} if calendar is not None else set()
     if not names:
@@ -121,7 +118,7 @@ def compile_forms(language: str) -> tuple[re.Pattern[str], ...]:
         rf"{month}\s+{DAY_BEHIND}(?:,?\s+{YEAR})?",  # March 12, 1990
         rf"{month},?{LINK}{YEAR}",  # October 1990
     )
-    return tuple(re.compile(form) for form in forms)
+    return tuple(re.compile(form, re.IGNORECASE if any_case else 0) for form in forms)
 
 
 def find_lost_months(source: str, target: str, source_language: str, target_language: str) -> list[str]:
@@ -140,6 +137,8 @@ def write_date(text: str, date: Date, source_language: str, target_language: str
     """
     calendar = load_calendar(target_language)
     written = text[date.start : date.end] if calendar is None else calendar.write(date)
+    if text[date.start : date.end].isupper():  # as the whole line, which spans do not follow
+        written = written.upper()
     source, target = (PREPOSITIONS.get(find_code(language)) for language in (source_language, target_language))
     if source is None or target is None:
         return date.start, written
@@ -148,6 +147,7 @@ def write_date(text: str, date: Date, source_language: str, target_language: str
     if before is None:
         return date.start, written
     preposition = target[kind].capitalize() if before[0][0].isupper() else target[kind]
+    preposition = preposition.upper() if written.isupper() and before[0].isupper() else preposition
     return before.start(), f"{preposition} {written}"
 
 
@@ -157,7 +157,7 @@ def find_dates(text: str, language: str) -> Iterator[Date]:
     if calendar is None:
         return
     covered: set[int] = set()
-    for form in compile_forms(language):
+    for form in compile_forms(language, any_case=text.islower()):
         for match in form.finditer(text):
             groups, characters = match.groupdict(), set(range(*match.span()))
             day, year = groups.get("day"), groups.get("year")

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from nmt_cli.text.spans import Span, cover_spans
 
-# A pair has blanks or marks outside and none inside, and is no name such as __init__ or a run of signs.
+# A pair has blanks or marks outside and none inside, but within a word (*Lehrer*innen*); it is no name such as __init__
+# and no run of signs.
 PAIR = re.compile(
-    r"(?<![\w*~\\])(?P<sign>\*{1,3}|_|~{1,2})(?=[^\s*_~])(?P<inside>[^*~\n]{0,200}?[^\s*_~\\])(?P=sign)(?![\w*~])"
+    r"(?<![\w*~\\])(?P<sign>\*{1,3}|_|~{1,2})(?=[^\s*_~])(?P<inside>(?:[^*~\n]|(?<=[^\W\d_])\*(?=[^\W\d_])){0,200}?[^\s*_~\\])(?P=sign)(?![\w*~])"
 )
 
 

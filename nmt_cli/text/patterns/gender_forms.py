@@ -15,6 +15,7 @@ from nmt_cli.text.spans import COVERS
 GERMAN = (
     r"\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß](?:[*_:·•]|/-?)(?=in(?:nen)?\b)"  # a noun: Schüler*in, Mieter/-in
     r"|\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß]\((?=(?:innen|in|nen)\))"  # Schüler(innen)
+    r"|\b[A-ZÄÖÜ]{3,60}[*:·•](?=IN(?:NEN)?\b)|\b[a-zäöüß]{3,60}[*·•:](?=innen\b)"  # KOLLEG*INNEN, lehrer*innen
     r"|\b[A-Za-zÄÖÜäöüß]{2,30}[a-zäöüß](?:[*:](?=(?:e|r|n|s|en|em)\b)|\*(?=e[rs]\b))"  # jede*r, ein:e gute:r
 )
 FRENCH = r"[^\W\d_]{2}[·•‧⋅][^\W\d_]{1,6}?(?:[·•‧⋅](?=s\b)|(?=s\b)|\b)"

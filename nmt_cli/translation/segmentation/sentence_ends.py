@@ -43,7 +43,7 @@ OF_NUMBERS = frozenset(
 OFTEN_LAST = frozenset("etc usw ff".split())  # a capital after these begins a sentence
 WORD_BEFORE = r"(?:^|(?<=[\s(\[\"'“„«‘./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
 # A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
-SMALL_NUMBER = r"(?:^|(?<=[(\s])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{1,2}\.$"
+SMALL_NUMBER = rf"(?:^|(?<=[(\s{COVERS}])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{{1,2}}\.$"
 LIST_MARK = rf"[ivx]{{1,5}}|[IVX]{{1,5}}|[{COVERS}]{{3}}|[{COVERS}]{{5}}"  # with a full stop; 1.1 and 1.1.1 are covered
 UNIT = rf"[\d{COVERS}]\s?[mglhtsмлт]\.$"
 PRONOUNS = "IЯя"

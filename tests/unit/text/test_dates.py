@@ -16,6 +16,7 @@ from nmt_cli.text.patterns.dates import Date, find_dates, find_lost_months, load
         ("born on October 3, 1990, in May 5th or MARCH 3", "en", ["October 3, 1990", "May 5th", "MARCH 3"]),
         ("the 24th of December, 5 May 2020", "en-GB", ["24th of December", "5 May 2020"]),
         ("It was in October 1990.", "eng", ["October 1990"]),
+        ("he came on march 12", "eng", ["march 12"]),  # a line without capitals
         ("March 3–5, 3-5 May and Dec. 24", "eng", ["March 3–5", "3-5 May", "Dec. 24"]),
         ("vom 3. – 5. März", "deu", ["5. März"]),
         ("Ihre Mail vom 12. März. Und am 1. Jan. 2020", "deu", ["12. März", "1. Jan. 2020"]),
@@ -34,7 +35,7 @@ def test_dates_are_found(text: str, language: str, dates: list[str]) -> None:
     "text",
     [
         "You may 5 times",
-        "in march 12 miles",
+        "In march 12 miles",
         "March on",
         "See you in March.",
         "12:30 March",

@@ -22,6 +22,7 @@ def list_marks(text: str) -> list[str]:
             "**No**, I am _not_.",
             ["|**No**, I am _not_.", "**No|**, I am _not_.", "**No**, I am |_not_.", "**No**, I am _not|_."],
         ),
+        ("*Lehrer*innen* sind da", ["|*Lehrer*innen* sind da", "*Lehrer*innen|* sind da"]),
         ('("*no*")', ['("|*no*")', '("*no|*")']),
         ("~not~ ~~so~~", ["|~not~ ~~so~~", "~not|~ ~~so~~", "~not~ |~~so~~", "~not~ ~~so|~~"]),
         ("He _is here_ now", ["He |_is here_ now", "He _is here|_ now"]),

@@ -19,6 +19,7 @@ from nmt_cli.text.patterns.gender_forms import cover_gender_forms, drop_gender_m
         ("Schüler(innen) und eine Schülerin(nen)", "Schülerinnen und eine Schülerinnen"),
         ("Jede*r hat ein:e gute:n Ärzt*in.", "Jeder hat eine guten Ärztin."),
         ("Donau-Schiffer*in", "Donau-Schifferin"),
+        ("LIEBE KOLLEG*INNEN, liebe lehrer:innen", "LIEBE KOLLEGINNEN, liebe lehrerinnen"),
     ],
 )
 def test_german_words_of_several_genders_become_the_longer_form(text: str, expected: str) -> None:

@@ -35,6 +35,7 @@ def test_labelled_sentences_are_found(language: str, sentences: str) -> None:
         "I ❤ New York",
         "Ask the F.B.I. about it",
         "Es ist 3. Klasse",
+        "Es ist <i>3. Klasse</i>",
         "He said “Go!” and left.",
         "彼は「行くな！」とだけ言った。",
     ],
