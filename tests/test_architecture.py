@@ -18,6 +18,8 @@ PACKAGE = Path(nmt_cli.__file__).parent
 LAYERS = (  # lower ones first; the rooms of one layer know nothing of each other, but for those of the foundation
     ("arrays", "files", "formats", "languages", "records", "settings", "cores", "errors", "__init__"),
     ("text",),
+    ("carrying",),
+    ("rewriting",),
     ("sources",),
     ("model", "corpus", "search"),
     ("runtime",),
@@ -31,7 +33,7 @@ LAYERS = (  # lower ones first; the rooms of one layer know nothing of each othe
 )
 FOUNDATION = LAYERS[0]
 # What translates and serves must start at once and run where nothing was prepared or trained.
-APART = ("text", "search", "runtime", "translation", "documents", "jobs")
+APART = ("text", "carrying", "rewriting", "search", "runtime", "translation", "documents", "jobs")
 OWNERS = {
     "keras": ("model", "training"),
     "tensorflow": ("training",),

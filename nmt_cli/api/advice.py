@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.command_lines import CommandLine
-from nmt_cli.languages import name_language
+from nmt_cli.languages.codes import name_language
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:

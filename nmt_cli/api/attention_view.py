@@ -21,8 +21,8 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineConfig, ModelRequest
+from nmt_cli.translation.placement.word_alignment import find_links
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
-from nmt_cli.translation.word_alignment import find_links
 from nmt_cli.visuals.canvas import SUFFIXES, check_suffix
 from nmt_cli.visuals.heatmap import draw_heatmap, format_heatmap
 from nmt_cli.visuals.words import LabelledAttention, label_attention

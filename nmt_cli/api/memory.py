@@ -77,7 +77,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
 
 def are_same(declared: tuple[str, str], languages: tuple[str, str]) -> bool:
     """Whether both pairs of languages are the same, as far as both are known."""
-    from nmt_cli.languages import is_same_language
+    from nmt_cli.languages.codes import is_same_language
 
     return all(
         code in UNKNOWN or other in UNKNOWN or is_same_language(code, other)

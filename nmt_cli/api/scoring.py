@@ -21,7 +21,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.material import Material
 from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.evaluation.metrics.score import References
-from nmt_cli.languages import is_same_language
+from nmt_cli.languages.codes import is_same_language
 from nmt_cli.runtime.installed_models import CARD
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ModelRequest

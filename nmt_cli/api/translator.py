@@ -129,7 +129,7 @@ class LoadedTranslator:
         """Returns the settings of a search; `options` go before those that were given to `nmt.load`."""
         made = make_search_options({**self._options, **options}, n_best=n_best)
         if made.checks.rates:
-            from nmt_cli.translation.confidence import require_confidence  # which few calls need
+            from nmt_cli.translation.checks.confidence import require_confidence  # which few calls need
 
             require_confidence(made.checks, made.search, self.card, ensemble=self._ensemble)
         return made._replace(memory=self._memory)

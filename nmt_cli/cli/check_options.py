@@ -31,7 +31,7 @@ def require_calibration(
 ) -> None:
     """Raises OptionError if confidence is asked for where it was not calibrated, or by a model that cannot tell."""
     if checks.rates:
-        from nmt_cli.translation.confidence import require_confidence  # numpy, which `nmt --help` does not need
+        from nmt_cli.translation.checks.confidence import require_confidence  # numpy, which `nmt --help` does not need
 
         require_confidence(checks, search, card, ensemble=ensemble, score=score)
 

@@ -20,8 +20,8 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.truncation import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
+    from nmt_cli.rewriting.slips import ReadAs
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.text.spelling import ReadAs
     from nmt_cli.translation.config import CheckConfig
     from nmt_cli.translation.result import Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
@@ -206,7 +206,7 @@ class TranslationReport:
         """Returns the warning about characters that training never had; None if there are none."""
         if not self.unseen_characters:
             return None
-        from nmt_cli.text.lookalikes import name_character  # which few runs need
+        from nmt_cli.rewriting.lookalikes import name_character  # which few runs need
 
         shown = " ".join(map(name_character, sorted(self.unseen_characters)[:CHARACTERS_SHOWN]))
         rest = len(self.unseen_characters) - CHARACTERS_SHOWN

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import START
+from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import FileRecord, Manifest, SubwordStatistics
 from nmt_cli.errors import OptionError
 from nmt_cli.files import stage_directory
-from nmt_cli.text.masking import mask_pair
 from nmt_cli.text.normalise import hash_text, make_sentence_key
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tokenizer import Tokenizer

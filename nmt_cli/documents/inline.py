@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from nmt_cli.carrying.span_patterns import VERBATIM
 from nmt_cli.documents.markdown_rules import KEPT, add_rules
 from nmt_cli.documents.markup import Mark, MarkedText
 from nmt_cli.documents.sentences import split_marked
-from nmt_cli.text.patterns.span_patterns import VERBATIM
 
 RECORDED_RULES = ("escape", "backticks", "link", "image", "autolink", "html_inline", "footnote_ref", "footnote_inline")
 RAW, LABEL_END = "nmt_raw", "nmt_label_end"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.word_alignment import find_links
+from nmt_cli.translation.placement.word_alignment import find_links
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

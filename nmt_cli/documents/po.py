@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.carrying.accelerators import move_to_word
+from nmt_cli.carrying.placeholders import CHOICE, compile_placeholder_pattern, has_same_placeholders
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.documents.sentences import find_sentence_starts
-from nmt_cli.text.patterns.accelerators import move_to_word
-from nmt_cli.text.patterns.placeholder_patterns import CHOICE, compile_placeholder_pattern, has_same_placeholders
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark
-from nmt_cli.translation.segments import wants_blank
+from nmt_cli.translation.segmentation.segments import wants_blank
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from nmt_cli.carrying.spans import find_spans
 from nmt_cli.documents.markup import Mark, MarkedText
-from nmt_cli.text.spans import find_spans
-from nmt_cli.translation import segments
+from nmt_cli.translation.segmentation import segments
 
 
 def find_sentence_starts(text: str, *, by_sentence: bool) -> list[int]:

@@ -15,7 +15,7 @@ from nmt_cli.evaluation.sides import STDIN as STDIN
 from nmt_cli.evaluation.sides import SideRole, read_side
 from nmt_cli.files import require_file
 from nmt_cli.formats import require_use
-from nmt_cli.languages import is_same_language
+from nmt_cli.languages.codes import is_same_language
 from nmt_cli.text.sniffing import HEAD, recognise_format
 from nmt_cli.text.stream import decode_lines
 from nmt_cli.text.wrapping import format_count

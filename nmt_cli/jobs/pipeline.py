@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.jobs.job import Block, Executor
-from nmt_cli.translation.final_marks import drop_added_mark
+from nmt_cli.translation.checks.final_marks import drop_added_mark
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

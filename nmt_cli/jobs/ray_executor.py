@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli import ENVIRONMENT
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import MissingExtraError, NmtError, NotFoundError, WorkerError, explain_install
 from nmt_cli.files import require_file
 from nmt_cli.jobs.job import Block, Job
@@ -24,7 +25,6 @@ from nmt_cli.runtime.compatibility import require_same_sides
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory
 from nmt_cli.sources.images import IMAGE_WEIGHTS
 from nmt_cli.translation.config import ModelRequest
-from nmt_cli.translation.glossary import Glossary
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

@@ -18,7 +18,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.chrf import compute_chrf
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.confidence import BAR, FEATURES, ConfidenceModel, extract_features
+from nmt_cli.translation.checks.confidence import BAR, FEATURES, ConfidenceModel, extract_features
 from nmt_cli.translation.config import CANDIDATES, CheckConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.trace import BeamNode
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.pieces import make_plain_piece
 from nmt_cli.translation.placement.restoring import replace_placeholders
+from nmt_cli.translation.segmentation.pieces import make_plain_piece
 from nmt_cli.translation.translator import Translator
 
 

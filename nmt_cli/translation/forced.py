@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from nmt_cli.arrays.special_ids import END
+from nmt_cli.carrying.masking import MaskedSide, MaskedText, leave_unmasked, mask_sides
+from nmt_cli.rewriting.rewrite import FoldedMask
 from nmt_cli.search.beam import SearchResult
 from nmt_cli.search.forced import ForcedTarget
 from nmt_cli.sources.source import SourceRow
-from nmt_cli.text.masking import MaskedSide, MaskedText, leave_unmasked, mask_sides
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.decoding import decode_results
-from nmt_cli.translation.input_folding import FoldedMask
-from nmt_cli.translation.joining import join_parts, restore_piece
-from nmt_cli.translation.pieces import Piece
-from nmt_cli.translation.placement.equal_spans import force_likeliest, group_equal_ids, renumber_target
+from nmt_cli.translation.placement.joining import join_parts, restore_piece
 from nmt_cli.translation.placement.restoring import replace_placeholders
+from nmt_cli.translation.placement.span_alignment import link_masked_sides, map_words
+from nmt_cli.translation.repair.equal_spans import force_likeliest, group_equal_ids, renumber_target
 from nmt_cli.translation.result import Placed, Translation, Words
 from nmt_cli.translation.segmentation.matched_pieces import MatchedPiece, match_pieces
-from nmt_cli.translation.segments import Segment
-from nmt_cli.translation.span_alignment import link_masked_sides, map_words
+from nmt_cli.translation.segmentation.pieces import Piece
+from nmt_cli.translation.segmentation.segments import Segment
 from nmt_cli.translation.translator import Translator
 
 MaskedPair = tuple[MaskedSide, MaskedSide]  # source and target

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
-    from nmt_cli.text.spelling import ReadAs
-    from nmt_cli.translation.faults import Fault
+    from nmt_cli.rewriting.slips import ReadAs
+    from nmt_cli.translation.repair.faults import Fault
 
 How = Literal["network", "attention", "position", "unchanged"]
 Origin = Literal["network", "memory", "memory_numbers", "memory_part"]  # in part: of some sentences

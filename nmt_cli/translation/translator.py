@@ -8,8 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.cores import count_cores
 from nmt_cli.files import require_file
+from nmt_cli.rewriting.rewrite import InputFolding
 from nmt_cli.runtime.compatibility import require_same_sides
 from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
 from nmt_cli.search.config import SearchConfig
@@ -18,7 +20,6 @@ from nmt_cli.search.sampling import TextId
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch_search import BatchSearch, CountReporter
 from nmt_cli.translation.config import (
@@ -30,19 +31,18 @@ from nmt_cli.translation.config import (
     widen_for_distinct,
 )
 from nmt_cli.translation.decoding import decode_results
-from nmt_cli.translation.input_folding import InputFolding
-from nmt_cli.translation.joining import encode_translation, join_pieces, keep_distinct
-from nmt_cli.translation.pieces import LineReader, Piece, find_origin, keep_verbatim, number_pieces
-from nmt_cli.translation.repairs.ladder import Repairer
+from nmt_cli.translation.placement.joining import encode_translation, join_pieces, keep_distinct
+from nmt_cli.translation.repair.ladder import Repairer
 from nmt_cli.translation.result import Translation
+from nmt_cli.translation.segmentation.pieces import LineReader, Piece, find_origin, keep_verbatim, number_pieces
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.sources.images import GridSource, PictureReader
     from nmt_cli.text.profile import CorpusProfile
-    from nmt_cli.translation.checks import CheckContext
-    from nmt_cli.translation.glossary import Glossary
-    from nmt_cli.translation.pieces import PieceMemory
+    from nmt_cli.translation.checks.check import CheckContext
+    from nmt_cli.translation.segmentation.pieces import PieceMemory
 
 BRACKETS = frozenset("()[]{}/")  # that are brought back if the network loses them
 SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
@@ -215,7 +215,7 @@ class Translator:
         if repair is not None and heals and self.reads_text:
             self.bring_back_lost(pieces, translations, config, repair)
         if any(piece.masked.has_equal_spans for piece in pieces.values()):
-            from nmt_cli.translation.placement.equal_spans import prefer_likeliest  # which few lines need
+            from nmt_cli.translation.repair.equal_spans import prefer_likeliest  # which few lines need
 
             translations |= prefer_likeliest(self.batch_search, pieces, translations, config)
         if memory is not None:
@@ -245,13 +245,13 @@ class Translator:
         checked = self.check_translations(translations, healed=healed)
         if not checks.rates:
             return checked
-        from nmt_cli.translation.confidence import judge_translations  # which few runs need
+        from nmt_cli.translation.checks.confidence import judge_translations  # which few runs need
 
         return judge_translations(checked, self.card, self.check_context, checks, n_best)
 
     def check_translations(self, translations: Sequence[Translation], *, healed: bool = False) -> list[Translation]:
         """Returns the translations with the checks that they fail; `healed` says that faults were looked for before."""
-        from nmt_cli.translation.checks import check_translation  # training needs none
+        from nmt_cli.translation.checks.check import check_translation  # training needs none
 
         context = self.check_context
         return [check_translation(translation, context, healed=healed) for translation in translations]
@@ -259,7 +259,7 @@ class Translator:
     @cached_property
     def check_context(self) -> CheckContext:
         """What checks know beside the texts."""
-        from nmt_cli.translation.checks import CheckContext
+        from nmt_cli.translation.checks.check import CheckContext
 
         card = self._card
         languages = (card.source_language, card.target_language) if card is not None else ("", "")
@@ -276,7 +276,7 @@ class Translator:
         decoded = list(lines)
         for index, line in enumerate(lines):
             if "&" in line and ";" in line:
-                from nmt_cli.text.entities import decode_entities  # which few lines need
+                from nmt_cli.rewriting.entities import decode_entities  # which few lines need
 
                 decoded[index], references[index] = decode_entities(line)
         return decoded, references
@@ -321,8 +321,8 @@ class Translator:
             return self.translate_pieces(texts, config, None, repair)
 
         if any(pieces[text_id].has_digits for text_id in translations):
-            from nmt_cli.translation.repairs.lost_dates import carry_lost_dates  # few lines need it
-            from nmt_cli.translation.repairs.lost_numbers import LostNumbers, carry_lost_numbers
+            from nmt_cli.translation.repair.lost_dates import carry_lost_dates  # few lines need it
+            from nmt_cli.translation.repair.lost_numbers import LostNumbers, carry_lost_numbers
 
             context = self.check_context
             carry_lost_dates(
@@ -331,7 +331,7 @@ class Translator:
             lost = LostNumbers(context.source_language, context.target_language, self.reader)
             carry_lost_numbers(pieces, translations, lost, search, carries=self.carries)
         if any(not BRACKETS.isdisjoint(pieces[text_id].text) for text_id in translations):
-            from nmt_cli.translation.repairs.lost_brackets import restore_lost_brackets  # which few lines need
+            from nmt_cli.translation.repair.lost_brackets import restore_lost_brackets  # which few lines need
 
             restore_lost_brackets(pieces, translations, self.reader, search)
 
@@ -355,7 +355,7 @@ class Translator:
         if repair is not None and repair.heal and not config.sampling.sample:
             translations = self.repairer.repair(translations, config)
         if repair is not None and repair.replace_unknown:
-            from nmt_cli.translation.unknown_words import replace_unknown  # which few translations need
+            from nmt_cli.translation.repair.unknown_words import replace_unknown  # which few translations need
 
             translations = [replace_unknown(translation, self.source, self.target) for translation in translations]
         return translations
@@ -393,6 +393,6 @@ def load_glossary(config: LineConfig) -> Glossary | None:
     """Returns the glossary that `config` names, if any. Raises NotFoundError and DataError."""
     if config.glossary is None:
         return None
-    from nmt_cli.translation.glossary import Glossary  # which few translations need
+    from nmt_cli.carrying.glossary import Glossary  # which few translations need
 
     return Glossary.load(require_file(Path(config.glossary)))

@@ -13,7 +13,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.batch_search import CountReporter
-from nmt_cli.translation.checks import CheckContext
+from nmt_cli.translation.checks.check import CheckContext
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.translator import Translator

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from nmt_cli.corpus.formats.inputs import ReadOptions
 from nmt_cli.corpus.formats.reader import find_columns
 from nmt_cli.errors import DataError
-from nmt_cli.languages import find_named_language, is_common_code, is_language_code
+from nmt_cli.languages.codes import find_named_language, is_common_code, is_language_code
 from nmt_cli.text.columns import is_name
 from nmt_cli.text.wrapping import shorten_text
 

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.formats.xml import XML_LANG, XmlReader, extract_text
 from nmt_cli.errors import DataError
-from nmt_cli.languages import is_same_language, is_same_variety
+from nmt_cli.languages.codes import is_same_language, is_same_variety
 
 Variants = list[tuple[str, str]]  # the code of the language and the text of each variant of a unit
 

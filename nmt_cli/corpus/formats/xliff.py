@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 from nmt_cli.corpus.formats.reader import Row
 from nmt_cli.corpus.formats.xml import XmlReader, extract_text
 from nmt_cli.errors import DataError
-from nmt_cli.languages import is_same_language, is_same_variety
+from nmt_cli.languages.codes import is_same_language, is_same_variety
 from nmt_cli.text.wrapping import format_count
 
 Languages = tuple[str, str]

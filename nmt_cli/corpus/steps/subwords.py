@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.ragged import Ragged
 from nmt_cli.arrays.special_ids import UNKNOWN
 from nmt_cli.arrays.types import IntArray
+from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.checks.scripts import SCRIPTS, measure_script_shares
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.manifest import SubwordStatistics
@@ -25,7 +26,6 @@ from nmt_cli.corpus.steps.reading import PrepareProgress
 from nmt_cli.corpus.steps.reused_tokenizer import find_reused_subwords
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.target_vocabulary import extract_target_vocabulary
-from nmt_cli.text.masking import mask_pair
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.text.normalise import drop_invisible
-from nmt_cli.translation.word_alignment import find_links
+from nmt_cli.translation.placement.word_alignment import find_links
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation

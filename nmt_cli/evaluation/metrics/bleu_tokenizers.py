@@ -11,7 +11,7 @@ from nmt_cli.errors import DataError, MissingExtraError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS, ScoreConfig
 from nmt_cli.evaluation.metrics.score import References
 from nmt_cli.files import require_file
-from nmt_cli.languages import find_language_key
+from nmt_cli.languages.codes import find_language_key
 
 SAMPLE = 1_000  # references by whose script a language is known
 PACKAGES = {"ja-mecab": ("MeCab", "ja"), "ko-mecab": ("mecab_ko", "ko")}  # module, and extra of sacreBLEU

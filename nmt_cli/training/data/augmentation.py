@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.padding import pad_ragged
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.arrays.types import IntArray, SourceArray
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import EncodedSplit, SentencePair
 from nmt_cli.errors import OptionError
-from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.subword_sampling import WORD_SAMPLERS
 from nmt_cli.text.symbols import BLANK
 from nmt_cli.text.tokenizer import Tokenizer

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import SentencePair
-from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.careless import FINAL_MARKS, CarelessSpelling
 from nmt_cli.training.data.text_rewrite import TextRewrite

@@ -15,7 +15,7 @@ from nmt_cli.corpus.pairs import Side, Texts
 from nmt_cli.corpus.steps.near_duplicates import find_near_held_out
 from nmt_cli.text.normalise import count_words, make_sentence_key
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.faults import find_fault
+from nmt_cli.translation.repair.faults import find_fault
 
 SPREADS = 4.0  # a ratio of lengths that is so many standard deviations from the mean is off
 LENGTH_SLACK = 3  # words by which the lengths may always differ

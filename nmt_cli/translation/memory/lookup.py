@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.carrying.accelerators import IN_WORD, move_to_word
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.patterns.accelerators import IN_WORD, move_to_word
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.memory.numbers import NUMBER, replace_numbers
 

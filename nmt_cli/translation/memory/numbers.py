@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from nmt_cli.text.numbers import make_number_key
+from nmt_cli.carrying.numbers import make_number_key
 
 NUMBER = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*")
 MARK = re.compile(r"[^\d]")

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.text.masking import mask
-from nmt_cli.translation.pieces import Piece
-from nmt_cli.translation.segments import Segment
+from nmt_cli.carrying.masking import mask
+from nmt_cli.translation.segmentation.pieces import Piece
+from nmt_cli.translation.segmentation.segments import Segment
 
 if TYPE_CHECKING:
     from nmt_cli.search.sampling import TextId
     from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
-    from nmt_cli.translation.pieces import LineReader
     from nmt_cli.translation.result import Hypothesis, Translation
+    from nmt_cli.translation.segmentation.pieces import LineReader
     from nmt_cli.translation.translator import Translator
 
 LONGEST_LINKED = 4_000  # characters of a translation that the network reads

@@ -13,8 +13,8 @@ import numpy as np
 
 from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.arrays.types import FloatArray
+from nmt_cli.translation.placement.tag_tree import Node, PlacedItem
 from nmt_cli.translation.placement.units import Unit
-from nmt_cli.translation.tag_tree import Node, PlacedItem
 
 REACH = 1.5  # source positions over which the influence of a neighbour decreases by the factor e
 INSIDE = 0.5  # minimum attention to the inside of a pair of tags that draws a word inside

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nmt_cli.text.tokenizer import TokenizerPair
-from nmt_cli.translation.pieces import Piece
+from nmt_cli.translation.placement.span_alignment import PieceWords, map_words, restore_links
+from nmt_cli.translation.placement.span_placement import restore_spans
 from nmt_cli.translation.placement.units import Spelling
 from nmt_cli.translation.result import Hypothesis, Translation, Words
-from nmt_cli.translation.span_alignment import PieceWords, map_words, restore_links
-from nmt_cli.translation.span_placement import restore_spans
+from nmt_cli.translation.segmentation.pieces import Piece
 
 
 def restore_translation(piece: Piece, translation: Translation, tokenizers: TokenizerPair) -> Translation:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nmt_cli.text.masking import PLACEHOLDER_PATTERN, MaskedText
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN, MaskedText
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.placement.units import Unit
 

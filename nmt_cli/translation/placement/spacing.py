@@ -8,8 +8,8 @@ from itertools import pairwise
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
 from nmt_cli.translation.placement.slots import OPENING
+from nmt_cli.translation.placement.tag_tree import Node, PlacedItem
 from nmt_cli.translation.placement.units import Unit
-from nmt_cli.translation.tag_tree import Node, PlacedItem
 
 
 def assemble_text(

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from nmt_cli.carrying.spans import Span
 from nmt_cli.text.normalise import DROPPED
-from nmt_cli.text.spans import Span
-from nmt_cli.translation.segments import Segment
+from nmt_cli.translation.segmentation.segments import Segment
 
 INVISIBLE = DROPPED[1:-1]
 QUOTES = "\"'“”„‟«»‚‘’‹›「」『』"

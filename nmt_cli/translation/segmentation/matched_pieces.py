@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt_cli.text.masking import MaskedSide, escape_placeholders, make_key, mask, select_spans
-from nmt_cli.text.spans import find_spans
-from nmt_cli.translation.pieces import LineReader, Piece
-from nmt_cli.translation.segments import cut
+from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_key, mask, select_spans
+from nmt_cli.carrying.spans import find_spans
+from nmt_cli.translation.segmentation.pieces import LineReader, Piece
+from nmt_cli.translation.segmentation.segments import cut
 
 
 class MatchedPiece(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
 from nmt_cli.text.normalise import find_unspaced
-from nmt_cli.text.spans import COVERS, EMOJI_COVER
 
 WORDS_BEFORE_EMOJI = 2  # in "I ❤ New York" it stands for a word
 BLANK_AFTER = ".!?…؟۔։"  # marks that a blank follows, or the end

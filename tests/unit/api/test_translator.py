@@ -8,7 +8,7 @@ import pytest
 
 import nmt_cli as nmt
 from nmt_cli.errors import NmtError, NotFoundError, OptionError
-from nmt_cli.translation.confidence import FEATURES
+from nmt_cli.translation.checks.confidence import FEATURES
 from support.fakes import FakeTranslator, fake_loaded, make_card
 
 

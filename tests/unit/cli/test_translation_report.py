@@ -8,9 +8,9 @@ import pytest
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.translation_report import CHECK_NAMES, FAULT_NOUNS, TranslationReport
 from nmt_cli.errors import CheckError
+from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.text.spelling import ReadAs
-from nmt_cli.translation.faults import Fault
+from nmt_cli.translation.repair.faults import Fault
 from nmt_cli.translation.result import CheckKind, FailedCheck, Hypothesis, Origin, Placed, Repair, Translation
 from nmt_cli.translation.truncation import SourceCuts
 from nmt_cli.visuals.qa_report import QaReport, render_page

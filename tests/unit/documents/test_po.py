@@ -5,11 +5,11 @@ import io
 import polib
 import pytest
 
+from nmt_cli.carrying.placeholders import has_same_placeholders
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError
-from nmt_cli.text.patterns.placeholder_patterns import has_same_placeholders
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.translations import aligned, converted, louder

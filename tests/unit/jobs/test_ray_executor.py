@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.ray_executor import RayExecutor, Shipment
 from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, write_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import LineConfig, ModelRequest
-from nmt_cli.translation.glossary import Glossary
 from support.jobs import LoudJob
 
 ray = pytest.importorskip("ray")

@@ -5,7 +5,7 @@ import pytest
 
 from nmt_cli.evaluation.analysis.reliability import compute_auc, compute_calibration_error, split_bins
 from nmt_cli.training.confidence_fitting import cross_validate, describe_fit, fit_logistic
-from nmt_cli.translation.confidence import BAR, FEATURES, ConfidenceModel
+from nmt_cli.translation.checks.confidence import BAR, FEATURES, ConfidenceModel
 
 
 def draw(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

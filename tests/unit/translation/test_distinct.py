@@ -9,7 +9,7 @@ import pytest
 
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import widen_for_distinct
-from nmt_cli.translation.joining import keep_distinct
+from nmt_cli.translation.placement.joining import keep_distinct
 from nmt_cli.translation.result import Translation
 
 

@@ -8,8 +8,8 @@ from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.forced import force_translations
+from nmt_cli.translation.placement.word_alignment import find_links
 from nmt_cli.translation.translator import Translator
-from nmt_cli.translation.word_alignment import find_links
 from support.adversary import Adversary
 from support.models import toy_pairs
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
-from nmt_cli.text.masking import PLACEHOLDER_PATTERN
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer

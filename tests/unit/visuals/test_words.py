@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.translation.placement.word_alignment import group_by_blanks, merge_attention
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.word_alignment import group_by_blanks, merge_attention
 from nmt_cli.visuals.words import group_words, label_attention, spell_word
 
 

@@ -12,9 +12,9 @@ from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.config import CheckConfig
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.memory.recall import RecallingMemory
+from nmt_cli.translation.placement.word_alignment import find_links
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
-from nmt_cli.translation.word_alignment import find_links
 from support.adversary import Adversary
 from support.models import toy_pairs
 

@@ -15,7 +15,7 @@ from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.forced import force_translations
-from nmt_cli.translation.placement.equal_spans import MOST_ORDERS, list_orders
+from nmt_cli.translation.repair.equal_spans import MOST_ORDERS, list_orders
 from nmt_cli.translation.translator import Translator
 from support.tokenizers import toy_tokenizer
 

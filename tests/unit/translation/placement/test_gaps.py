@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nmt_cli.text.spans import Span
+from nmt_cli.carrying.spans import Span
 from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
+from nmt_cli.translation.placement.tag_tree import Node, PlacedItem, build_tree
 from nmt_cli.translation.placement.units import Unit
-from nmt_cli.translation.tag_tree import Node, PlacedItem, build_tree
 
 EMOJI = Span(0, 1, "☺", is_extracted=True, is_markup=True)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nmt_cli.text.spans import Span
+from nmt_cli.carrying.spans import Span
 from nmt_cli.translation.placement.spacing import assemble_text, is_apart, join_items
+from nmt_cli.translation.placement.tag_tree import PlacedItem, build_tree
 from nmt_cli.translation.placement.units import Unit
-from nmt_cli.translation.tag_tree import PlacedItem, build_tree
 
 
 def unit(text: str, *, blank: bool) -> Unit:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.text.escapes import CONTROLS
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.numbers import NumberNotation
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.pieces import LineReader, Piece
-from nmt_cli.translation.segments import join_segments
+from nmt_cli.translation.segmentation.pieces import LineReader, Piece
+from nmt_cli.translation.segmentation.segments import join_segments
 from support.spans import lines_with_spans
 
 READER = LineReader(LineConfig(), carries=True)
@@ -192,7 +192,7 @@ def keep_signs(text: str) -> str:
     after=st.sampled_from(["", ":", "...", " 😀", "</b>", ")"]),
 )
 def test_word_ranges_follow_the_words_of_the_line(before: str, after: str) -> None:
-    from nmt_cli.translation.word_alignment import split_ranges
+    from nmt_cli.translation.placement.word_alignment import split_ranges
 
     line = f"{before}it rains{after}"
     pieces = READER.split_line(line)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.text.spans import find_spans
+from nmt_cli.carrying.spans import find_spans
+from nmt_cli.translation.segmentation.segments import find_sentence_starts
 from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark
-from nmt_cli.translation.segments import find_sentence_starts
 
 TABLE = Path(__file__).parents[3] / "support" / "sentences.tsv"
 LABELLED = [line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,167 @@
+"""Dates with the name of a month: finds them in a source, and writes them as the target language does.
+
+`dates.zip` has the names of the months and the order of a date for 158 languages, as Unicode publishes them (CLDR, by
+way of Babel 2.19), and their licence. Knows text alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from io import BytesIO
+from typing import Any, NamedTuple
+from zipfile import ZipFile
+
+from nmt_cli.languages.number_words import find_code
+
+RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
+DAY = rf"(?<![\w.,:/–-]){RANGE}(?:st|nd|rd|th|er|[.ºª])?"
+DAY_BEHIND = rf"{RANGE}(?:st|nd|rd|th|\.(?=\s+[a-z]))?(?![\w%]|[.,:/–-]\d)"
+YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
+YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
+LINK = r"(?:\s+(?:of|del?|di|d[ao]))?\s+"  # 24th of December, 5 de marzo de 1990
+ENDING = 2  # letters of a month's name that its inflected forms may change
+LAST_DAY = 31
+# What stands before a date that says when something happens: before a day, and before a month and a year.
+PREPOSITIONS = {
+    "en": ("on", "in"),
+    "de": ("am", "im"),
+    "nl": ("op", "in"),
+    "fr": ("le", "en"),
+    "es": ("el", "en"),
+    "pt": ("em", "em"),
+    "da": ("den", "i"),
+    "nb": ("den", "i"),
+    "sv": ("den", "i"),
+}
+
+
+class Date(NamedTuple):
+    """A date in a text, from `start` to `end`; without a day or a year where it has none."""
+
+    start: int
+    end: int
+    month: int  # 1 to 12
+    day: str | None  # or days: 3–5
+    year: str | None
+
+
+class Calendar(NamedTuple):
+    """How a language writes dates."""
+
+    names: tuple[tuple[str, ...], ...]  # of each month, abbreviations too; empty where months are numbers
+    months: tuple[str, ...]  # with a day
+    alone: tuple[str, ...]  # without
+    day_pattern: str
+    full_pattern: str
+    year_pattern: str
+
+    def find_month(self, name: str) -> int:
+        """Returns the number of a month by a name that one of `names` is, in any case."""
+        key = name.casefold()
+        return next(m for m, names in enumerate(self.names, start=1) if key in map(str.casefold, names))
+
+    def has_month(self, text: str, month: int) -> bool:
+        """Whether a text has a name of a month, perhaps inflected, or its number where months have no names."""
+        names = self.names[month - 1]
+        if not names:
+            return re.search(rf"(?<!\d)0?{month}(?!\d)", text) is not None
+        stems = "|".join(re.escape(name[: max(3, len(name) - ENDING)]) for name in names)
+        return (
+            re.search(rf"(?<![^\W_])(?:{stems})|(?<!\d)0?{month}[./-] ?\d|\d[./-] ?0?{month}(?!\d)", text, re.I)
+            is not None
+        )
+
+    def write(self, date: Date) -> str:
+        """Returns a date as the language writes it in full."""
+        month, alone = self.months[date.month - 1], self.alone[date.month - 1]
+        pattern = self.full_pattern if date.year else self.day_pattern
+        pattern = pattern if date.day else self.year_pattern
+        return pattern.format(day=date.day, month=month, name=alone, number=date.month, year=date.year)
+
+
+@cache
+def read_archive() -> ZipFile:
+    return ZipFile(BytesIO(resources.files("nmt_cli.languages").joinpath("dates.zip").read_bytes()))
+
+
+@cache
+def load_calendar(language: str) -> Calendar | None:
+    """Returns the calendar of a language by its code of two or three letters; None for an unknown language."""
+    try:
+        content: dict[str, Any] = json.loads(read_archive().read(f"{find_code(language)}.json"))
+    except KeyError:
+        return None
+    names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
+    return Calendar(names, months, tuple(content.get("alone", months)), *content["patterns"])
+
+
+@cache
+def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ...]:
+    """Returns the patterns of the dates of a language, with months in usual case, in capitals or in any case.
+
+    None where months have no names.
+    """
+    calendar = load_calendar(language)
+    names = {name for month in calendar.names for name in month} if calendar is not None else set()
+    if not names:
+        return ()
+    written = {form for name in names for form in (name, name[0].upper() + name[1:], name.upper())}
+    listed = "|".join(map(re.escape, sorted(written, key=len, reverse=True)))
+    month = rf"(?<![^\W_])(?P<month>{listed})(?![^\W_])(?:\.(?=\s+[\da-z]))?"
+    forms = (
+        rf"{YEAR_BEFORE}\s+{month}\s+{DAY_BEHIND}",  # 1990. március 5
+        rf"{DAY}{LINK}{month}(?:,?{LINK}{YEAR})?",  # 12. März 1990, 24th of December
+        rf"{month}\s+{DAY_BEHIND}(?:,?\s+{YEAR})?",  # March 12, 1990
+        rf"{month},?{LINK}{YEAR}",  # October 1990
+    )
+    return tuple(re.compile(form, re.IGNORECASE if any_case else 0) for form in forms)
+
+
+def find_lost_months(source: str, target: str, source_language: str, target_language: str) -> list[str]:
+    """Returns the dates of a source, as they stand there, of which a translation lacks the month."""
+    calendar = load_calendar(target_language)
+    if calendar is None:
+        return []
+    dates = find_dates(source, source_language)
+    return [source[date.start : date.end] for date in dates if not calendar.has_month(target, date.month)]
+
+
+def write_date(text: str, date: Date, source_language: str, target_language: str) -> tuple[int, str]:
+    """Returns a date of a text as the target writes it, and where in the text it begins.
+
+    With the preposition, where both languages have one: a network cannot see that a placeholder stands for a date.
+    """
+    calendar = load_calendar(target_language)
+    written = text[date.start : date.end] if calendar is None else calendar.write(date)
+    if text[date.start : date.end].isupper():  # as the whole line, which spans do not follow
+        written = written.upper()
+    source, target = (PREPOSITIONS.get(find_code(language)) for language in (source_language, target_language))
+    if source is None or target is None:
+        return date.start, written
+    kind = 0 if date.day else 1
+    before = re.search(rf"(?i)(?<!\w){source[kind]}(?: the)?\s+$", text[: date.start])
+    if before is None:
+        return date.start, written
+    preposition = target[kind].capitalize() if before[0][0].isupper() else target[kind]
+    preposition = preposition.upper() if written.isupper() and before[0].isupper() else preposition
+    return before.start(), f"{preposition} {written}"
+
+
+def find_dates(text: str, language: str) -> Iterator[Date]:
+    """Yields the dates of a text that have the name of a month and a number, in order of their forms."""
+    calendar = load_calendar(language)
+    if calendar is None:
+        return
+    covered: set[int] = set()
+    for form in compile_forms(language, any_case=text.islower()):
+        for match in form.finditer(text):
+            groups, characters = match.groupdict(), set(range(*match.span()))
+            day, year = groups.get("day"), groups.get("year")
+            days = map(int, re.findall(r"\d+", day or "1"))
+            if covered.isdisjoint(characters) and all(1 <= number <= LAST_DAY for number in days):
+                covered |= characters
+                yield Date(*match.span(), calendar.find_month(match["month"]), day, year)

@@ -1,0 +1,163 @@
+"""Reads glossaries: terms with their required translations.
+
+Knows text alone: the terms of a line become spans and are treated as all protected spans are.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+from nmt_cli.carrying.spans import Span
+from nmt_cli.errors import DataError
+from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
+
+# The edge of a term: one of its two neighbours is not a letter, or belongs to a script without blanks. Case-sensitive,
+# since such a set of characters takes 10 ms to compile with IGNORECASE.
+EDGE = rf"(?-i:(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED}))"
+
+# Variation selectors, of emoji and of Han characters.
+VARIATIONS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """The target term of each source term, both normalised."""
+
+    terms: Mapping[str, str]
+
+    @classmethod
+    def load(cls, path: Path) -> Glossary:
+        """Reads a file with one term per line, `source TAB target`; skips blank lines and `#` comments.
+
+        Raises DataError, which names the line, for any other line and for two targets of one source term.
+        """
+        terms: dict[str, str] = {}
+        lines: dict[str, int] = {}
+        for number, raw in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+            where = f"{path}, line {number:,}"
+            line = decode_line(raw, where)
+            if not line.strip() or line.startswith("#"):
+                continue
+            source, target = parse_line(line, where)
+            if terms.get(source, target) != target:
+                raise DataError(
+                    f"{where}: {source!r} is already {terms[source]!r} on line {lines[source]:,}",
+                    hint="keep one of the two lines",
+                )
+            terms[source], lines[source] = target, lines.get(source, number)
+        if not terms:
+            raise DataError(f"there are no terms in {path}", hint="write one term per line: source, tab, target")
+        return cls(terms)
+
+    @cached_property
+    def folded(self) -> dict[str, list[str]]:
+        """The source terms by their case-folded form."""
+        entries: dict[str, list[str]] = {}
+        for source in self.terms:
+            entries.setdefault(fold_case(source), []).append(source)
+        return entries
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches the terms as whole words, the longest first; a blank in a term matches any number of blanks."""
+        longest_first = sorted(self.terms, key=len, reverse=True)
+        bodies = (r"\s+".join(map(re.escape, term.split())) for term in longest_first)
+        return re.compile(f"{EDGE}(?:{'|'.join(bodies)}){EDGE}", re.IGNORECASE)
+
+    def find(self, text: str, spans: list[Span]) -> list[Span]:
+        """Returns `spans` and the terms in `text` that overlap none of them, in order."""
+        protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", is_extracted=False)])
+        following, terms = next(protected), []
+        composed, offsets = compose(text)
+        position = 0
+        while match := self.pattern.search(composed, position):
+            target = None if has_mark_beside(composed, match) else self.choose_target(match[0])
+            # Another term may begin inside a match that is none.
+            position = match.start() + 1 if target is None else match.end()
+            start, end = offsets[match.start()], offsets[match.end()]
+            while following.end <= start:
+                following = next(protected)
+            if target is not None and end <= following.start:
+                terms.append(Span(start, end, target, is_extracted=False))
+        return sorted([*spans, *terms], key=lambda span: span.start)
+
+    def choose_target(self, term: str) -> str | None:
+        """Returns the translation of a term as it stands in a text; it takes over capitals that the glossary lacks.
+
+        Returns None if the match is not a term after all: `re` takes i and ı for one letter.
+        """
+        written = normalise(term)
+        if written in self.terms:
+            return self.terms[written]
+        source = next((term for term in self.folded.get(fold_case(written), []) if is_same_word(term, written)), None)
+        if source is None:
+            return None
+        target = self.terms[source]
+        if written.isupper() and len(written) > 1:
+            return target.upper()
+        return target[:1].upper() + target[1:] if written[:1].isupper() else target
+
+
+def has_mark_beside(text: str, match: re.Match[str]) -> bool:
+    r"""Whether a combining mark stands beside the match, such as a vowel sign of a longer word; `\w` matches no mark.
+
+    In scripts without blanks, the mark before a word belongs to the word before it.
+    """
+    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    beside = ("" if find_unspaced(before) else before) + after
+    return any(unicodedata.category(character) in ("Mn", "Mc") and character not in VARIATIONS for character in beside)
+
+
+def is_same_word(word: str, other: str) -> bool:
+    """Whether two words with the same folded form are the same: ı is a letter of its own, with the capital I."""
+    return not any({a, b} in ({"i", "ı"}, {"İ", "ı"}) for a, b in zip(word, other, strict=True))
+
+
+def fold_case(text: str) -> str:
+    """Returns `text` case-folded as `re` ignores case: ı and İ are i, ſ is s and ς is σ, but ß is not ss."""
+    folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
+    return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
+
+
+def compose(text: str) -> tuple[str, Sequence[int]]:
+    """Returns `text` in NFC, as terms are, and for each offset in it the offset in `text`."""
+    if unicodedata.is_normalized("NFC", text):
+        return text, range(len(text) + 1)
+    parts: list[str] = []  # of `text`, each with all the characters that NFC composes
+    for character in text:
+        if parts and normalise_composed(parts[-1] + character) != normalise_composed(parts[-1]) + character:
+            parts[-1] += character
+        else:
+            parts.append(character)
+    starts = accumulate(map(len, parts), initial=0)
+    offsets = [start for start, part in zip(starts, parts, strict=False) for _ in normalise_composed(part)]
+    return "".join(map(normalise_composed, parts)), [*offsets, len(text)]
+
+
+def normalise_composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def decode_line(raw: bytes, where: str) -> str:
+    """Returns a line as text. Raises DataError for invalid UTF-8."""
+    try:
+        return raw.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: byte 0x{raw[error.start]:02x} is not valid UTF-8") from error
+
+
+def parse_line(line: str, where: str) -> tuple[str, str]:
+    """Returns the source and the target term of a line, normalised. Raises DataError for any other line."""
+    columns = [normalise(column) for column in line.split("\t")]
+    if len(columns) != 2 or not all(columns):
+        raise DataError(
+            f"{where}: {line[:60]!r} is not a source term and a target term",
+            hint="write the source term, a tab and the target term",
+        )
+    return columns[0], columns[1]

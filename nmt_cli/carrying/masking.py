@@ -1,0 +1,192 @@
+"""Texts whose protected spans are masked by placeholders or taken out, and sentence pairs masked on both sides.
+
+Where the spans are is found by `spans`; how they return into a translation is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from nmt_cli.carrying.numbers import make_number_key
+from nmt_cli.carrying.spans import Span, find_spans
+from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.symbols import PLACEHOLDERS
+from nmt_cli.text.words import has_letters
+
+# Stands for an extracted span while a text is normalised: a code point that is no character and never will be.
+EXTRACTION_MARK = "\ufdd0"
+PLACEHOLDER_PATTERN = re.compile("⟦[0-9]⟧")
+
+
+class ExtractedSpan(NamedTuple):
+    """A span that was taken out of a text."""
+
+    span: Span
+    offset: int  # in the text without the span
+    blank_before: bool  # in the text with the span; the beginning and the end of a text count as blanks
+    blank_after: bool
+
+
+class MaskedText(NamedTuple):
+    """A normalised text in which `⟦0⟧`, `⟦1⟧` ... stand for the masked spans, without the extracted ones."""
+
+    text: str
+    masked: tuple[Span, ...]
+    extracted: tuple[ExtractedSpan, ...]
+    numbers: tuple[int, ...] = ()  # of the placeholders of `masked`; if empty, they count from 0
+
+    @property
+    def placeholders(self) -> list[str]:
+        """The placeholders of `masked`."""
+        return [PLACEHOLDERS[number] for number in self.numbers or range(len(self.masked))]
+
+    @property
+    def text_without_placeholders(self) -> str:
+        return PLACEHOLDER_PATTERN.sub("", self.text) if self.masked else self.text
+
+    @property
+    def has_equal_spans(self) -> bool:
+        """Whether two masked spans are equal. Fast: a translation asks for each of its pieces."""
+        return len(self.masked) > 1 and len({span.text for span in self.masked}) < len(self.masked)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is anything left to translate: a letter."""
+        return has_letters(self.text_without_placeholders)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans, the masked ones first."""
+        return (*self.masked, *(extracted.span for extracted in self.extracted))
+
+
+class MaskedSide(NamedTuple):
+    """One side of a sentence pair as a network learns it."""
+
+    text: str  # before masking
+    spans: tuple[Span, ...]  # of `text`, both masked and extracted
+    masked: MaskedText
+
+
+def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None) -> MaskedText:
+    """Returns `text` with its `spans` masked or taken out; they are in order, at most ten of them masked.
+
+    `numbers` are those of the placeholders; by default they count from 0.
+    """
+    if not spans:
+        return MaskedText(normalise(text.replace(EXTRACTION_MARK, "")), (), ())
+    masked = [span for span in spans if not span.is_extracted]
+    extracted = [span for span in spans if span.is_extracted]
+    numbers = tuple(range(len(masked)) if numbers is None else numbers)
+    # 1. Replace each span, by its placeholder or by the mark of an extracted span.
+    placeholders = iter([PLACEHOLDERS[number] for number in numbers])
+    parts, position = [], 0
+    for span in spans:
+        parts.append(text[position : span.start].replace(EXTRACTION_MARK, ""))
+        parts.append(EXTRACTION_MARK if span.is_extracted else next(placeholders))
+        position = span.end
+    parts.append(text[position:].replace(EXTRACTION_MARK, ""))
+    # 2. Normalise the text, in which the marks still keep the places of the extracted spans.
+    # 3. Take the marks out.
+    return extract_spans(normalise("".join(parts)), extracted, masked)._replace(numbers=numbers)
+
+
+def extract_spans(marked: str, spans: Sequence[Span], masked: Sequence[Span]) -> MaskedText:
+    """Returns a text without the `EXTRACTION_MARK` of each of `spans`, and the places where these stood."""
+    first, *following = marked.split(EXTRACTION_MARK)
+    text, position, extracted = first, len(first), []
+    for span, part in zip(spans, following, strict=True):
+        before = position == 0 or marked[position - 1] == " "
+        position += 1
+        after = position == len(marked) or marked[position] == " "
+        extracted.append(ExtractedSpan(span, len(text), before, after))
+        position += len(part)
+        text = join_texts(text, part, apart=span.divides)
+    text = text.rstrip()
+    clamped = tuple(span._replace(offset=min(span.offset, len(text))) for span in extracted)
+    return MaskedText(text, tuple(masked), clamped)
+
+
+def join_texts(left: str, right: str, *, apart: bool) -> str:
+    """Joins two texts with one blank if either had one there, or if two words meet that are to be kept `apart`."""
+    if not left or left.endswith(" "):
+        return left + right.lstrip()
+    blank = apart and left[-1].isalnum() and right[:1].isalnum() and not find_unspaced(left[-1])
+    return f"{left} {right}" if blank else left + right
+
+
+def mask_pair(source: str, target: str) -> tuple[str, str]:
+    """Returns a sentence pair as a network learns it: the spans that both sides share are masked on both.
+
+    A span of one side alone stays as it is. Only text that looks like a placeholder is changed.
+    """
+    sides = mask_sides(source, target)
+    return sides[0].masked.text, sides[1].masked.text
+
+
+def mask_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
+    """Masks a sentence pair as `mask_pair` does, and says what is masked on each side."""
+    source_spans, target_spans = find_spans(source), find_spans(target)
+    if not source_spans or not target_spans:
+        return (
+            leave_unmasked(escape_placeholders(source) if source_spans else source),
+            leave_unmasked(escape_placeholders(target) if target_spans else target),
+        )
+    # 1. Keep the spans that both sides share, at most as many masked ones as there are placeholders.
+    shared = Counter(map(make_key, source_spans)) & Counter(map(make_key, target_spans))
+    source_spans = limit_spans(select_spans(source_spans, shared))
+    target_spans = select_spans(target_spans, Counter(map(make_key, source_spans)))
+    # 2. Give each masked span of the target the number that it has in the source.
+    numbers: dict[str, list[int]] = {}
+    for number, span in enumerate(span for span in source_spans if not span.is_extracted):
+        numbers.setdefault(make_key(span), []).append(number)
+    target_numbers = [numbers[make_key(span)].pop(0) for span in target_spans if not span.is_extracted]
+    # 3. Mask both sides, unless one would then be empty.
+    source_mask = mask(escape_placeholders(source), source_spans)
+    target_mask = mask(escape_placeholders(target), target_spans, target_numbers)
+    if not source_mask.text or not target_mask.text:
+        return leave_unmasked(escape_placeholders(source)), leave_unmasked(escape_placeholders(target))
+    return MaskedSide(source, tuple(source_spans), source_mask), MaskedSide(target, tuple(target_spans), target_mask)
+
+
+def leave_unmasked(text: str) -> MaskedSide:
+    return MaskedSide(text, (), MaskedText(text, (), ()))
+
+
+def make_key(span: Span) -> str:
+    """Returns the key under which a span of one side is the same as one of the other: numbers differ in their marks."""
+    return make_number_key(span.text) if span.is_number else span.text
+
+
+def select_spans(spans: Iterable[Span], counts: Counter[str]) -> list[Span]:
+    """Returns, for each key in `counts`, that many of the `spans` with this key: the first ones."""
+    remaining, selected = Counter(counts), []
+    for span in spans:
+        if remaining[key := make_key(span)] > 0:
+            remaining[key] -= 1
+            selected.append(span)
+    return selected
+
+
+def limit_spans(spans: Iterable[Span]) -> list[Span]:
+    """Returns all extracted spans, and as many masked ones as there are placeholders."""
+    masked, selected = 0, []
+    for span in spans:
+        masked += not span.is_extracted
+        if span.is_extracted or masked <= len(PLACEHOLDERS):
+            selected.append(span)
+    return selected
+
+
+def escape_placeholders(text: str) -> str:
+    """Returns `text` with brackets in place of what reads like a placeholder: `[0]` for `⟦0⟧`."""
+    return PLACEHOLDER_PATTERN.sub(lambda match: f"[{match[0][1]}]", text)
+
+
+def renumber_placeholders(text: str, numbers: Iterable[int]) -> str:
+    """Returns `text` with these numbers in its placeholders, in order."""
+    remaining = iter(numbers)
+    return PLACEHOLDER_PATTERN.sub(lambda match: PLACEHOLDERS[next(remaining)], text)

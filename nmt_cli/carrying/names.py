@@ -1,0 +1,287 @@
+"""Finds the words that training never had and that no language translates: names, files, paths, what programs read.
+
+A network spells an unknown name from subwords and writes another one, in silence. Where it has learned to carry
+placeholders over, such words are carried. What is written as no ordinary word is (`snake_case`, `C++`, `R&B`, `NULL`,
+`report.pdf`) is carried in any language; words with a capital where the training text shows that they are names: where
+its rare words with a capital stand in the target too, as in English. In German, whose nouns all have one, those are
+carried that resemble no known word: whether they are names or not, a network can only guess. Knows the profiles of both
+sides, no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
+from nmt_cli.text.profile import TextProfile, split_compound
+
+# Patterns as text: compiled at their first use, which most texts do not need.
+TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
+PART = r"[^/,;:!?()\[\]{}\"]+"  # of what stands between blanks
+INVISIBLE = "\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+OPENING = f"\"'„“”‚‘’([{{«‹<*_{INVISIBLE}"  # what may stand before a word
+CLOSING = f".,;:!?\"'“”‘’)]}}»›>*_{INVISIBLE}"  # and behind it
+CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
+OPTION = r"--[A-Za-z]\w"
+SIGN = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
+LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
+ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
+# A formula of letters and small numbers: x = y + 2, A -> B
+FORMULA = (
+    r"(?<![^\s(])[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2})"
+    r"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2}))*(?=[\s).,;:?!]|$)"
+)
+ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
+INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
+INITIALS_LENGTH = 12  # characters
+FILE_TYPES = frozenset(
+    "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
+    " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
+    " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
+    " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
+)
+POSSESSIVE = r"['’]s?$"
+RARE = 3  # occurrences at most; rare words show what a word that never occurred is likely to be
+FEWEST_RARE = 10  # as many rare words with a capital show whether they are names
+SHARE_OF_NAMES = 1 / 3
+STEM = 4  # letters that a known word and its unknown form have in common at least
+JOINING = "(?:e?s|e?n|er)$"  # between the parts of a compound: Arbeit-s-zeit
+SHORTEST_MODIFIER = 3
+NEW_WORDS_SELDOM = 0.03  # largest share of new words among which those with a capital are carried; 48,000 pairs have it
+ENDING = 2  # letters at most by which a form differs from the known word
+PARTS_REMEMBERED = 20_000
+
+
+class Name(NamedTuple):
+    """A range of a text that is carried."""
+
+    start: int
+    end: int
+    is_code: bool = True  # whether it is written as no word is
+    is_new: bool = False  # whether it is a word that training never had
+    is_sure: bool = True  # else it may be another form of a known word
+
+
+class WordReader(Protocol):
+    """What `rewriting` knows of mistyped words."""
+
+    def is_known(self, word: str) -> bool: ...
+
+    def find_meant(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None: ...
+
+    def may_be_mistyped(self, word: str, *, is_first: bool) -> bool: ...
+
+
+class CharacterReader(Protocol):
+    """What `rewriting` knows of characters that training never had."""
+
+    def fold(self, text: str) -> ReadText | None: ...
+
+
+class ReadText(Protocol):
+    """A text in the characters that training had."""
+
+    @property
+    def text(self) -> str: ...
+
+
+class NameFinder:
+    """Finds in texts the words that are carried."""
+
+    def __init__(
+        self, source: TextProfile, target: TextProfile, slip_finder: WordReader, folder: CharacterReader
+    ) -> None:
+        self.source = source
+        self.folder = folder
+        self.target = target
+        self.slip_finder = slip_finder
+        self.ordinary: set[str] = set()  # parts of texts between blanks in which there is no name
+
+    @cached_property
+    def capitals_are_names(self) -> bool:
+        """Whether the rare words with a capital within a sentence are names, which the target has too."""
+        rare = self.source.words.list_capitalised(RARE)
+        carried = sum(map(self.target.words.contains, rare))
+        return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
+
+    def find_names(self, text: str) -> list[Name]:
+        """Returns where words stand that are carried, neighbours as one; the spans of the text are covered."""
+        if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
+            return []
+        calls = [Name(*match.span()) for match in re.finditer(CALL, text)] if "(" in text or "__" in text else []
+        calls += find_enumerators(text) if "(" in text else []
+        calls += [Name(*match.span()) for match in re.finditer(FORMULA, text)]
+        covered = cover_names(text, calls)
+        names: list[Name] = []
+        for name in sorted([*calls, *self.find_words(covered)]):
+            if names and names[-1].is_code == name.is_code and text[names[-1].end : name.start] in (" ", "/"):
+                last = names.pop()
+                is_new, is_sure = last.is_new or name.is_new, last.is_sure or name.is_sure
+                name = Name(last.start, name.end, name.is_code, is_new, is_sure)
+            names.append(name)
+        ends = [0, *(name.end for name in names)]
+        return [take_initials(name, text, end) for name, end in zip(names, ends, strict=False) if name.is_sure]
+
+    def is_ordinary(self, part: str) -> bool:
+        """Whether a part of a text between blanks is a known word, or one without a capital. Fast: nearly all are."""
+        word = part.lstrip(OPENING).rstrip(CLOSING)
+        letters = word.replace("'", "")
+        if not letters.isalpha() or "()" in part or part.startswith("__") or re.match(ENUMERATOR, part):
+            return False
+        if not word.islower() and (not self.slip_finder.is_known(word) or self.is_rare_name(word)):
+            return False
+        self.keep_ordinary(part)
+        return True
+
+    def keep_ordinary(self, part: str) -> None:
+        """Remembers a part of a text between blanks in which there is no name."""
+        if len(self.ordinary) >= PARTS_REMEMBERED:
+            self.ordinary.clear()
+        self.ordinary.add(part)
+
+    def find_words(self, text: str) -> Iterator[Name]:
+        """Yields the words of a text that are carried."""
+        is_shouted = text.isupper()
+        for match in re.finditer(TOKEN, text):
+            part = match[0]
+            if part in self.ordinary:
+                continue
+            bare = part.lstrip(OPENING)
+            if bare.startswith(".") and part.endswith(f"*{bare}"):
+                bare = f"*{bare}"  # all files of a type: *.txt
+            start = match.start() + len(part) - len(bare)
+            written = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
+            word = self.read_word(written)
+            if re.fullmatch(LONE_SIGN, part) and self.has_rare_sign(part):
+                yield Name(*match.span())
+            elif self.is_code(word):
+                yield Name(start, start + len(written))
+            elif re.compile(ABBREVIATION).match(text, start):
+                continue
+            elif names := list(self.find_in_word(written, start, is_shouted=is_shouted)):
+                yield from names
+            elif word == word.lower() or self.source.has_word(word):  # whatever stands around it
+                self.keep_ordinary(part)
+
+    def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Name]:
+        """Yields a word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
+        for part in re.finditer(PART, written):
+            word, begin = self.read_word(part[0]), start + part.start()
+            if self.is_name(word, is_first=begin == 0, is_shouted=is_shouted):
+                is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
+                yield Name(begin, begin + len(part[0]), is_code=False, is_new=is_new, is_sure=is_sure)
+
+    def has_rare_sign(self, part: str) -> bool:
+        """Whether training hardly ever had one of the signs of a part of a text."""
+        return any(self.source.character_counts.get(sign, 0) <= RARE for sign in part)
+
+    def read_word(self, written: str) -> str:
+        """Returns a word in the characters that training had, without invisible marks."""
+        folded = None if written.isascii() else self.folder.fold(written)
+        return written if folded is None else folded.text
+
+    def is_code(self, word: str) -> bool:
+        """Whether a word, without the marks around it, is written as no word of a language is."""
+        if word.isalpha() or not any(map(str.isalpha, word)):
+            return False
+        if re.search(SIGN, word) or re.match(OPTION, word):
+            return len(word) > 1 and not self.source.has_word(word)
+        if "/" in word:
+            return self.is_path(word)
+        return "." in word and self.is_file(word)
+
+    def is_name(self, word: str, *, is_first: bool, is_shouted: bool) -> bool:
+        """Whether a word, without the marks around it, may be a name that training never had, or hardly ever."""
+        if len(word) < 2 or word == word.lower():
+            return False
+        if self.source.has_word(word):
+            return self.is_rare_name(word)
+        unknown = [part for part in split_compound(word) if not self.source.has_word(part)]
+        if not any(part != part.lower() for part in unknown) or not all(map(str.isalpha, unknown)):
+            return False
+        is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
+        if is_camel and not is_shouted:
+            return self.slip_finder.find_meant(word, is_first=is_first, may_slip_twice=False) is None
+        if not self.capitals_are_names and (is_shouted or self.may_be_understood(word, is_first=is_first)):
+            return False
+        return not self.slip_finder.may_be_mistyped(word, is_first=is_first)
+
+    def may_be_understood(self, word: str, *, is_first: bool) -> bool:
+        """Whether a network may know what an unknown word with a capital means, where a capital makes no name.
+
+        It may if the word is made of known ones, or of the stem of one at the beginning of a sentence, where verbs have
+        capitals too; and wherever unknown words are so frequent that they cannot all be carried.
+        """
+        if self.source.unseen_share > NEW_WORDS_SELDOM:
+            return True
+        key = word.lower()
+        has_stem = is_first and self.source.words.find_line(key[: max(STEM, len(key) - ENDING)]) is not None
+        return has_stem or any(self.is_compound(part) for part in split_compound(key))
+
+    def is_compound(self, word: str) -> bool:
+        """Whether a word in lower case is two known words, perhaps with a joining element such as -s-: Schul-buch."""
+        contains = self.source.words.contains
+        for start in range(STEM, len(word) - SHORTEST_MODIFIER + 1):
+            first, last = word[:start], word[start:]
+            stem = re.sub(JOINING, "", first)
+            if not any(map(contains, {first, stem, f"{first}e", f"{first}en"})):
+                continue
+            if any(contains(form) for form in (last, last[:-1], last[:-2]) if len(form) >= STEM):
+                return True
+        return False
+
+    def is_rare_name(self, word: str) -> bool:
+        """Whether a word with a capital hardly ever occurs, and the target writes it in the same way."""
+        count, in_target = self.source.find_word(word), self.target.find_word(word)
+        forms = [known.forms[0][0] for known in (count, in_target) if known.forms]
+        return count.total <= RARE and word[0].isupper() and forms == [word, word]
+
+    def is_form(self, word: str) -> bool:
+        """Whether a word may be another form of a known word, of which training has the beginning."""
+        stems = (word[:-length] for length in range(1, ENDING + 1))
+        return not self.source.has_word(word) and any(
+            len(stem) >= STEM and stem.isalpha() and self.source.has_word(stem) for stem in stems
+        )
+
+    def is_path(self, word: str) -> bool:
+        """Whether a word with a stroke is a path, a unit or a sign such as I/O, not several words such as and/or."""
+        parts = [part for part in word.replace("/-", "/").split("/") if part]  # Mieter/-in has two words
+        if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
+            return True
+        if all(len(part) == 1 and part.isupper() for part in parts):
+            return True
+        short = [part for part in parts if len(part) < STEM or part.isupper()]
+        return len(parts) > 1 and any(not self.source.has_word(part) for part in short)
+
+    def is_file(self, word: str) -> bool:
+        """Whether a word with a point is the name of a file, a program or what is in one, and no abbreviation."""
+        first, *parts = word.split(".")
+        if not parts or parts[-1] == "":
+            return False
+        if not first:  # .NET, .txt, not ...and
+            return len(parts) == 1 and (parts[0].isupper() or not self.source.has_word(parts[0]))
+        return parts[-1].lower() in FILE_TYPES or (len(parts) > 1 and all(len(part) > 1 for part in (first, *parts)))
+
+
+def cover_names(text: str, names: list[Name]) -> str:
+    """Returns a text with covers for the characters of some names."""
+    characters = list(text)
+    for name in names:
+        characters[name.start : name.end] = COVERS[0] * (name.end - name.start)
+    return "".join(characters)
+
+
+def find_enumerators(text: str) -> list[Name]:
+    """Returns the letters in brackets that count what stands in a sentence; one at its beginning is its frame."""
+    matches = list(re.finditer(ENUMERATOR, text))
+    return [Name(*match.span()) for match in matches if match.start() > 0] if len(matches) > 1 else []
+
+
+def take_initials(name: Name, text: str, start: int) -> Name:
+    """Returns a name with the initials before it, which begin at `start` or later."""
+    before = text[max(start, name.start - INITIALS_LENGTH) : name.start]
+    initials = None if name.is_code else re.search(INITIALS, before)
+    return name._replace(start=name.start - len(initials[0])) if initials and initials[0] != "I. " else name

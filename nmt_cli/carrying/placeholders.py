@@ -1,0 +1,76 @@
+"""Patterns of placeholders in the texts of programs, in the syntax of each language that gettext knows.
+
+Only what they look like; `span_patterns` puts all patterns together. Documents use them to compare a translation with
+its source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+from nmt_cli.carrying.choices import split_choice
+from nmt_cli.carrying.number_patterns import LETTER
+
+BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends
+
+# Texts to choose from, in a message of ICU: `{count, plural, one {# file} other {# files}}`. Braces nest to depth 3.
+CHOICE = (
+    r"\{\s*[\w.-]{1,60}\s*,\s*(?:plural|select|selectordinal)\s*,"
+    r"(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
+)
+PLACEHOLDER_SYNTAXES = (
+    # Braces: Python, Java, C#, JavaScript, Mustache, Ruby, shell.
+    rf"\{{\{{\{{[^{{}}{BREAKS}]{{0,80}}\}}\}}\}}|\{{\{{[^{{}}{BREAKS}]{{0,80}}\}}\}}|[$#%]?\{{[^{{}}{BREAKS}]{{0,60}}\}}",
+    r"\$t\([^()\n]{0,80}\)",
+    r"\$(?:[A-Za-z_]\w{1,40}|[A-Za-z_](?!\w))",
+    # Ruby, Python, Boost, Qt.
+    r"%<\w{1,40}>[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%(?:\d+\$)?\(\w{1,40}\)[#0+-]*\d*(?:\.\d+)?[a-zA-Z]",
+    r"%\|[^|%\n]{1,20}\||%\d{1,2}%|%L?\d{1,2}(?![\d$:a-zA-Z]|\.\d)|%Ln(?![A-Za-z])",
+    # Apple's plurals.
+    r"%(?:\d+\$)?#@\w{1,40}@",
+    # C, and what learned from it: Objective-C, PHP, Perl, Java, Lua, awk, Tcl, Pascal, GCC; dates.
+    r"%(?:\d+\$|\d+:)?[#0+'-]*(?:\*|\d+)?(?:\.(?:\*|\d+))?"
+    rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*[a-zA-Z@](?![{LETTER}]))|%[<>](?=[^\s\d])|%%",
+    rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
+)
+
+
+@cache
+def compile_placeholder_pattern() -> re.Pattern[str]:
+    """Returns the pattern of the placeholders of all syntaxes."""
+    return re.compile("|".join((CHOICE, *PLACEHOLDER_SYNTAXES)))
+
+
+def find_placeholders(text: str) -> list[str]:
+    """Returns the placeholders of a message, in order."""
+    return compile_placeholder_pattern().findall(text)
+
+
+def has_same_placeholders(source: str, target: str) -> bool:
+    """Whether a translation has the placeholders of its source, each as often.
+
+    Of a message with texts to choose from, each text may have those of the words around it; so it must have the same
+    ones, in the same braces and with the same keywords, however often.
+    """
+    expected, actual = find_placeholders(source), find_placeholders(target)
+    if not any(re.match(CHOICE, placeholder) for placeholder in expected):
+        return Counter(expected) == Counter(actual)
+    return set(list_choice_parts(source)) == set(list_choice_parts(target))
+
+
+def list_choice_parts(text: str) -> Iterator[str]:
+    """Yields the placeholders of a message and the syntax of its choices, without blanks."""
+    for placeholder in find_placeholders(text):
+        parts = split_choice(placeholder) if re.match(CHOICE, placeholder) else None
+        if parts is None:
+            yield placeholder
+            continue
+        for part in parts:
+            if part.is_text:
+                yield from list_choice_parts(part.text)
+                yield from re.findall("#", part.text)
+            else:
+                yield "".join(part.text.split())

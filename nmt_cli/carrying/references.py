@@ -1,0 +1,16 @@
+"""Character references of HTML: `&amp;`, `&#39;`. `rewriting` decodes those that stand for letters and quotes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+REFERENCE = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+
+
+def stands_for_word(reference: str) -> bool:
+    """Whether a reference stands for a symbol that is read as a word (&, ©, €); not for a blank or a mark."""
+    from html import unescape  # which few texts need
+
+    character = unescape(reference)
+    return len(character) > 1 or character == "&" or unicodedata.category(character)[0] not in "PZC"

@@ -1,0 +1,120 @@
+"""Spells whole numbers in words, by the rules that Unicode publishes for 87 languages (CLDR 48.2, RBNF).
+
+`number_words.zip` has the rules of each language, as they are published but for the names, and their licence. A rule
+set is a list of rules `[base, radix, text]`; the rule with the greatest base that is not above the number spells it:
+`←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each spelled
+by the rule set x or, without a name, by the same set; what stands in brackets is left out if nothing remains.
+See https://unicode.org/reports/tr35/tr35-numbers.html#Rule-Based_Number_Formatting.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from bisect import bisect_right
+from functools import cache
+from importlib import resources
+from io import BytesIO
+from operator import attrgetter
+from typing import NamedTuple
+from zipfile import ZipFile
+
+LARGEST = 10**12  # larger numbers are never written in words
+SUBSTITUTION = re.compile(r"([←→=])(%*[\w-]*|[#,0.]+)(\1)(→?)|\$\((?:cardinal|ordinal),.*?other\{([^}]*)\}\)\$")
+OPTIONAL = re.compile(r"\[([^\]]*)\]")
+
+
+class SpellingRule(NamedTuple):
+    """One rule of a set."""
+
+    base: int
+    radix: int
+    text: str
+
+    @property
+    def divisor(self) -> int:
+        """The greatest power of the radix that is not above the base."""
+        divisor = 1
+        while self.radix > 1 and divisor * self.radix <= self.base:
+            divisor *= self.radix
+        return divisor
+
+
+RuleSets = dict[str, list[SpellingRule]]
+
+
+@cache
+def read_archive() -> ZipFile:
+    return ZipFile(BytesIO(resources.files("nmt_cli.languages").joinpath("number_words.zip").read_bytes()))
+
+
+@cache
+def find_code(language: str) -> str:
+    """Returns the short code of a language by its code of two or three letters, without its region."""
+    code = re.split("[-_]", language.lower())[0]
+    return str(json.loads(read_archive().read("codes.json")).get(code, code))
+
+
+@cache
+def load_rules(language: str) -> RuleSets:
+    """Returns the rule sets of a language by its code, of two or three letters; none for an unknown language."""
+    archive, code = read_archive(), find_code(language)
+    if f"{code}.json" not in archive.namelist():
+        return {}
+    sets = json.loads(archive.read(f"{code}.json"))
+    return {name: [SpellingRule(*rule) for rule in rules] for name, rules in sets.items()}
+
+
+@cache
+def spell_number(number: int, language: str) -> frozenset[str]:
+    """Returns the ways to spell a number in a language: its genders and cases, cardinal and ordinal, as `fold_words`.
+
+    Empty for an unknown language, and for a number that nobody writes in words.
+    """
+    if not 0 <= number < LARGEST:
+        return frozenset()
+    rules = load_rules(language)
+    names = [name for name in rules if name.startswith("spellout") and rules[name]]
+    spellings = {fold_words(apply_rules(rules, name, number)) for name in names}
+    return frozenset(spelling for spelling in spellings if spelling and not any(map(str.isdigit, spelling)))
+
+
+def fold_words(text: str) -> str:
+    """Returns the letters and digits of a text in lower case, so that blanks and hyphens within a number are alike."""
+    lower = text.lower()
+    return lower if lower.isalnum() else "".join(c for c in lower if c.isalnum() or unicodedata.category(c)[0] == "M")
+
+
+def apply_rules(rules: RuleSets, name: str, number: int) -> str:
+    """Returns the number as the rule set `name` spells it; in digits if it has no rule for it."""
+    rule = choose_rule(rules.get(name, []), number)
+    if rule is None:
+        return str(number)
+    quotient, remainder = divmod(number, rule.divisor)
+
+    def replace_substitution(match: re.Match[str]) -> str:
+        if match[5] is not None:
+            return match[5]
+        value = {"←": quotient, "→": remainder, "=": number}[match[1]]
+        if match[2][:1] in ("#", "0"):
+            return str(value)
+        # "→→→" and a rule that refers to itself with the number unchanged would never end.
+        rule_set = match[2].lstrip("%") or name
+        return str(value) if rule_set == name and value == number else apply_rules(rules, rule_set, value)
+
+    text = OPTIONAL.sub(r"\1" if remainder else "", rule.text)
+    return SUBSTITUTION.sub(replace_substitution, text)
+
+
+def choose_rule(rules: list[SpellingRule], number: int) -> SpellingRule | None:
+    """Returns the rule with the greatest base up to `number`.
+
+    A rule that spells a remainder gives way to the one before it if there is none, and its base leaves one itself.
+    """
+    index = bisect_right(rules, number, key=attrgetter("base")) - 1
+    if index < 0:
+        return None
+    rule = rules[index]
+    gives_way = "→" in rule.text and number % rule.divisor == 0 and rule.base % rule.divisor != 0
+    return rules[index - 1] if gives_way and index else rule

@@ -1,0 +1,212 @@
+"""Writes a text in the case that its training text usually had, and says what is to be put back into its translation.
+
+Lines in capitals, headings In Title Case, lines without any capitals, single words in CAPITALS or of MIxed case are
+recognised; a text in usual case is left as it is. Knows the profile of the source, no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from nmt_cli.rewriting.characters import FoldedText, Replacement, replace_ranges
+from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.words import choose_word_pattern
+
+TURKIC = frozenset("tr tur az aze azj azb tt tat crh gag ba bak".split())  # languages with a dotted and a dotless i
+CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is careless
+RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
+LONG_WORD = 4  # letters of a word that stands with a capital in every heading
+SENTENCE_MARKS = ".!?…。"
+CLOSING_QUOTES = "\"'”’»)"
+# In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
+INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
+SECOND_CAPITAL = re.compile(r"[ \"'([](?!I\b)[A-Z]")
+ORDINAL = r"\d+[^\W\d_]{2,}"  # 5th, 20s
+LONG_LOWER_WORD = rf" [a-z]{{{LONG_WORD + 1}}}"
+
+CaseKind = Literal["upper", "title", "words"]
+
+
+class CasePlan(NamedTuple):
+    """The case that is to be put back into a translation."""
+
+    kind: CaseKind  # all in capitals, a capital for each word that had one, or single words in capitals
+    words: frozenset[int] = frozenset()  # the words of the source, between blanks, that had it
+
+
+class CasedText(NamedTuple):
+    """A text in usual case; without a `plan`, its case was careless and nothing is to be put back."""
+
+    folded: FoldedText
+    plan: CasePlan | None
+
+
+class CasedWord(NamedTuple):
+    """A word of letters with a case, without the marks around it."""
+
+    text: str
+    start: int
+    word_index: int  # of the blank-separated word that it belongs to
+    is_first: bool  # of a sentence
+
+    @property
+    def is_capitalised(self) -> bool:
+        return self.text[0].isupper() and not any(map(str.isupper, self.text[1:]))
+
+
+class Caser:
+    """Finds the usual case of texts, as the training text of a model has it."""
+
+    def __init__(self, profile: TextProfile, language: str) -> None:
+        self.profile = profile
+        self.language = language
+
+    def fold_case(self, text: str, *, begins_sentence: bool = True, has_capitals: bool = False) -> CasedText | None:
+        """Returns a text in usual case; None if it is in usual case.
+
+        `begins_sentence` says whether its first word begins a sentence, `has_capitals` whether the rest of its line has
+        capitals.
+        """
+        # 1. Most texts have nothing unusual, and most of these show it at a glance.
+        if text.islower():
+            if has_capitals or self.profile.initial_capitals < CASED_TRAINING:
+                return None
+        elif not text.isupper() and not may_be_unusual(text):
+            return None
+        words = list(find_cased_words(text, begins_sentence=begins_sentence))
+        # 2. A line without capitals, a line in capitals.
+        if text.islower():
+            return self.rewrite_words(text, words, None)
+        if text.isupper():
+            return self.rewrite_words(text, words, CasePlan("upper")) if self.is_shouted(words) else None
+        # 3. A heading.
+        if self.is_title(text, words):
+            plan = CasePlan("title", frozenset(word.word_index for word in words if word.text[0].isupper()))
+            return self.rewrite_words(text, words, plan)
+        # 4. Single words.
+        unusual = [word for word in words if self.is_unusual(word.text)]
+        shouted = frozenset(word.word_index for word in unusual if word.text.isupper())
+        return self.rewrite_words(text, unusual, CasePlan("words", shouted) if shouted else None)
+
+    def rewrite_words(self, text: str, words: Sequence[CasedWord], plan: CasePlan | None) -> CasedText | None:
+        """Returns `text` with these words in usual case; None if all are."""
+        replacements = []
+        for word in words:
+            usual = self.find_usual(word.text)
+            usual = self.capitalise_word(usual) if word.is_first else usual
+            replacements.append(Replacement(word.start, word.start + len(word.text), usual))
+        folded = replace_ranges(text, replacements)
+        return None if folded.text == text else CasedText(folded, plan)
+
+    def is_shouted(self, words: Sequence[CasedWord]) -> bool:
+        """Whether a text in capitals would usually be written otherwise: it is not just an acronym, or unknown."""
+        long_words = [word.text for word in words if len(word.text) > 1]
+        return any(self.is_known(word) and not self.is_known_form(word) for word in long_words)
+
+    def is_title(self, text: str, words: Sequence[CasedWord]) -> bool:
+        """Whether words within a sentence have capitals that they usually do not have, as in a heading."""
+        inner = [word for word in words if not word.is_first and word.text != "I"]
+        if any(len(word.text) >= LONG_WORD and word.text.islower() for word in inner):
+            return False
+        unusual = [word for word in inner if word.is_capitalised and self.find_usual(word.text) == word.text.lower()]
+        unseen = [word for word in unusual if not self.is_known_form(word.text)]
+        return len(unusual) > 2 or bool(unseen) or (len(unusual) > 0 and text[-1] not in SENTENCE_MARKS)
+
+    def is_unusual(self, word: str) -> bool:
+        """Whether a word in capitals or of mixed case is known, but never stood so in training."""
+        if not any(map(str.isupper, re.sub(r"(?:^|[-'’]).", "", word))):
+            return False
+        return is_slip(word) or (self.is_known(word) and not self.is_known_form(word))
+
+    def find_usual(self, word: str) -> str:
+        """Returns a word as it is usually written; an unknown one in capitals as rare words are, others as they are."""
+        for key in dict.fromkeys((word, self.lower_word(word))):
+            if self.profile.find_word(key).total:
+                return self.profile.find_usual_case(key) or key.lower()
+        parts = re.split(r"([-'’])", word)
+        if len(parts) > 1:
+            usual = [self.find_usual(part) if part.isalpha() else part for part in parts]
+            return "".join(
+                part.lower() if before in ("'", "’") else part
+                for before, part in zip(["", *usual], usual, strict=False)
+            )
+        if is_slip(word):
+            return word[0] + word[1:].lower()
+        if not word.isupper() or len(word) == 1:
+            return word
+        return self.capitalise_word(self.lower_word(word)) if self.are_rare_words_capitalised else self.lower_word(word)
+
+    @cached_property
+    def are_rare_words_capitalised(self) -> bool:
+        """Whether most rare words begin with a capital: they are names or, in German, nouns."""
+        rare = [word for word in self.profile.words if word.total <= RARE_WORD and word.forms[0][1]]
+        return 2 * sum(word.forms[0][0][0].isupper() for word in rare) > len(rare)
+
+    def is_known(self, word: str) -> bool:
+        return self.profile.count_word(self.lower_word(word)) > 0
+
+    def is_known_form(self, word: str) -> bool:
+        return any(form == word for form, _ in self.profile.find_word(word).forms)
+
+    def lower_word(self, text: str) -> str:
+        return lower_text(text, self.language)
+
+    def capitalise_word(self, text: str) -> str:
+        return capitalise_text(text, self.language)
+
+
+def may_be_unusual(text: str) -> bool:
+    """Whether a text of mixed case may have a case that is not usual: a quick look, which most texts do not pass."""
+    if text.isascii():
+        return bool(
+            INNER_CAPITAL.search(text) or (SECOND_CAPITAL.search(text) and not re.search(LONG_LOWER_WORD, text))
+        )
+    first, *words = text.split(" ")
+    if any(map(str.isupper, first[1:])):
+        return True
+    capitals = [word for word in words if len(word) > 1 and not word.islower() and word.lower() != word.upper()]
+    if any(any(map(str.isupper, word[1:])) for word in capitals):
+        return True
+    return bool(capitals) and not any(len(word) > LONG_WORD and word.islower() for word in words)
+
+
+def is_slip(word: str) -> bool:
+    """Whether a word begins with two capitals, as when the shift key was held too long: HEllo, but not PDFs."""
+    return len(word) > 3 and word[:2].isupper() and word[2:].islower() and word[2:].isalpha()
+
+
+def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]:
+    """Yields the words of a text that consist of letters with a case; `begins_sentence` says where the first stands."""
+    index, position, is_first, previous = 0, 0, begins_sentence, ""
+    for match in choose_word_pattern(text).finditer(text):
+        word, start, end = match[0], *match.span()
+        index += text.count(" ", position, start)
+        position = start
+        is_cased = word.lower() != word.upper() and (re.fullmatch(ORDINAL, word) or not any(map(str.isdigit, word)))
+        if is_cased and word[0].isalnum():
+            yield CasedWord(word, start, index, is_first)
+        if word in SENTENCE_MARKS and text[end : end + 3].lstrip(CLOSING_QUOTES)[:1] == " ":
+            is_first = word != "." or len(previous) > 1  # a letter before a full stop is an abbreviation
+        elif word[0].isalnum() or word[0] == "⟦":
+            is_first, previous = False, word
+
+
+def lower_text(text: str, language: str) -> str:
+    """Returns a text in lower case, with the letters i of its language."""
+    return (text.replace("I", "ı").replace("İ", "i") if language in TURKIC else text).lower()
+
+
+def upper_text(text: str, language: str) -> str:
+    """Returns a text in capitals, with the letters i of its language."""
+    return (text.replace("i", "İ") if language in TURKIC else text).upper()
+
+
+def capitalise_text(text: str, language: str) -> str:
+    """Returns a text whose first letter is a capital; the other letters stay as they are."""
+    index = next((index for index, character in enumerate(text) if character.isalnum()), 0)
+    first = text[index : index + 1]
+    capital = "İ" if first == "i" and language in TURKIC else first.title()
+    return text[:index] + capital + text[index + 1 :]

@@ -1,0 +1,250 @@
+"""Folds the characters that a model never saw in training into their nearest equivalents that it did see.
+
+What was seen decides, not a list: a seen character is never touched, but for a mark that stood a few times among
+thousands of another form. Knows the profile of a side, no networks.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.rewriting.lookalikes import (
+    DOUBLE_QUOTES,
+    JOINERS,
+    LONG_DASHES,
+    OPENING,
+    SINGLE_QUOTES,
+    find_same_letters,
+    find_same_marks,
+    is_invisible,
+    is_joining,
+    spell_broken,
+)
+from nmt_cli.text.words import choose_word_pattern
+
+RARE_MARK = 10  # occurrences of a mark; fewer are an accident,
+RARER = 1000  # if another form of the mark occurs so many times as often
+BEFORE_OPENING = " ([{<-–—/¿¡"
+
+
+class FoldedText(NamedTuple):
+    """A text in the characters that a model knows."""
+
+    text: str
+    origins: tuple[int, ...]  # for each character, the index of the one it stands for in the text before
+
+
+class Replacement(NamedTuple):
+    """What takes the place of a range of characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+def replace_ranges(text: str, replacements: Sequence[Replacement]) -> FoldedText:
+    """Returns a text with other characters in some ranges, in order; each letter stands for that in its place."""
+    parts: list[str] = []
+    origins: list[int] = []
+    position = 0
+    for start, end, replacement in replacements:
+        parts += text[position:start], replacement
+        origins += range(position, start)
+        origins += (min(start + number, end - 1) for number in range(len(replacement)))
+        position = end
+    return FoldedText("".join(parts) + text[position:], (*origins, *range(position, len(text))))
+
+
+class Folder:
+    """Folds texts for a model whose training text had the characters `counts`, each so many times."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self.counts = counts
+        self.known = frozenset(counts) - frozenset(self.find_rare_marks()) | {" ", "⟦", "⟧"}
+        self.replacements: dict[str, str] = {}  # of characters for which their neighbours do not matter
+
+    def find_rare_marks(self) -> Iterator[str]:
+        """Yields marks that training has so seldom, beside another form of the same mark, that nothing was learned."""
+        for mark, count in self.counts.items():
+            if count < RARE_MARK and not mark.isalnum():
+                others = find_same_marks(mark)[:1]
+                if any(self.counts.get(other, 0) >= RARER * count for group in others for other in group):
+                    yield mark
+
+    def fold(self, text: str) -> FoldedText | None:
+        """Returns a normalised text folded; None if it has nothing to fold."""
+        if self.known.issuperset(text):
+            return None
+        kept = {index for match in PLACEHOLDER_PATTERN.finditer(text) for index in range(*match.span())}
+        folded: list[tuple[str, int]] = []
+        for index, character in enumerate(text):
+            is_kept = character in self.known or index in kept
+            replacement = character if is_kept else self.replace_character(text, index)
+            folded += [(part, index) for part in replacement]
+        clean = list(clean_blanks(compose(folded)))
+        result = FoldedText("".join(part for part, _ in clean), tuple(index for _, index in clean))
+        return None if result.text == text else result
+
+    def find_foreign_words(self, text: str) -> list[tuple[int, int]]:
+        """Returns where words begin and end of which no letter is known or has an equivalent, neighbours as one.
+
+        Nothing for a text without any letter that is known.
+        """
+        if self.known.issuperset(text) or not any(letter in self.known for letter in text if letter.isalpha()):
+            return []
+        runs: list[tuple[int, int]] = []
+        for match in choose_word_pattern(text).finditer(text):
+            start, end = match.span()
+            if not match[0][0].isalpha() or not self.is_foreign(text, start, end):
+                continue
+            if runs and not text[runs[-1][1] : start].strip():
+                start, _ = runs.pop()
+            runs.append((start, end))
+        return runs
+
+    def is_foreign(self, text: str, start: int, end: int) -> bool:
+        """Whether no letter from `start` to `end` means anything to the model."""
+        return all(
+            text[index] not in self.known
+            and self.replace_character(text, index) == text[index]
+            and text[index].swapcase() not in self.known
+            for index in range(start, end)
+            if text[index].isalpha()
+        )
+
+    def fold_letter_case(self, text: str) -> str:
+        """Returns a folded text with letters that training has in one case alone in that case."""
+        if self.known.issuperset(text):
+            return text
+        return "".join(
+            letter if letter in self.known or letter.swapcase() not in self.known else letter.swapcase()
+            for letter in text
+        )
+
+    def replace_character(self, text: str, index: int) -> str:
+        """Returns what stands for an unseen character: itself if there is nothing nearer."""
+        character = text[index]
+        # 1. What has no shape has no meaning either, outside the scripts that need it.
+        if is_invisible(character):
+            return character if character in JOINERS and index and is_joining(text[index - 1]) else ""
+        # 2. Quotes open or close, dashes part words, letters of another script need a word around them.
+        for replacement in self.suggest_in_context(text, index):
+            return replacement
+        # 3. A letter that is only known in the other case waits for `fold_letter_case`.
+        if character.swapcase() in self.known:
+            return character
+        # 4. All else depends on the character alone.
+        if character not in self.replacements:
+            self.replacements[character] = next(self.list_candidates(character), character)
+        return self.replacements[character]
+
+    def suggest_in_context(self, text: str, index: int) -> Iterator[str]:
+        character, before, after = text[index], text[index - 1 : index], text[index + 1 : index + 2]
+        quotes = [pairs for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES) if any(character in pair for pair in pairs)]
+        if quotes and not (quotes[0] is SINGLE_QUOTES and before.isalnum() and after.isalnum()):
+            opens = not before or before in BEFORE_OPENING or (before in OPENING and before != character)
+            yield from self.choose_quote(quotes[0], opens=opens)
+        if character in LONG_DASHES and not self.has_any("–—―⸺") and before.isalnum() and after.isalnum():
+            yield from (f" {dash} " for dash in self.choose_known("-‐‑"))
+        if unicodedata.decomposition(character).startswith("<fraction>") and before.isdigit():
+            yield from (f" {fraction}" for fraction in self.list_candidates(character))
+        if character.isalpha():
+            yield from self.suggest_same_letter(text, index)
+
+    def list_candidates(self, character: str) -> Iterator[str]:
+        """Yields what may stand for a character, the nearest first."""
+        # 1. Another form of the same mark.
+        for group in find_same_marks(character):
+            yield from self.choose_known(group)
+        # 2. What Unicode calls compatible: full width, ligatures, circled, mathematical; but no letters above the line.
+        compatible = unicodedata.normalize("NFKC", character)
+        is_raised = len(compatible) > 1 and unicodedata.decomposition(character).startswith("<super>")
+        if compatible != character and " " not in compatible and not is_raised:
+            yield from self.spell_known(compatible)
+        # 3. The same digit.
+        yield from self.suggest_digit(character)
+        # 4. The same letter without its marks.
+        yield from self.spell_known(spell_broken(character))
+        base = unicodedata.normalize("NFD", character)
+        yield from self.spell_known(base[0] if len(base) > 1 else "")
+        if len(base) > 1 and character != base[0].swapcase():
+            yield from self.spell_known(base[0].swapcase())
+        if unicodedata.category(character) == "Mn":
+            yield ""
+
+    def suggest_digit(self, character: str) -> Iterator[str]:
+        value = unicodedata.decimal(character, None)
+        if value is not None:
+            digits = (other for other in self.known if unicodedata.decimal(other, None) == value)
+            yield from sorted(digits, key=lambda digit: (-self.counts[digit], digit))[:1]
+
+    def suggest_same_letter(self, text: str, index: int) -> Iterator[str]:
+        """Yields a letter that looks the same, if the rest of its word is known or looks the same as what is known."""
+        if next(self.choose_known(find_same_letters(text[index])), None) is None:
+            return  # nearly all letters; a look at the whole word for each would take long
+        start = end = index
+        while start > 0 and text[start - 1].isalpha():
+            start -= 1
+        while end < len(text) and text[end].isalpha():
+            end += 1
+        word = text[start:end]
+        same = [list(self.choose_known(find_same_letters(letter))) for letter in word]
+        readable = all(letter in self.known or others for letter, others in zip(word, same, strict=True))
+        if readable and any(letter in self.known for letter in word):
+            yield from same[index - start]
+
+    def choose_quote(self, pairs: Sequence[tuple[str, str]], *, opens: bool) -> Iterator[str]:
+        """Yields the quote of the pair that training has most often."""
+        best = max(pairs, key=lambda pair: min(self.counts.get(quote, 0) for quote in pair))
+        if all(quote in self.known for quote in best):
+            yield best[0] if opens else best[1]
+
+    def choose_known(self, characters: Sequence[str]) -> Iterator[str]:
+        """Yields the most frequent of these characters, if any is known."""
+        known = [character for character in characters if character in self.counts]
+        if known:
+            yield max(known, key=lambda character: self.counts[character])
+
+    def has_any(self, characters: str) -> bool:
+        return any(character in self.known for character in characters)
+
+    def spell_known(self, text: str) -> Iterator[str]:
+        """Yields a text whose characters are known, or have a known form as a mark; else nothing."""
+        parts = [character if character in self.known else next(self.suggest_mark(character), "") for character in text]
+        if text and all(parts):
+            yield "".join(parts)
+
+    def suggest_mark(self, character: str) -> Iterator[str]:
+        for group in find_same_marks(character):
+            yield from self.choose_known(group)
+
+
+def compose(characters: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Yields letters with the marks that follow them as one character, where Unicode has one (NFC)."""
+    text = "".join(part for part, _ in characters)
+    if unicodedata.is_normalized("NFC", text):
+        yield from characters
+        return
+    start = 0
+    for end in range(1, len(characters) + 1):
+        if end == len(characters) or not unicodedata.combining(characters[end][0]):
+            cluster = unicodedata.normalize("NFC", text[start:end])
+            yield from ((part, characters[start][1]) for part in cluster)
+            start = end
+
+
+def clean_blanks(characters: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Yields the characters without blanks at the ends, and with one blank for several."""
+    blank: tuple[str, int] | None = None
+    begun = False
+    for part, index in characters:
+        if part == " ":
+            blank = blank or (part, index)
+            continue
+        if blank is not None and begun:
+            yield blank
+        yield part, index
+        blank, begun = None, True

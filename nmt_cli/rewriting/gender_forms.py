@@ -1,0 +1,59 @@
+"""Words that name several genders at once with a mark inside: `Lehrer*innen`, `Lehrer/-in`, `étudiant·e·s`.
+
+No training text of some age has them, and a network reads the mark as the end of the word. Without it, they are words
+that it knows: the longer form in German (`Lehrerinnen`), the shorter one in French (`étudiants`). Knows text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nmt_cli.carrying.spans import COVERS
+from nmt_cli.rewriting.characters import Replacement, replace_ranges
+
+GERMAN = (
+    r"\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß](?:[*_:·•]|/-?)(?=in(?:nen)?\b)"  # a noun: Schüler*in, Mieter/-in
+    r"|\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß]\((?=(?:innen|in|nen)\))"  # Schüler(innen)
+    r"|\b[A-ZÄÖÜ]{3,60}[*:·•](?=IN(?:NEN)?\b)|\b[a-zäöüß]{3,60}[*·•:](?=innen\b)"  # KOLLEG*INNEN, lehrer*innen
+    r"|\b[A-Za-zÄÖÜäöüß]{2,30}[a-zäöüß](?:[*:](?=(?:e|r|n|s|en|em)\b)|\*(?=e[rs]\b))"  # jede*r, ein:e gute:r
+)
+FRENCH = r"[^\W\d_]{2}[·•‧⋅][^\W\d_]{1,6}?(?:[·•‧⋅](?=s\b)|(?=s\b)|\b)"
+LANGUAGES = {"de": "de", "deu": "de", "ger": "de", "fr": "fr", "fra": "fr", "fre": "fr"}
+FORMS = {"de": GERMAN, "fr": FRENCH}
+LEFT_OUT = {"de": r"(?:[*_:·•]|/-?|\()$", "fr": r"[·•‧⋅].*$"}  # the end of each form
+
+
+def find_gender_marks(text: str, language: str) -> Iterator[Replacement]:
+    """Yields the marks inside words of several genders, and what they leave out, each to be replaced by nothing."""
+    code = LANGUAGES.get(re.split("[-_]", language.lower())[0])
+    if code is None:
+        return
+    for match in re.finditer(FORMS[code], text):
+        ending = re.search(LEFT_OUT[code], match[0])
+        if ending is None:
+            continue
+        yield Replacement(match.start() + ending.start(), match.end(), "")
+        if ending[0] == "(":
+            closing = text.index(")", match.end())
+            yield Replacement(closing, closing + 1, "")
+
+
+def drop_gender_marks(text: str, language: str) -> str:
+    """Returns a text with the words of several genders as one form.
+
+    >>> drop_gender_marks("Jede*r kennt Schüler/-innen.", "deu")
+    'Jeder kennt Schülerinnen.'
+    """
+    marks = list(find_gender_marks(text, language))
+    return replace_ranges(text, marks).text if marks else text
+
+
+def cover_gender_forms(text: str, language: str) -> str:
+    """Returns a text with covers for the characters of words of several genders, and of what is glued to them."""
+    characters = list(text)
+    for mark in find_gender_marks(text, language):
+        start, end = text.rfind(" ", 0, mark.start) + 1, text.find(" ", mark.end)
+        end = len(text) if end < 0 else end
+        characters[start:end] = COVERS[0] * (end - start)
+    return "".join(characters)

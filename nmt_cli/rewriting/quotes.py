@@ -1,0 +1,81 @@
+"""Takes off the quotes around a whole sentence, and puts those of the target around its translation.
+
+Sentences in quotes are rare in most training text, and a network that reads one goes astray; the quotes mean nothing to
+what is between them. Knows profiles, no networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from nmt_cli.rewriting.lookalikes import DOUBLE_QUOTES, SINGLE_QUOTES
+
+KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES))
+UNMISTAKABLE = KINDS[0] | frozenset("‘‚‛‹›❛❜")  # quotes that are nothing else; ' and ’ may be apostrophes
+QUOTES = KINDS[0] | KINDS[1]
+QUOTE_PAIRS = frozenset((*DOUBLE_QUOTES, *SINGLE_QUOTES))
+FINAL_MARKS = ".!?…。！？"
+FEWEST_QUOTES = 20  # of a side, so that they are known to be its own
+QUOTED_RARELY = 0.02  # share of the training texts that end with a quote, at most, for quotes to be taken off
+
+
+class Quotes(NamedTuple):
+    """What stood around a sentence; "" where nothing did: a quotation may be several sentences."""
+
+    opening: str
+    closing: str
+    is_mark_outside: bool = False  # whether the final mark follows the closing quote
+
+    def find_inside(self, text: str) -> range:
+        """Returns the characters between the quotes; a final mark behind them takes the place of the closing one."""
+        return range(len(self.opening), len(text) - len(self.closing) - self.is_mark_outside)
+
+    def wrap(self, text: str) -> str:
+        """Returns a translation between the quotes."""
+        mark = text[-1:] if self.is_mark_outside and text[-1:] in FINAL_MARKS else ""
+        return f"{self.opening}{text[: len(text) - len(mark)]}{self.closing}{mark}"
+
+
+def find_quotes(text: str) -> Quotes | None:
+    """Returns the quotes around a whole text, or the one that begins or ends it without a partner; None for any other.
+
+    A final mark may follow the closing quote.
+    """
+    mark = int(len(text) > 3 and text[-1] in FINAL_MARKS and is_quote(text[-2]))
+    first, last, inner = text[:1], text[len(text) - 1 - mark :][:1], text[1 : len(text) - 1 - mark]
+    if not (is_quote(first) or is_quote(last)) or not any(map(str.isalpha, inner)):
+        return None
+    if (first, last) in QUOTE_PAIRS and not has_quotes(inner, first):
+        return Quotes(first, last, bool(mark))
+    if first in UNMISTAKABLE and not has_quotes(text[1:], first):
+        return Quotes(first, "")
+    if text[-1] in UNMISTAKABLE and not has_quotes(text[:-1], text[-1]):
+        return Quotes("", text[-1])
+    return None
+
+
+def is_quote(character: str) -> bool:
+    return character in QUOTES
+
+
+def may_have_quotes(text: str) -> bool:
+    """Whether a text begins or ends with a quote, perhaps before its final mark: a quick look."""
+    return text[:1] in QUOTES or text[-1:] in QUOTES or text[-2:-1] in QUOTES
+
+
+def has_quotes(text: str, quote: str) -> bool:
+    """Whether there are quotes of the kind of `quote` in a text; an apostrophe within a word is none."""
+    kind = next(kind for kind in KINDS if quote in kind)
+    return any(
+        character in kind and not (text[index - 1 : index].isalpha() and text[index + 1 : index + 2].isalpha())
+        for index, character in enumerate(text)
+    )
+
+
+def choose_target_quotes(quotes: Quotes, counts: Mapping[str, int]) -> Quotes:
+    """Returns the quotes that a target with the characters `counts` has most often; the same ones if it has few."""
+    pair = max(DOUBLE_QUOTES, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
+    if min(counts.get(quote, 0) for quote in pair) < FEWEST_QUOTES:
+        return quotes
+    return quotes._replace(opening=quotes.opening and pair[0], closing=quotes.closing and pair[1])

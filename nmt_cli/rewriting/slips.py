@@ -1,0 +1,325 @@
+"""Reads mistyped words as the known words that they stand for, where there is no doubt.
+
+A word that training never had means nothing to a network, which then invents. One that a single slip of the fingers
+makes of a frequent word is read as that word, and this is told. Only where nearly all words of a language occurred in
+training, so that an unknown word is likely to be a slip, and only in scripts with case, whose words are not made of
+others by a single letter. Knows the profile of a side, no networks.
+Source: Damerau (1964), "A Technique for Computer Detection and Correction of Spelling Errors": most slips are one
+letter too few, one too many, a wrong one, or two exchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.rewriting.characters import FoldedText, Replacement, replace_ranges
+from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.words import has_letters
+
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
+EARLY_MARKS = ".,;:!?"  # between the last two letters of a word: carefu.l
+UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
+SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
+LONGEST = 40  # letters; to look for the slips in more, such as a sequence of genes, would take long, and in vain
+COMMON = 1000  # texts, in which a very frequent word occurs once
+FEWEST, FEWEST_AFTER_TWO = 3, 8  # occurrences of any other word, and of one that was mistyped twice
+RARE_ENDING = 1000  # words, of which not one has the two letters at its end
+MOST_SLIPS = 2  # in a long word
+MOST_UNKNOWN = 1 / 3  # of the words of a text in which a word may have two slips: others are of another language
+CERTAIN = 4  # times as likely as the next best word
+LIKELY, LESS_LIKELY = 1.0, 0.5  # how likely a letter is doubled or two exchanged; left out, or missed by a key
+WORDS_REMEMBERED = 20_000
+
+
+class ReadAs(NamedTuple):
+    """A word of the source, and the known word as which it was read."""
+
+    word: str
+    known: str
+
+
+class Slip(NamedTuple):
+    """A range of a text, and what is to stand there."""
+
+    start: int
+    end: int
+    known: str
+
+
+class RespelledText(NamedTuple):
+    """A text without slips that are sure."""
+
+    folded: FoldedText
+    words: tuple[ReadAs, ...]
+
+
+class SlipFinder:
+    """Finds the known words that mistyped ones stand for."""
+
+    def __init__(self, profile: TextProfile) -> None:
+        self.profile = profile
+        self.is_sure = profile.unseen_share <= UNSEEN_RARELY and profile.has_all_words
+        self.letters = [letter for letter in sorted(profile.characters) if letter.islower()] + ["'"]
+        self.known: set[str] = set()  # words that are known, as they are written
+        self.familiar: set[str] = set()  # parts of texts between blanks, whose words are known
+        # What unknown words are slips of, in lower case, and whether two slips in one were looked for.
+        self.best: dict[tuple[str, bool], str | None] = {}
+
+    def respell_text(self, text: str) -> RespelledText | None:
+        """Returns a text with known words for mistyped ones; None if there is nothing to read otherwise."""
+        if not self.is_sure or self.familiar.issuperset(parts := text.split()):
+            return None
+        matches = list(WORD.finditer(text))
+        slips = list(self.find_early_marks(text, matches))
+        mended = {position for slip in slips for position in range(slip.start, slip.end)}
+        unknown = [
+            number
+            for number, match in enumerate(matches)
+            if not self.is_known(match[0]) and not is_abbreviated(text, match.end()) and match.start() not in mended
+        ]
+        if not (unknown or slips):
+            if len(self.familiar) >= WORDS_REMEMBERED:
+                self.familiar.clear()
+            self.familiar.update(parts)
+            return None
+        moved = list(self.find_moved_blanks(text, matches, unknown))
+        mended = {slip.start for slip in moved}
+        slips += moved
+        may_slip_twice = len(unknown) <= MOST_UNKNOWN * len(matches)
+        for number in unknown:
+            match = matches[number]
+            if match.start() in mended:
+                continue
+            is_first = number == 0 and PLACEHOLDER_PATTERN.search(text, 0, match.start()) is None
+            known = self.find_meant(match[0], is_first=is_first, may_slip_twice=may_slip_twice)
+            slips += [Slip(*match.span(), known)] if known is not None else []
+        slips.sort()
+        words = tuple(ReadAs(text[slip.start : slip.end], slip.known) for slip in slips)
+        return RespelledText(replace_ranges(text, [Replacement(*slip) for slip in slips]), words) if words else None
+
+    def is_known(self, word: str) -> bool:
+        """Whether training has a word, in any case, or all its parts."""
+        if word in self.known:
+            return True
+        is_known = self.profile.has_word(word)
+        if is_known:
+            if len(self.known) >= WORDS_REMEMBERED:
+                self.known.clear()
+            self.known.add(word)
+        return is_known
+
+    def find_early_marks(self, text: str, matches: Sequence[re.Match[str]]) -> Iterator[Slip]:
+        """Yields the words whose last letter was typed after the mark behind it: carefu.l"""
+        for first, last in pairwise(matches):
+            mark, word = text[first.end() : last.start()], first[0] + last[0]
+            if len(last[0]) == 1 < len(first[0]) and last[0].islower() and len(mark) == 1 and mark in EARLY_MARKS:
+                known = word if self.is_frequent(word) else None
+                if known is None and not self.is_known(first[0]):
+                    known = self.find_meant(word, is_first=first is matches[0], may_slip_twice=False)
+                if known is not None:
+                    yield Slip(first.start(), last.end(), known + mark)
+
+    def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]) -> Iterator[Slip]:
+        """Yields the words between which a blank was typed a letter too early or too late."""
+        last = -1
+        for number, following in pairwise(unknown):
+            first, second = matches[number], matches[following]
+            if number > last and following == number + 1 and text[first.end() : second.start()] == " ":
+                moved = self.move_blank(first[0], second[0])
+                if moved is not None:
+                    yield Slip(*first.span(), moved[0])
+                    yield Slip(*second.span(), moved[1])
+                    last = following
+
+    def move_blank(self, first: str, second: str) -> tuple[str, str] | None:
+        """Returns two known words of which the blank was exchanged with a letter beside it; None if it was not."""
+        moves = (first + second[0], second[1:]), (first[:-1], first[-1] + second)
+        known = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
+        return known[0] if len(known) == 1 else None
+
+    def find_meant(self, word: str, *, is_first: bool, may_slip_twice: bool) -> str | None:
+        """Returns the known word that an unknown one stands for, in its case; None if it stands for none."""
+        if len(word) > LONGEST:
+            return None
+        capitalised = undo_capital_slip(word)
+        if capitalised is not None:
+            return capitalised if self.is_frequent(capitalised) else None
+        key = word.lower(), may_slip_twice and len(word) >= LONG
+        try:
+            best = self.best[key]
+        except KeyError:
+            if len(self.best) >= WORDS_REMEMBERED:
+                self.best.clear()
+            best = self.find_best(key[0])
+            if best is None and key[1]:
+                best = self.find_after_two_slips(key[0])
+            self.best[key] = best
+        if best is None:
+            return None
+        usual = self.profile.find_usual_case(best) or best
+        if word.islower():
+            return usual
+        is_name = not is_first and not usual[0].isupper()
+        return usual[0].upper() + usual[1:] if word[1:].islower() and not is_name else None
+
+    def may_be_mistyped(self, word: str, *, is_first: bool) -> bool:
+        """Whether an unknown word with a capital may be a slip, also of one of several words.
+
+        Within a sentence, a word that is usually written in small letters would hardly have got its capital by a slip.
+        """
+        if not self.is_sure or len(word) > LONGEST:
+            return False
+        originals = {word.lower() for word in filter(None, [undo_capital_slip(word)])} & self.keys
+        originals |= (find_likely_originals(word.lower()) | self.find_other_originals(word.lower())) & self.keys
+        usual = map(self.profile.find_usual_case, originals)
+        return any(is_first or (written or "").istitle() for written in usual)
+
+    def find_best(self, word: str) -> str | None:
+        """Returns the word of which an unknown one is a slip, if one is far likelier than all others."""
+        likely, less_likely = find_likely_originals(word) & self.keys, self.find_other_originals(word) & self.keys
+        likelihoods = {other: LESS_LIKELY * self.profile.words.find(other).total for other in less_likely}
+        likelihoods |= {other: LIKELY * self.profile.words.find(other).total for other in likely}
+        best = choose_likeliest(likelihoods)
+        if best is None:
+            return None
+        # Letters that are doubled or exchanged in a long word are hardly anything but a slip.
+        return best if self.is_frequent(best, len(word)) or (len(word) >= LONG and best in likely) else None
+
+    def find_after_two_slips(self, word: str) -> str | None:
+        """Returns the only word that a long one is with two slips; None where there are none or several."""
+        letters = mask_letters(word)
+        meant = [
+            other
+            for other, other_letters in self.long_words.get(word[0], ())
+            if (letters ^ other_letters).bit_count() <= 2 * MOST_SLIPS and count_slips(word, other) <= MOST_SLIPS
+        ]
+        counts = {other: self.profile.words.find(other).total for other in meant}
+        best = choose_likeliest(counts)
+        return best if best is not None and counts[best] >= FEWEST_AFTER_TWO else None
+
+    def is_frequent(self, word: str, length: int | None = None) -> bool:
+        """Whether a word occurs often enough for one of `length` letters to be read as it."""
+        fewest = self.profile.texts / COMMON if (length or len(word)) <= SHORT else FEWEST
+        return self.profile.words.find(word.lower()).total >= fewest
+
+    def find_other_originals(self, word: str) -> set[str]:
+        """Returns the words that `word` may be with a letter left out, or with the key beside the right one.
+
+        The last letter of a long word is no slip, since other endings are other forms of a word; but a wrong key is one
+        where no words end so.
+        """
+        end = len(word) + (len(word) <= SHORT)
+        last_key = max(end, len(word) + (self.endings[word[-2:]] * RARE_ENDING < len(self.keys))) - 1
+        missing = {word[:index] + letter + word[index:] for index in range(end) for letter in self.letters}
+        wrong = {
+            word[:index] + key + word[index + 1 :]
+            for index in range(last_key)
+            for key in NEIGHBOURS.get(word[index], ())
+        }
+        return missing | wrong
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """All words in lower case."""
+        return frozenset(line.partition("\t")[0] for line in self.profile.words.lines)
+
+    @cached_property
+    def endings(self) -> Counter[str]:
+        """How many words end with two letters."""
+        return Counter(word[-2:] for word in self.keys)
+
+    @cached_property
+    def long_words(self) -> dict[str, list[tuple[str, int]]]:
+        """The long words by their first letter, each with its letters as bits."""
+        words: dict[str, list[tuple[str, int]]] = {}
+        for word in self.keys:
+            if len(word) >= LONG:
+                words.setdefault(word[0], []).append((word, mask_letters(word)))
+        return words
+
+
+def undo_capital_slip(word: str) -> str | None:
+    """Returns a word whose capital was typed a letter too late or twice (oSrry, SSorry) as it is meant; else None."""
+    first, second, rest = word[0], word[1:2], word[2:]
+    if not second.isupper() or rest.lower() != rest:
+        return None
+    if first.islower():
+        return second + first + rest
+    return word[1:] if first == second and rest else None
+
+
+def choose_likeliest(likelihoods: Mapping[str, float]) -> str | None:
+    """Returns the word that is far likelier than all others; None if there is no such word."""
+    ranked = sorted(likelihoods, key=lambda word: (-likelihoods[word], word))[:2]
+    if not ranked or (len(ranked) > 1 and likelihoods[ranked[1]] * CERTAIN > likelihoods[ranked[0]]):
+        return None
+    return ranked[0]
+
+
+def mask_letters(word: str) -> int:
+    """Returns the letters of a word as bits; a slip changes at most two of them."""
+    mask = 0
+    for letter in word:
+        mask |= 1 << (ord(letter) & 63)
+    return mask
+
+
+def count_slips(typed: str, meant: str) -> int:
+    """Returns the fewest slips by which `meant` becomes `typed`; more than MOST_SLIPS if they are more.
+
+    The last letter is never one: another may make another form of the word.
+    """
+    too_many = MOST_SLIPS + 1
+    if abs(len(typed) - len(meant)) > MOST_SLIPS or typed[-1] != meant[-1]:
+        return too_many
+    # rows[i][j]: the slips by which the first j letters of `meant` become the first i that were typed
+    rows = [list(range(len(meant) + 1))]
+    for i, letter in enumerate(typed, start=1):
+        row = [too_many]
+        for j, other in enumerate(meant, start=1):
+            slips = rows[i - 1][j - 1] + (
+                0 if letter == other else 1 if letter in NEIGHBOURS.get(other, ()) else too_many
+            )
+            slips = min(slips, row[j - 1] + 1)  # `other` was left out
+            if i > 1 and letter == typed[i - 2]:
+                slips = min(slips, rows[i - 1][j] + 1)  # `letter` was typed twice
+            if i > 1 and j > 1 and letter == meant[j - 2] and typed[i - 2] == other:
+                slips = min(slips, rows[i - 2][j - 2] + 1)  # both were exchanged
+            row.append(slips)
+        if min(row) > MOST_SLIPS:
+            return too_many
+        rows.append(row)
+    return rows[-1][-1]
+
+
+def is_abbreviated(text: str, end: int) -> bool:
+    """Whether the word of a sentence that ends at `end` is an abbreviation: its full stop does not end the sentence."""
+    return text[end : end + 1] == "." and has_letters(text[end:])
+
+
+def find_likely_originals(word: str) -> set[str]:
+    """Returns the words that `word` may be with a letter doubled, or with two exchanged."""
+    return {
+        word[:index] + ("" if left == right else right) + left + word[index + 2 :]
+        for index, (left, right) in enumerate(pairwise(word))
+    }
+
+
+def find_neighbours() -> dict[str, list[str]]:
+    """Returns the keys beside each key."""
+    neighbours: dict[str, list[str]] = {}
+    for row in KEYS:
+        for left, right in pairwise(row):
+            neighbours.setdefault(left, []).append(right)
+            neighbours.setdefault(right, []).append(left)
+    return neighbours
+
+
+NEIGHBOURS = find_neighbours()

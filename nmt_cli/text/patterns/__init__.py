@@ -1,1 +1,0 @@
-"""Patterns of what a translation keeps: markup, addresses, placeholders of programs, numbers."""

@@ -1,0 +1,253 @@
+"""The probability that a translation is good, from what is known of it without a reference. Knows no network.
+
+A translation is *good* if its chrF against a reference is at least `BAR`. Features of the search, of the attention, of
+lengths and words and of the failed checks go into a logistic model, which is fitted to the development set when a model
+is exported (`training/confidence_fitting.py`) and stored in its card. Letters: N translations, F features.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nmt_cli.errors import OptionError
+from nmt_cli.translation.checks.check import CheckContext, find_words
+from nmt_cli.translation.config import CANDIDATES
+from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
+
+if TYPE_CHECKING:
+    from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.search.config import SearchConfig
+    from nmt_cli.text.profile import TextProfile
+    from nmt_cli.translation.config import CheckConfig, Otherwise
+    from nmt_cli.translation.result import Hypothesis, Translation
+
+BAR = 50.0  # chrF2 of a good translation, 0-100
+RARE = 5  # a word that occurs less often in training is rare
+UNLIKELY = math.log(0.25)  # log-probability of a token that the network hardly believed in
+UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
+FEATURES = (
+    "mean log-probability",
+    "lowest log-probability",
+    "share of unlikely tokens",
+    "total log-probability",
+    "mean probability",
+    "margin",
+    "entropy of candidates",
+    "agreement of candidates",
+    "dispersion of attention",
+    "uncovered source",
+    "length ratio",
+    "source length",
+    "unseen source words",
+    "rare source words",
+    "unseen target words",
+    "rare target words",
+    "failed checks",
+    "repairs",
+)
+
+
+class ConfidenceModel(NamedTuple):
+    """A logistic model of standardised features."""
+
+    means: tuple[float, ...]  # F
+    scales: tuple[float, ...]  # F, positive
+    weights: tuple[float, ...]  # F
+    bias: float
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> ConfidenceModel:
+        """Returns the model in an entry of a card. Raises KeyError or ValueError for one with other features."""
+        if tuple(values["features"]) != FEATURES:
+            raise ValueError("the features are those of another version")
+        return cls(tuple(values["means"]), tuple(values["scales"]), tuple(values["weights"]), float(values["bias"]))
+
+    def rate(self, features: FloatArray) -> FloatArray:
+        """Returns the probabilities (N,) of features (N, F); an unknown feature (NaN) counts as its mean."""
+        standard = np.nan_to_num((features - self.means) / np.asarray(self.scales))
+        return np.asarray(1 / (1 + np.exp(-(np.clip(standard, -6, 6) @ np.asarray(self.weights) + self.bias))))
+
+
+def load_confidence(card: ModelCard) -> ConfidenceModel:
+    """Returns the model of confidence of a card. Raises OptionError, with the reason, if it has none."""
+    entry = card.confidence
+    again = "train it again with this nmt, with --dev 1000 or more when it is prepared"
+    if not entry:
+        raise OptionError("this model cannot tell its confidence: it was trained without that", hint=again)
+    if "refused" in entry:
+        raise OptionError(f"this model cannot tell its confidence: {entry['refused']}", hint=again)
+    try:
+        return ConfidenceModel.from_mapping(entry)
+    except (KeyError, TypeError, ValueError) as error:
+        raise OptionError(f"this model's confidence is of another version ({error})", hint=again) from error
+
+
+def require_confidence(
+    checks: CheckConfig, search: SearchConfig, card: ModelCard, *, ensemble: bool, score: bool = False
+) -> None:
+    """Raises OptionError where confidence was not calibrated, or for a model that cannot tell."""
+    option = "--confidence" if checks.confidence else "--min-confidence"
+    reasons = {"--score": score, "--sample": search.sampling.sample, "--ensemble": ensemble}
+    other = next((name for name, is_set in reasons.items() if is_set), None)
+    if other is not None:
+        raise OptionError(f"{option} cannot be combined with {other}", hint="leave one of them out")
+    if search.beam_size == 1:
+        raise OptionError(f"{option} compares the hypotheses of a beam, and --beam-size is 1", hint="use --beam-size 5")
+    load_confidence(card)
+
+
+def judge_translations(
+    translations: Sequence[Translation], card: ModelCard, context: CheckContext, checks: CheckConfig, n_best: int
+) -> list[Translation]:
+    """Returns the translations with their confidence, replaced where it is too low, with `n_best` hypotheses.
+
+    Raises OptionError for a model that cannot tell.
+    """
+    rated = [
+        translation._replace(hypotheses=translation.hypotheses[:n_best])
+        for translation in rate_translations(translations, load_confidence(card), context)
+    ]
+    if checks.min_confidence is None:
+        return rated
+    return [apply_threshold(translation, checks.min_confidence, checks.otherwise) for translation in rated]
+
+
+def rate_translations(
+    translations: Sequence[Translation], model: ConfidenceModel, context: CheckContext
+) -> list[Translation]:
+    """Returns the translations with their confidence; a blank line has none, and what was only kept is certain."""
+    rated = [index for index, translation in enumerate(translations) if translation.hypotheses]
+    result = list(translations)
+    if not rated:
+        return result
+    features = np.array([extract_features(translations[index], context) for index in rated])
+    for index, probability in zip(rated, model.rate(features).tolist(), strict=True):
+        certain = is_kept(translations[index])
+        result[index] = translations[index]._replace(confidence=1.0 if certain else probability)
+    return result
+
+
+def apply_threshold(translation: Translation, least: float, otherwise: Otherwise) -> Translation:
+    """Returns the translation; below the confidence `least`, replaced as `otherwise` says, and with a failed check."""
+    confidence = translation.confidence
+    if confidence is None or confidence >= least:
+        return translation
+    failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:g}")
+    replacement = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}[otherwise]
+    return translation._replace(checks=(*translation.checks, failed), replacement=replacement)
+
+
+def is_kept(translation: Translation) -> bool:
+    """Whether nothing of a line was translated by the network."""
+    return translation.is_recalled or not any(translation.hypotheses[0].token_log_probabilities)
+
+
+def extract_features(translation: Translation, context: CheckContext) -> list[float]:
+    """Returns the features (F,) of a translation that was scored and checked; NaN for what is unknown."""
+    best = drop_kept_pieces(translation.hypotheses[0])
+    positions = sum(block.shape[1] for block in best.attentions) or len(translation.source_pieces)
+    values = [
+        *measure_probabilities(best),
+        *measure_rivals(translation.hypotheses),
+        *measure_attention(best),
+        measure_length(translation, context),
+        math.log(positions) if positions else math.nan,
+    ]
+    profile = context.profile
+    sides = ((translation.source, profile.source), (best.text, profile.target)) if profile is not None else ()
+    for text, side in sides:
+        values += measure_words(text, side) if side is not None else [math.nan, math.nan]
+    values += [math.nan] * (len(FEATURES) - 2 - len(values))
+    failed = [check for check in translation.checks if check.kind != "unseen words"]
+    return [*values, float(len(failed)), float(bool(translation.repairs))]
+
+
+def drop_kept_pieces(hypothesis: Hypothesis) -> Hypothesis:
+    """Returns a hypothesis without the pieces that were only kept, such as list marks: these are certain.
+
+    A hypothesis of nothing else stays as it is.
+    """
+    lengths = [len(block) for block in hypothesis.attentions]
+    values = hypothesis.token_log_probabilities
+    if len(lengths) < 2 or sum(lengths) != len(values):
+        return hypothesis
+    ends = list(accumulate(lengths))
+    parts = [values[end - length : end] for length, end in zip(lengths, ends, strict=True)]
+    pairs = [(part, block) for part, block in zip(parts, hypothesis.attentions, strict=True) if any(part)]
+    if not pairs:
+        return hypothesis
+    return hypothesis._replace(
+        token_log_probabilities=tuple(chain.from_iterable(part for part, _ in pairs)),
+        attentions=tuple(block for _, block in pairs),
+    )
+
+
+def measure_probabilities(hypothesis: Hypothesis) -> list[float]:
+    """Returns of the log-probabilities of the tokens the mean, the lowest, the share of unlikely ones and the sum.
+
+    The last value is the mean probability.
+    """
+    values = np.array(hypothesis.token_log_probabilities or (0.0,))
+    shares = (values < UNLIKELY).mean(), values.sum(), np.exp(values).mean()
+    return [float(values.mean()), float(values.min()), *map(float, shares)]
+
+
+def measure_rivals(hypotheses: Sequence[Hypothesis]) -> list[float]:
+    """Returns by how much the best score exceeds the next, the entropy of the candidates in nats, and their agreement.
+
+    The agreement is how much of the best one's character trigrams the others share, on average.
+    """
+    if len(hypotheses) < 2:
+        return [math.nan] * 3
+    scores = [hypothesis.score for hypothesis in hypotheses[:CANDIDATES]]
+    logits = np.array([hypothesis.log_probability for hypothesis in hypotheses[:CANDIDATES]])
+    shares = np.exp(logits - logits.max())
+    shares /= shares.sum()
+    best, *others = (count_trigrams(hypothesis.text) for hypothesis in hypotheses[:CANDIDATES])
+    agreement = sum(compare_counts(best, other) for other in others) / len(others)
+    return [scores[0] - scores[1], float(-(shares * np.log(np.maximum(shares, 1e-12))).sum()), agreement]
+
+
+def count_trigrams(text: str) -> Counter[str]:
+    """Returns the counts of the runs of three characters, blanks left out; a shorter text is one run."""
+    letters = text.replace(" ", "")
+    return Counter(letters[index : index + 3] for index in range(max(1, len(letters) - 2)))
+
+
+def compare_counts(counts: Counter[str], others: Counter[str]) -> float:
+    """Returns the F-score (0-1) of two counts."""
+    return 2 * (counts & others).total() / max(1, counts.total() + others.total())
+
+
+def measure_attention(hypothesis: Hypothesis) -> list[float]:
+    """Returns the mean entropy of attention in nats, and the share of the source positions that it left out."""
+    blocks = [block for block in hypothesis.attentions if block.size and block.any()]
+    if not blocks:
+        return [math.nan, math.nan]
+    entropies = np.concatenate([-(block * np.log(np.maximum(block, 1e-9))).sum(axis=1) for block in blocks])
+    covered = np.concatenate([block.sum(axis=0)[:-1] for block in blocks])  # without the end of the sentence
+    return [float(entropies.mean()), float((covered < UNCOVERED).mean()) if covered.size else 0.0]
+
+
+def measure_length(translation: Translation, context: CheckContext) -> float:
+    """Returns how unusual the ratio of the lengths is: its distance from the mean, in standard deviations."""
+    length, target_length = len(translation.source), len(translation.text)
+    ratio = context.profile.find_ratio(length) if context.profile is not None and context.reads_text else None
+    if ratio is None or not length or not ratio.spread:
+        return math.nan
+    return abs(math.log(max(1, target_length) / length / ratio.mean)) / ratio.spread
+
+
+def measure_words(text: str, profile: TextProfile) -> list[float]:
+    """Returns the shares of the words that training never had, and that it seldom had."""
+    counts = [profile.count_word(word) for word in find_words(text)]
+    if not counts:
+        return [0.0, 0.0]
+    return [sum(not count for count in counts) / len(counts), sum(0 < count < RARE for count in counts) / len(counts)]

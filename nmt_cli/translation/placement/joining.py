@@ -1,0 +1,210 @@
+"""Joins the translations of the pieces of a line, with their protected spans put back. Knows no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, chain
+
+import numpy as np
+
+from nmt_cli.arrays.special_ids import END, UNKNOWN
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
+from nmt_cli.text.tokenizer import TokenizerPair
+from nmt_cli.translation.result import Hypothesis, Placed, Translation, Words
+from nmt_cli.translation.segmentation.pieces import Piece
+from nmt_cli.translation.segmentation.segments import join_segments
+
+Parts = tuple[Hypothesis, ...]  # one per piece of a line
+
+
+def join_pieces(
+    line: str,
+    pieces: Sequence[Piece],
+    translations: Sequence[Translation | None],
+    tokenizers: TokenizerPair | None,
+    *,
+    prefix: str = "",
+    sampled: bool = False,
+    language: str = "",
+) -> Translation:
+    """Joins the translations of the `pieces` of a line; a piece with nothing to translate has None.
+
+    `tokenizers` is None if the source is not text. Search forces the `prefix` on the first piece; here it is put before
+    a first piece with nothing to translate. Samples (`sampled`) are joined first to first, second to second: the best
+    combination would not be a sample. `language` is that of the translation, in which letters change their case.
+    """
+    prefixes = [prefix if index == 0 else "" for index in range(len(pieces))]
+    # 1. Put the spans of each piece back.
+    inputs = zip(pieces, translations, prefixes, strict=True)
+    parts = [restore_piece(piece, translation, tokenizers, text, language) for piece, translation, text in inputs]
+    return join_parts(line, pieces, parts, tokenizers, sampled=sampled)
+
+
+def join_parts(
+    line: str,
+    pieces: Sequence[Piece],
+    parts: Sequence[Translation],
+    tokenizers: TokenizerPair | None,
+    *,
+    sampled: bool = False,
+) -> Translation:
+    """Joins the translations of the `pieces` of a line, in which the spans are back already."""
+    if len(parts) == 1 and not pieces[0].masked.spans:
+        # Most lines are one piece without spans: there is nothing to join.
+        return parts[0] if parts[0].source == line else parts[0]._replace(source=line)
+    from nmt_cli.translation.placement.word_alignment import split_ranges  # which few lines need
+
+    # 2. Combine the hypotheses of the pieces.
+    combinations = (pair_by_rank if sampled else combine_best)([part.hypotheses for part in parts])
+    # 3. Join each combination.
+    cut = next((part for part in parts if part.source_cut_from is not None), None)
+    words = [piece.masked.text_without_placeholders for piece in pieces]
+    words += [span.text for piece in pieces for span in piece.segment.spans if span.is_foreign]
+    ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
+    return Translation(
+        source=line,
+        source_pieces=tuple(chain.from_iterable(part.source_pieces for part in parts)),
+        hypotheses=tuple(join_hypotheses(pieces, combination, ranges) for combination in combinations),
+        unseen=frozenset(chain.from_iterable(tokenizers.source.find_unseen(text) for text in words))
+        if tokenizers
+        else frozenset(),
+        repairs=tuple(chain.from_iterable(part.repairs for part in parts)),
+        source_cut_from=cut.source_cut_from if cut else None,
+        source_read=cut.source_read if cut else 0,
+        read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
+        carried=tuple(span.text for piece in pieces for span in piece.segment.spans if span.is_name),
+    )
+
+
+def keep_distinct(translation: Translation, most: int) -> Translation:
+    """Returns the translation with at most so many hypotheses, of those with one text only the best."""
+    if len(translation.hypotheses) < 2:
+        return translation
+    distinct: dict[str, Hypothesis] = {}
+    for hypothesis in translation.hypotheses:
+        distinct.setdefault(hypothesis.text, hypothesis)
+    return translation._replace(hypotheses=tuple(distinct.values())[:most])
+
+
+def pair_by_rank(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """Combines the hypotheses of the same rank; the last of a shorter list is repeated."""
+    number = max(map(len, lists), default=0)
+    return [tuple(hypotheses[min(rank, len(hypotheses) - 1)] for hypotheses in lists) for rank in range(number)]
+
+
+def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
+    """Returns the best combinations of one hypothesis from each list, as many as the longest list has.
+
+    Repair may rank a hypothesis before one of a higher score, which then counts no more than the former.
+    """
+    number = max(map(len, lists), default=0)
+    sums: list[tuple[float, Parts]] = [(0.0, ())] if lists else []
+    for hypotheses in lists:
+        scores = list(accumulate((hypothesis.score for hypothesis in hypotheses), min))
+        longer = [
+            (total + score, (*parts, hypothesis))
+            for rank, (total, parts) in enumerate(sums, start=1)
+            # Combinations with hypotheses of a lower rank cannot be among the best `number`.
+            for score, hypothesis in zip(scores[: number // rank], hypotheses, strict=False)
+        ]
+        sums = sorted(longer, key=lambda pair: -pair[0])[:number]
+    return [parts for _, parts in sums]
+
+
+def restore_piece(
+    piece: Piece, translation: Translation | None, tokenizers: TokenizerPair | None, prefix: str, language: str = ""
+) -> Translation:
+    """Returns the translation of a piece with its spans and its case.
+
+    With nothing to translate, it is `prefix` and the piece itself.
+    """
+    if translation is None:
+        return Translation(piece.text, (piece.unchanged, SENTENCE_END), (keep_piece(piece, prefix),), frozenset())
+    if tokenizers is None or piece.recalled is not None:
+        return translation
+    restored = translation
+    if not is_complete(piece, translation):
+        from nmt_cli.translation.placement.restoring import restore_translation  # which few lines need
+
+        restored = restore_translation(piece, translation, tokenizers)
+    if piece.has_digits:
+        from nmt_cli.carrying.ordinals import correct_endings  # which few lines need
+
+        source = piece.segment.text
+        endings = (h._replace(text=correct_endings(h.text, source, language)) for h in restored.hypotheses)
+        restored = restored._replace(hypotheses=tuple(endings))
+    if piece.folded is not None and piece.folded.read_as:
+        restored = restored._replace(read_as=piece.folded.read_as)
+    if piece.folded is not None and piece.folded.plan is not None:
+        from nmt_cli.translation.placement.recasing import recase_translation  # which few lines need
+
+        restored = recase_translation(restored, piece.folded.plan, language, piece.source_words)
+    if piece.folded is not None and piece.folded.quotes is not None:
+        wrap = piece.folded.quotes.wrap
+        quoted = (hypothesis._replace(text=wrap(hypothesis.text)) for hypothesis in restored.hypotheses)
+        restored = restored._replace(hypotheses=tuple(quoted))
+    return restored
+
+
+def is_complete(piece: Piece, translation: Translation) -> bool:
+    """Whether a translation needs no restoring.
+
+    It has no spans to put back, its hypotheses no placeholders to remove, and every source subword belongs to one word
+    (an unknown one may stand for several), which folding left where it was.
+    """
+    if piece.masked.spans or (piece.folded is not None and not piece.folded.keeps_words):
+        return False
+    if PLACEHOLDER_PATTERN.search(piece.text):
+        return True
+    return UNKNOWN_PIECE not in translation.source_pieces and not any(
+        PLACEHOLDER_PATTERN.search(hypothesis.text) for hypothesis in translation.hypotheses
+    )
+
+
+def keep_piece(piece: Piece, prefix: str) -> Hypothesis:
+    """Returns a piece with nothing to translate as a certain hypothesis: itself, after the `prefix`."""
+    unchanged = piece.unchanged
+    text = f"{prefix} {unchanged}".strip() if prefix else unchanged
+    before, count, source = len(prefix.split()), len(unchanged.split()), len(piece.source_text.split())
+    links = tuple((min(index, max(0, source - 1)), before + index) for index in range(count))
+    return Hypothesis(
+        text=text,
+        tokens=(UNKNOWN, END),
+        pieces=(text, SENTENCE_END),
+        log_probability=0.0,
+        score=0.0,
+        token_log_probabilities=(0.0, 0.0),
+        attentions=(np.eye(2, dtype=np.float32),),
+        finished=True,
+        placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in piece.spans),
+        words=(Words.from_texts(piece.source_text, text, links),),
+    )
+
+
+def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source_ranges: Sequence[range]) -> Hypothesis:
+    """Joins the hypotheses of the pieces of a line; `source_ranges` are the words of each piece in the source."""
+    if len(parts) == 1:
+        return parts[0]
+    from nmt_cli.translation.placement.word_alignment import split_ranges
+
+    texts = list(join_segments([piece.segment for piece in pieces], [part.text for part in parts]))
+    words = tuple(
+        Words(source, target, part.words[0].links if part.words else None)
+        for source, target, part in zip(source_ranges, split_ranges(texts), parts, strict=True)
+    )
+    return Hypothesis.from_parts("".join(texts), parts)._replace(words=words)
+
+
+def encode_translation(translation: Translation, references: Mapping[str, str]) -> Translation:
+    """Returns the translation with references of HTML for the characters for which its source has them."""
+    from nmt_cli.rewriting.entities import encode_entities  # which few lines need
+
+    return translation._replace(
+        hypotheses=tuple(
+            hypothesis._replace(
+                text=encode_entities(hypothesis.text, references, [placed.text for placed in hypothesis.placed_spans])
+            )
+            for hypothesis in translation.hypotheses
+        )
+    )

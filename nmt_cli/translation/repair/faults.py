@@ -1,0 +1,168 @@
+"""Finds faults of translations that show without a reference. Knows text alone.
+
+Precise rather than complete: real text repeats words and copies names, so a translation is compared with its own
+source. A faulty translation is searched again, which must not happen to a good one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.text.normalise import find_unspaced, normalise
+
+Fault = Literal["empty", "loop", "runaway", "copied", "placeholder", "numbers", "dates", "brackets"]
+
+PLACEHOLDER_OPENING = "⟦"
+WORD_REPEATS = 4  # of one word in a row: "very, very, very" is language
+PHRASE_REPEATS = 3  # of two or more words in a row
+SHORT_RUN = re.compile(r"(.{1,8}?)\1{5,}")  # six times in a row, inside words
+LONG_RUN = re.compile(r"(.{1,20}?)\1{5,}")  # the same, in scripts without blanks
+RUN_REPEATS = 6
+WORDS_REMEMBERED = 1 << 15
+SHARE = 2  # a word that makes up half of a text and occurs four times is a loop with something in between
+SIGN_REPEATS = 12  # of a run without letters: a row of dots, the zeros of a number
+ORDINARY_WORDS = 4  # minimum number of copied words that make a copy
+PUNCTUATION = re.compile(r"^\W+|\W+$")
+
+
+def find_fault(source: str, target: str, *, finished: bool, same_language: bool = False) -> Fault | None:
+    """Returns the fault of `target` as a translation of `source`; `finished` is false if the length limit cut it.
+
+    If both sides are in the `same_language`, a copy of the source is no fault.
+    """
+    source = normalise(source)
+    if not target.strip():
+        return "empty" if source else None
+    if has_loop(source, target):
+        return "loop"
+    if not finished:
+        return "runaway"
+    if PLACEHOLDER_OPENING in target and has_invented_placeholder(source, target):
+        return "placeholder"
+    return "copied" if not same_language and is_copy(source, target) else None
+
+
+def has_invented_placeholder(source: str, target: str) -> bool:
+    """Whether `target` has a placeholder more often than `source`: it stands for a word that would be lost."""
+    counts = Counter(PLACEHOLDER_PATTERN.findall(target))
+    counts.subtract(PLACEHOLDER_PATTERN.findall(source))
+    return any(count > 0 for count in counts.values())
+
+
+def has_stutter(source: str, target: str) -> bool:
+    """Whether `target` repeats words in a row more often than `source`: seldom a fault, but suspect after a remedy."""
+    repeats = count_any_word_repeats(strip_words(target))
+    return repeats > 1 and repeats > count_any_repeats(source)
+
+
+def has_loop(source: str, target: str) -> bool:
+    """Whether `target` repeats something in a row, and clearly more often than `source` does."""
+    words = strip_words(target)
+    repeats = max(count_word_repeats(words), count_character_repeats(target))
+    if repeats > 1:
+        return repeats > 1 + count_any_repeats(source)
+    count = count_most_frequent(words)
+    return count > 0 and count > 1 + max(Counter(strip_words(source)).values(), default=0)
+
+
+def count_most_frequent(words: Sequence[str]) -> int:
+    """Returns the count of the most frequent word, if it makes up half of `words`; else 0."""
+    if is_rarely_repeated(words, WORD_REPEATS):
+        return 0
+    lettered = [word for word in words if any(map(str.isalpha, word))]
+    count = max(Counter(lettered).values(), default=0)
+    return count if count >= WORD_REPEATS and count * SHARE >= len(lettered) else 0
+
+
+def is_rarely_repeated(words: Sequence[str], times: int) -> bool:
+    """Whether every word occurs fewer than `times` times. Fast if nearly all words differ."""
+    return len(words) - len(set(words)) < times - 1 or max(Counter(words).values()) < times
+
+
+def count_word_repeats(words: Sequence[str]) -> int:
+    """Returns how often the most repeated word or phrase occurs in a row; 1 if that is not often."""
+    if is_rarely_repeated(words, PHRASE_REPEATS):
+        return 1
+    most = 1
+    for period in range(1, len(words) // PHRASE_REPEATS + 1):
+        repeats = count_block_repeats(words, period)
+        if repeats >= (WORD_REPEATS if period == 1 else PHRASE_REPEATS):
+            most = max(most, repeats)
+    return most
+
+
+def count_character_repeats(text: str) -> int:
+    """Returns how often the most repeated run of characters occurs in a row; 1 if that is not often."""
+    folded, most = text.casefold(), 1
+    words = folded.split()
+    # A run of several words repeats a word between two of its blanks; any other run is inside a word.
+    if is_rarely_repeated(words, RUN_REPEATS - 1) and not any(map(has_run, words)) and " ".join(words) == folded:
+        return most
+    for match in (LONG_RUN if find_unspaced(text) else SHORT_RUN).finditer(folded):
+        repeats = len(match[0]) // len(match[1])
+        if repeats >= SIGN_REPEATS or any(character.isalpha() for character in match[1]):
+            most = max(most, repeats)
+    return most
+
+
+@lru_cache(WORDS_REMEMBERED)
+def has_run(word: str) -> bool:
+    """Whether a run of characters occurs six times in a row in a word. Cached: most words come again and again."""
+    return LONG_RUN.search(word) is not None
+
+
+def count_any_repeats(text: str) -> int:
+    """Returns how often anything occurs in a row at most: a word, a phrase, a letter; at least 1."""
+    runs = re.finditer(r"(.{1,20}?)\1+", text.casefold())
+    return max(count_any_word_repeats(strip_words(text)), *(len(match[0]) // len(match[1]) for match in runs), 1)
+
+
+def count_any_word_repeats(words: Sequence[str]) -> int:
+    """Returns how often any word or phrase occurs in a row at most; at least 1."""
+    return max((count_block_repeats(words, period) for period in range(1, len(words) // 2 + 1)), default=1)
+
+
+def count_block_repeats(items: Sequence[str], period: int) -> int:
+    """Returns how often a block of `period` items occurs in a row at most; at least 1."""
+    longest = run = 0
+    for item, next_item in zip(items, items[period:], strict=False):
+        run = run + 1 if item == next_item else 0
+        longest = max(longest, run)
+    return longest // period + 1
+
+
+def strip_words(text: str) -> list[str]:
+    """Returns the words in lower case, without the punctuation around them; a sign on its own counts as a word."""
+    return list(map(strip_word, text.casefold().split()))
+
+
+@lru_cache(WORDS_REMEMBERED)
+def strip_word(word: str) -> str:
+    """Returns a word without the punctuation around it; a sign as it is. Cached: most words come again and again."""
+    return word if word.isalnum() else PUNCTUATION.sub("", word) or word
+
+
+def is_copy(source: str, target: str) -> bool:
+    """Whether `target` is `source` word for word, apart from case and punctuation, and not because of names.
+
+    Names, numbers and addresses are rightly copied: only words of small letters count. There must be at least four,
+    which two languages seldom share in a row.
+    """
+    if len(set(source.casefold().split()) & set(target.casefold().split())) < min(ORDINARY_WORDS, len(source.split())):
+        return False  # fast for nearly all translations
+    words = split_units(source)
+    ordinary = [word for word in words if word.isalpha() and word == word.lower()]
+    if len(ordinary) < ORDINARY_WORDS:
+        return False
+    return [word.casefold() for word in words] == [word.casefold() for word in split_units(target)]
+
+
+def split_units(text: str) -> list[str]:
+    """Returns the words without the punctuation around them, in pairs of characters where a script has no blanks."""
+    bare = [word for word in (PUNCTUATION.sub("", word) for word in text.split()) if word]
+    return [part for word in bare for part in ([word] if not find_unspaced(word) else re.findall("..?", word))]

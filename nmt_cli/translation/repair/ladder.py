@@ -1,0 +1,194 @@
+"""Searches faulty translations again, in other ways; never changes a translation without a fault.
+
+The remedies form a ladder: each is tried on what those before it could not repair. Knows no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter
+from nmt_cli.translation.result import Hypothesis, Repair, Translation
+
+COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
+WIDE, WIDEST = 10, 100  # beam sizes
+CLAUSE_ENDS = ".!?;:,…。！？；：，、؟،।"
+
+Search = Callable[[Sequence[str], SearchConfig], list[Translation]]
+
+
+class Remedy(NamedTuple):
+    """One step of the ladder: other settings of search for certain faults."""
+
+    name: str
+    faults: frozenset[Fault]  # that it may repair
+    change: Callable[[SearchConfig, int], SearchConfig]  # takes the settings and the size of banned n-grams
+    in_halves: bool = False  # whether the source is translated in two halves
+
+
+# `lost_numbers` takes care of numbers, `lost_brackets` of brackets.
+ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers", "dates", "brackets"}
+
+
+def keep_settings(config: SearchConfig, size: int) -> SearchConfig:
+    """Changes nothing: with every remedy, search bars the placeholders that the source does not have."""
+    return config
+
+
+def ban_repeats(config: SearchConfig, size: int) -> SearchConfig:
+    """Forbids repeated n-grams of `size` tokens, or shorter ones if the user did."""
+    return replace(config, no_repeat_ngram=min(config.no_repeat_ngram or size, size))
+
+
+def require_coverage(config: SearchConfig, size: int) -> SearchConfig:
+    """Penalises uncovered source words, in a beam of at least the default size."""
+    beam = max(config.beam_size, SearchConfig.beam_size)
+    return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
+
+
+def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
+    """Doubles the beam, to at most `WIDEST`, with coverage."""
+    beam = max(WIDE, config.beam_size, min(2 * config.beam_size, WIDEST))
+    return replace(require_coverage(config, size), beam_size=beam)
+
+
+LADDER = (
+    Remedy("barred placeholder", frozenset({"placeholder"}), keep_settings),
+    Remedy("n-gram ban", frozenset({"loop", "runaway"}), ban_repeats),
+    Remedy("coverage", frozenset({"loop", "runaway", "empty"}), require_coverage),
+    Remedy("wider beam", ALL_FAULTS, widen_beam),
+    Remedy("split", ALL_FAULTS, require_coverage, in_halves=True),
+)
+
+
+class Repairer(NamedTuple):
+    """Searches faulty translations again. A translation without a fault is returned as the same object."""
+
+    search: Search
+    ngram_size: int  # number of tokens of the n-grams that must not occur twice
+    same_language: bool = False  # whether both sides are in one language, so that a copy is no fault
+    can_split: bool = True  # whether a source is text, which can be split
+
+    def repair(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation]:
+        """Returns the translations; a faulty one has its fault, and the remedy that helped, in `repairs`.
+
+        A result that stutters is kept in case no later remedy gives a better one.
+        """
+        # 1. Find the faulty translations.
+        result = list(translations)
+        faults = {
+            index: fault
+            for index, translation in enumerate(result)
+            if (fault := self.find_fault(translation, config)) is not None
+        }
+        stuttering: dict[int, Translation] = {}
+        # 2. Climb the ladder: try each remedy on what the earlier ones could not repair.
+        for remedy in LADDER:
+            indices = [index for index, fault in faults.items() if fault in remedy.faults]
+            repaired = self.try_remedy(remedy, [result[index] for index in indices], config)
+            for index, translation in zip(indices, repaired, strict=True):
+                if translation is None:
+                    continue
+                translation = translation._replace(repairs=(Repair(faults[index], remedy.name),))
+                if has_stutter(translation.source, translation.text):
+                    stuttering.setdefault(index, translation)
+                else:
+                    result[index] = translation
+                    del faults[index]
+        # 3. Mark what is left: with a result that stutters, or without success.
+        for index, fault in faults.items():
+            result[index] = stuttering.get(index) or result[index]._replace(repairs=(Repair(fault, None),))
+        return result
+
+    def find_fault(self, translation: Translation, config: SearchConfig) -> Fault | None:
+        """Returns the fault of the best hypothesis; None for a blank line."""
+        hypotheses = translation.hypotheses
+        return self.judge_hypothesis(translation.source, hypotheses[0], config) if hypotheses else None
+
+    def judge_hypothesis(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None:
+        """Returns the fault of a hypothesis; being cut at the limit that the user set is none."""
+        finished = hypothesis.finished or len(hypothesis.pieces) >= config.max_length
+        return find_fault(source, hypothesis.text, finished=finished, same_language=self.same_language)
+
+    def try_remedy(
+        self, remedy: Remedy, translations: Sequence[Translation], config: SearchConfig
+    ) -> list[Translation | None]:
+        """Returns the result of the remedy for each translation; None if that is faulty too."""
+        if not translations:
+            return []
+        changed = replace(remedy.change(config, self.ngram_size), limit_placeholders=True)
+        results: list[Translation | None]
+        if remedy.in_halves:
+            results = self.translate_halves(translations, changed)
+        else:
+            all_hypotheses = replace(changed, n_best=changed.beam_size)
+            results = list(self.search([translation.source for translation in translations], all_hypotheses))
+        return [None if result is None else self.keep_faultless(result, config) for result in results]
+
+    def keep_faultless(self, translation: Translation, config: SearchConfig) -> Translation | None:
+        """Returns the translation with its faultless hypotheses, at most `n_best`, those that stutter last; else None.
+
+        Two halves together must keep the length limit, too.
+        """
+        short = [hypothesis for hypothesis in translation.hypotheses if len(hypothesis.tokens) <= config.max_length]
+        faultless = [h for h in short if self.judge_hypothesis(translation.source, h, config) is None]
+        faultless.sort(key=lambda hypothesis: has_stutter(translation.source, hypothesis.text))
+        return translation._replace(hypotheses=tuple(faultless[: config.n_best])) if faultless else None
+
+    def translate_halves(self, translations: Sequence[Translation], config: SearchConfig) -> list[Translation | None]:
+        """Translates each source in two halves; returns None for one that cannot be split, or with a forced prefix."""
+        can_split = self.can_split and not config.prefix
+        halves = [split_in_half(translation.source) if can_split else None for translation in translations]
+        texts = [text for pair in halves if pair for text in pair]
+        results = iter(self.search(texts, replace(config, n_best=1)) if texts else [])
+        return [
+            join_halves(translation, next(results), next(results)) if pair else None
+            for translation, pair in zip(translations, halves, strict=True)
+        ]
+
+
+def split_in_half(text: str) -> tuple[str, str] | None:
+    """Splits `text` at the blank nearest to its middle, preferably one after punctuation; None without a blank."""
+    blanks = [index for index, character in enumerate(text) if character == " " and text[:index].strip()]
+    blanks = [index for index in blanks if text[index:].strip()]
+    if not blanks:
+        return None
+    after_clauses = [index for index in blanks if text[index - 1] in CLAUSE_ENDS]
+    middle = min(after_clauses or blanks, key=lambda index: abs(index - len(text) // 2))
+    return text[:middle], text[middle + 1 :]
+
+
+def join_halves(whole: Translation, first: Translation, second: Translation) -> Translation | None:
+    """Joins the translations of both halves of a source.
+
+    Returns None if a half has no translation, or if its subwords are not those of the whole.
+    """
+    if not (first.hypotheses and second.hypotheses):
+        return None
+    if first.source_pieces[:-1] + second.source_pieces != whole.source_pieces:
+        return None
+    left, right = drop_end(first.hypotheses[0]), second.hypotheses[0]
+    # Both halves attend to one source, whose end is its last position.
+    attention = np.zeros((len(left.pieces) + len(right.pieces), len(whole.source_pieces)))
+    width = len(first.source_pieces) - 1
+    attention[: len(left.pieces), [*range(width), -1]] = left.attention
+    attention[len(left.pieces) :, width:] = right.attention
+    hypothesis = Hypothesis.from_parts(f"{left.text} {right.text}".strip(), (left, right))
+    return whole._replace(hypotheses=(hypothesis._replace(attentions=(attention,)),))
+
+
+def drop_end(hypothesis: Hypothesis) -> Hypothesis:
+    """Returns a hypothesis without its end-of-sentence token, whose probability still counts."""
+    if not hypothesis.finished:
+        return hypothesis
+    return hypothesis._replace(
+        tokens=hypothesis.tokens[:-1],
+        pieces=hypothesis.pieces[:-1],
+        token_log_probabilities=hypothesis.token_log_probabilities[:-1],
+        attentions=(hypothesis.attention[:-1],),
+    )

@@ -1,0 +1,207 @@
+"""Cuts a line into segments that a network can translate, and joins their translations.
+
+Knows text and spans, but no networks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans
+from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.symbols import PLACEHOLDERS
+from nmt_cli.translation.segmentation.sentence_ends import (
+    ends_with_mark,
+    find_sentence_ends,
+    has_mark_inside,
+)
+
+MAX_WORD_LETTERS = 15  # a longer word counts as several, so that a line without blanks is bounded too
+
+# Patterns as text: Python compiles and caches them at their first use, and a line that fits needs only one of them.
+CLAUSE = r"[,;:)\]—–]\s+|[，、；：،؛]\s*"
+WORD = r"\s+"
+COVERED = rf"{COVERS[0]}+|{COVERS[1]}+|{EMOJI_COVER}+"
+CHARACTER = rf"{COVERED}|[^{COVERS}{EMOJI_COVER}]"
+LEVELS = ("", CLAUSE, WORD, CHARACTER)  # the first level is that of sentences
+
+FULL_STOP, EXCLAMATION = ".。", "!！"
+PAUSES = ",;:，、；："
+ROMAN, MARK_ENDS = "ivxIVX", (".", ")", ":")  # of marks of lists: iv) IV. A:
+PLAIN_ENDS = frozenset(".!?。！？।")
+
+
+class Segment(NamedTuple):
+    """A part of a line that is translated on its own, or kept exactly as it is."""
+
+    text: str
+    spans: tuple[Span, ...]  # with their positions in `text`
+    blank_before: bool  # whether a blank separates it from the segment before
+    ends_sentence: bool
+    is_frame: bool = False  # whether it is kept, such as a list mark or a tag that divides
+    is_glued: bool = False  # whether it follows the segment before exactly: that has all blanks between them
+
+
+def is_plain(segment: Segment) -> bool:
+    """Whether a segment surely has nothing that frames its words: fast, since nearly all sentences have not."""
+    text = segment.text.rstrip()
+    first_letters = text[:1].isalpha() and text[1:2] not in MARK_ENDS
+    first_letters = first_letters and (text[0] not in ROMAN or text[:7].lstrip(ROMAN)[:1] not in MARK_ENDS)
+    last = text[-1:]
+    return not segment.spans and first_letters and (last.isalnum() or (last in PLAIN_ENDS and not text.endswith("..")))
+
+
+class SegmentedLine(NamedTuple):
+    """A line whose spans are covered, so that no cut falls inside them."""
+
+    text: str
+    covered: str
+    spans: tuple[Span, ...]  # in order
+    starts: list[int]  # of the spans
+
+    @classmethod
+    def from_text(cls, text: str, spans: Sequence[Span]) -> SegmentedLine:
+        return cls(text, cover_spans(text, spans), tuple(spans), [span.start for span in spans])
+
+    def fits_within(self, start: int, end: int, max_words: int) -> bool:
+        """Whether the text from `start` to `end` has at most `max_words` words and no more masked spans than names."""
+        return self.count_masked(start, end) <= len(PLACEHOLDERS) and (
+            end - start <= max_words or self.count_words(start, end) <= max_words
+        )
+
+    def count_words(self, start: int, end: int) -> float:
+        """Returns the number of words from `start` to `end`; a span counts as one.
+
+        In a script without blanks, two characters count as one word.
+        """
+        text = re.sub(COVERED, "x", self.covered[start:end])
+        return max(len(text.split()) + len(find_unspaced(text)) / 2, len(text) / MAX_WORD_LETTERS)
+
+    def count_masked(self, start: int, end: int) -> int:
+        """Returns the number of spans from `start` to `end` that a placeholder stands for."""
+        return sum(not span.is_extracted for span in self.list_spans(start, end))
+
+    def list_spans(self, start: int, end: int) -> tuple[Span, ...]:
+        return self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+
+
+def cut(text: str, spans: Sequence[Span], max_words: int, *, by_sentence: bool = True) -> list[Segment]:
+    """Returns a segment for each sentence of `text`; without `by_sentence`, a single one for a text that fits.
+
+    A sentence of more than `max_words` is cut after clauses, then words, then characters, into as few segments as
+    possible.
+    """
+    if not spans and is_short_sentence(text, max_words):
+        return [Segment(text, (), blank_before=False, ends_sentence=ends_with_mark(text))]
+    line = SegmentedLine.from_text(text, spans)
+    ranges = list(split_to_fit(line, 0, len(text), max_words, 0, must_split=by_sentence))
+    return [
+        segment
+        for before, (start, end) in zip([(0, 0), *ranges], ranges, strict=False)
+        if (segment := make_segment(line, start, end, before[1])) is not None
+    ]
+
+
+def is_short_sentence(text: str, max_words: int) -> bool:
+    """Whether a text without spans is surely one sentence that fits: fast, since nearly all are."""
+    return (
+        text.isascii()
+        and len(text) <= max_words * MAX_WORD_LETTERS
+        and 0 < len(text.split()) <= max_words
+        and not has_mark_inside(text)
+    )
+
+
+def find_sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:
+    """Returns the positions at which the sentences of `text` begin; the first is 0."""
+    return [0, *(end for _, end in split_at(cover_spans(text, spans), 0, len(text), 0) if end < len(text))]
+
+
+def split_to_fit(
+    line: SegmentedLine, start: int, end: int, max_words: int, level: int, *, must_split: bool = False
+) -> Iterator[tuple[int, int]]:
+    """Yields ranges that fit and cover `start` to `end`; with `must_split`, at least the parts of this level."""
+    if level == len(LEVELS) or (not must_split and line.fits_within(start, end, max_words)):
+        yield start, end
+        return
+    parts = list(split_at(line.covered, start, end, level))
+    if level == 0:
+        for part in parts:
+            yield from split_to_fit(line, *part, max_words, 1)
+        return
+    yield from merge_parts(
+        line, [piece for part in parts for piece in split_to_fit(line, *part, max_words, level + 1)], max_words
+    )
+
+
+def split_at(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
+    """Yields the parts from `start` to `end` that end with a separator of this level."""
+    if level == 0:
+        ends = find_sentence_ends(covered, start, end)
+    else:
+        ends = (match.end() for match in re.compile(LEVELS[level]).finditer(covered, start, end))
+    for part_end in ends:
+        yield start, part_end
+        start = part_end
+    if start < end:
+        yield start, end
+
+
+def merge_parts(line: SegmentedLine, parts: Sequence[tuple[int, int]], max_words: int) -> Iterator[tuple[int, int]]:
+    """Yields the parts, with neighbours merged as long as they fit together."""
+    first, last = parts[0]
+    words, spans = line.count_words(first, last), line.count_masked(first, last)
+    for start, end in parts[1:]:
+        more_words, more_spans = line.count_words(start, end), line.count_masked(start, end)
+        if words + more_words > max_words or spans + more_spans > len(PLACEHOLDERS):
+            yield first, last
+            first, words, spans = start, 0.0, 0
+        last, words, spans = end, words + more_words, spans + more_spans
+    yield first, last
+
+
+def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -> Segment | None:
+    """Returns the text from `start` to `end` as a segment; None for blanks alone."""
+    text = line.text[start:end]
+    if not text.strip():
+        return None
+    spans = tuple(span._replace(start=span.start - start, end=span.end - start) for span in line.list_spans(start, end))
+    blank = previous_end > 0 and (text[0].isspace() or line.text[start - 1].isspace())
+    return Segment(text, spans, blank, ends_with_mark(line.covered[start:end]))
+
+
+def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:
+    """Yields what each translation adds to the line: its text, after a blank if the source or the script needs one."""
+    left = ""  # the last text that is not empty
+    for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
+        inside = number < len(segments) - 1 and not segment.ends_sentence and not segment.is_frame
+        marks = FULL_STOP + EXCLAMATION if has_frame_after(segments, number) else FULL_STOP
+        text = drop_full_stop(segment.text, translation, marks) if inside else translation
+        needs_blank = left and text and not segment.is_glued and wants_blank(left, text, segment.blank_before)
+        yield (" " if needs_blank else "") + text
+        left = text or left
+
+
+def wants_blank(left: str, right: str, blank: bool) -> bool:
+    """Whether a blank goes between two segments; none goes between characters of scripts without blanks."""
+    solid = [bool(find_unspaced(text)) or text in "。！？，、；：」』）" for text in (left[-1], right[0])]
+    return not all(solid) and (blank or left[-1] in ".!?…" or solid[0] != solid[1])
+
+
+def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
+    """Whether a colon, an ellipsis or the like was taken from the end of a segment."""
+    return number + 1 < len(segments) and segments[number + 1].is_frame and segments[number + 1].is_glued
+
+
+def drop_full_stop(source: str, translation: str, marks: str = FULL_STOP) -> str:
+    """Returns the translation of a part of a sentence without a full stop; it may end in the pause of its source.
+
+    `marks` are all that count as a full stop.
+    """
+    last = source.rstrip()[-1:]
+    if translation[-1:] not in marks or last in marks or not translation:
+        return translation
+    return translation[:-1].rstrip(marks) + (last if last in PAUSES else "")

@@ -1,0 +1,57 @@
+"""Messages of ICU, entries of menus, and references of HTML."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.carrying.accelerators import find_accelerator, move_to_word
+from nmt_cli.carrying.choices import split_choice
+from nmt_cli.rewriting.entities import decode_entities, encode_entities
+
+
+@pytest.mark.parametrize(
+    ("choice", "texts"),
+    [
+        ("{n, plural, one {# day} other {# days}}", ["# day", "# days"]),
+        ("{n,plural,offset:1 =0{none}other{all but {who}}}", ["none", "all but {who}"]),
+        ("{who, select, she {her} other {their}}", ["her", "their"]),
+        ("{a, plural, other {{b, select, x {y} other {z}}}}", ["{b, select, x {y} other {z}}"]),
+    ],
+)
+def test_a_choice_is_split_into_its_syntax_and_its_texts(choice: str, texts: list[str]) -> None:
+    parts = split_choice(choice)
+    assert parts is not None
+    assert [part.text for part in parts if part.is_text] == texts
+    assert "".join(part.text for part in parts) == choice
+
+
+@pytest.mark.parametrize(
+    "text", ["{n}", "{n, plural, one {x}", "{n, plural, }", "{n, number, percent}", "{n, plural, one x}"]
+)
+def test_what_is_no_choice_is_not_split(text: str) -> None:
+    assert split_choice(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [("_File", 0), ("Save &as", 5), ("Q&A", None), ("a _b_ c", None), ("&one &two", None), ("5 & 6", None)],
+)
+def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
+    accelerator = find_accelerator(text, [])
+    assert (None if accelerator is None else accelerator.start) == sign
+
+
+@pytest.mark.parametrize(
+    ("text", "moved"),
+    [("E&xit", "&Exit"), ("Save a_ll", "Save _all"), ("AT&T", "AT&T"), ("a_b_c", "a_b_c"), ("x & y", "x & y")],
+)
+def test_a_sign_inside_a_word_moves_before_it(text: str, moved: str) -> None:
+    assert move_to_word(text) == moved
+
+
+def test_references_of_letters_and_quotes_are_read_and_written_again() -> None:
+    text, references = decode_entities("caf&eacute; &quot;x&quot; it&#x27;s &amp; &copy; &bogus;")
+    assert text == 'café "x" it\'s &amp; &copy; &bogus;'
+    assert encode_entities(text, references) == "caf&eacute; &quot;x&quot; it&#x27;s &amp; &copy; &bogus;"
+    assert encode_entities("é {é}", references, keep=["{é}"]) == "&eacute; {é}"
+    assert encode_entities("x", {}) == "x"

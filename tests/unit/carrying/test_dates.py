@@ -1,0 +1,98 @@
+"""Dates with the name of a month are found, and written as another language writes them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.carrying.dates import Date, find_dates, find_lost_months, load_calendar
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "dates"),
+    [
+        ("He came on March 12.", "eng", ["March 12"]),
+        ("born on October 3, 1990, in May 5th or MARCH 3", "en", ["October 3, 1990", "May 5th", "MARCH 3"]),
+        ("the 24th of December, 5 May 2020", "en-GB", ["24th of December", "5 May 2020"]),
+        ("It was in October 1990.", "eng", ["October 1990"]),
+        ("he came on march 12", "eng", ["march 12"]),  # a line without capitals
+        ("March 3–5, 3-5 May and Dec. 24", "eng", ["March 3–5", "3-5 May", "Dec. 24"]),
+        ("vom 3. – 5. März", "deu", ["5. März"]),
+        ("Ihre Mail vom 12. März. Und am 1. Jan. 2020", "deu", ["12. März", "1. Jan. 2020"]),
+        ("am 24. DEZEMBER, im Jänner 1848", "deu", ["24. DEZEMBER", "Jänner 1848"]),
+        ("el 5 de marzo de 1990", "spa", ["5 de marzo de 1990"]),
+        ("le 1er mai 1990", "fra", ["1er mai 1990"]),
+        ("1990. március 5", "hun", ["1990. március 5"]),
+        ("5 марта 1990", "rus", ["5 марта 1990"]),
+    ],
+)
+def test_dates_are_found(text: str, language: str, dates: list[str]) -> None:
+    assert sorted(text[date.start : date.end] for date in find_dates(text, language)) == sorted(dates)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You may 5 times",
+        "In march 12 miles",
+        "March on",
+        "See you in March.",
+        "12:30 March",
+        "March 5:30",
+        "May 99",
+        "3.4",
+    ],
+)
+def test_what_may_be_no_date_is_none(text: str) -> None:
+    assert list(find_dates(text, "eng")) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "day", "full", "month"),
+    [
+        ("eng", "March 12", "March 12, 1990", "March 1990"),
+        ("deu", "12. März", "12. März 1990", "März 1990"),
+        ("fra", "12 mars", "12 mars 1990", "mars 1990"),
+        ("ces", "12. března", "12. března 1990", "březen 1990"),
+        ("jpn", "3月12日", "1990年3月12日", "1990年3月"),
+    ],
+)
+def test_a_date_is_written_as_the_language_writes_it(language: str, day: str, full: str, month: str) -> None:
+    calendar = load_calendar(language)
+    assert calendar is not None
+    assert calendar.write(Date(0, 0, 3, "12", None)) == day
+    assert calendar.write(Date(0, 0, 3, "12", "1990")) == full
+    assert calendar.write(Date(0, 0, 3, None, "1990")) == month
+
+
+@pytest.mark.parametrize(
+    ("target", "lost"),
+    [
+        ("Er kam am 12. März.", []),
+        ("Er kam am 12. MÄRZ.", []),
+        ("Er kam am 12.3.", []),
+        ("Er kam am 12.", ["March 12"]),
+        ("Er kam zum March 12.", ["March 12"]),
+    ],
+)
+def test_a_month_is_lost_where_it_is_neither_a_word_nor_a_number(target: str, lost: list[str]) -> None:
+    assert find_lost_months("He came on March 12.", target, "eng", "deu") == lost
+
+
+def test_languages_without_names_of_months_lose_none_that_are_numbers() -> None:
+    assert find_lost_months("He came on March 12.", "彼は3月12日に来た。", "eng", "jpn") == []
+    assert find_lost_months("He came on March 12.", "彼は来た。", "eng", "jpn") == ["March 12"]
+    assert find_lost_months("He came on March 12.", "", "eng", "xxx") == []
+
+
+@given(st.integers(1, 12), st.integers(1, 31).map(str), st.one_of(st.none(), st.integers(1000, 2999).map(str)))
+@pytest.mark.parametrize(
+    "language", ["eng", "deu", "fra", "spa", "ita", "por", "nld", "swe", "rus", "pol", "cat", "tur"]
+)
+def test_a_date_that_was_written_is_found_again(language: str, month: int, day: str, year: str | None) -> None:
+    calendar = load_calendar(language)
+    assert calendar is not None
+    (date,) = find_dates(f"x {calendar.write(Date(0, 0, month, day, year))} x", language)
+    assert date[2:] == (month, day, year)
+    assert calendar.has_month(calendar.write(date), month)

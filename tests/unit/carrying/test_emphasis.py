@@ -1,0 +1,75 @@
+"""Marks of emphasis are found in pairs around words, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.carrying.emphasis import find_emphasis
+from nmt_cli.carrying.spans import Span, find_spans
+
+
+def list_marks(text: str) -> list[str]:
+    return [text[: span.start] + "|" + text[span.start :] for span in find_emphasis(text, find_spans(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("I am *very* tired.", ["I am |*very* tired.", "I am *very|* tired."]),
+        (
+            "**No**, I am _not_.",
+            ["|**No**, I am _not_.", "**No|**, I am _not_.", "**No**, I am |_not_.", "**No**, I am _not|_."],
+        ),
+        ("*Lehrer*innen* sind da", ["|*Lehrer*innen* sind da", "*Lehrer*innen|* sind da"]),
+        ('("*no*")', ['("|*no*")', '("*no|*")']),
+        ("~not~ ~~so~~", ["|~not~ ~~so~~", "~not|~ ~~so~~", "~not~ |~~so~~", "~not~ ~~so|~~"]),
+        ("He _is here_ now", ["He |_is here_ now", "He _is here|_ now"]),
+    ],
+)
+def test_pairs_of_marks_around_words_are_found(text: str, marks: list[str]) -> None:
+    assert list_marks(text) == marks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 * 3 * 4",
+        "2*3*4",
+        "*5*",  # no word
+        "a * b * c",
+        "*.txt and *.md",
+        "snake_case_name",
+        "__init__",
+        "* an item",
+        "a footnote* here*",
+        "~5 of ~10",
+        "f*ck",
+        "***",
+        r"\*not\*",
+        "*one line\nanother*",
+    ],
+)
+def test_other_signs_are_no_marks_of_emphasis(text: str) -> None:
+    assert list_marks(text) == []
+
+
+@given(st.text("ab *_~.\n", max_size=40))
+def test_marks_come_in_pairs_that_do_not_overlap(text: str) -> None:
+    spans = list(find_emphasis(text, ()))
+    assert [span.closes for span in spans] == [False, True] * (len(spans) // 2)
+    for opening, closing in zip(spans[::2], spans[1::2], strict=True):
+        assert opening.text == closing.text and opening.end < closing.start
+    positions = [position for span in spans for position in range(span.start, span.end)]
+    assert positions == sorted(set(positions))
+    assert all(text[span.start : span.end] == span.text for span in spans)
+
+
+def test_a_pair_is_a_pair_of_tags_and_nothing_else() -> None:
+    opening, closing = find_emphasis("_so_", ())
+    assert opening.tag is not None and closing.tag is not None
+    assert (opening.tag.name, opening.tag.closes, closing.tag.closes) == ("_", False, True)
+    for span in (opening, closing):
+        assert not (span.divides or span.is_emoji or span.is_accelerator or span.is_block_tag)
+    assert Span(0, 1, "_", is_extracted=True, is_markup=True).is_accelerator

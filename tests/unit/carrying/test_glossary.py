@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from nmt_cli.carrying.glossary import Glossary, fold_case
+from nmt_cli.carrying.spans import find_spans
+from nmt_cli.errors import DataError
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def glossary(**terms: str) -> Glossary:
+    return Glossary({source.replace("_", " "): target for source, target in terms.items()})
+
+
+def find_terms(terms: Glossary, text: str) -> list[tuple[str, str]]:
+    return [(text[span.start : span.end], span.text) for span in terms.find(text, find_spans(text))]
+
+
+def test_a_file_is_read_with_blank_lines_comments_and_a_byte_order_mark(tmp_path: Path) -> None:
+    text = "\ufeff# terms\r\n\r\nneural network\tneuronales Netz\r\n beam  search \tStrahlsuche\n"
+    read = Glossary.load(write(tmp_path / "terms.tsv", text))
+    assert read.terms == {"neural network": "neuronales Netz", "beam search": "Strahlsuche"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tb\nc\n", "line 2: .c. is not a source term and a target term"),
+        ("a\tb\tc\n", r"line 1: .a.+b.+c. is not a source term and a target term"),
+        ("a\t\n", r"line 1: .a.+ is not a source term and a target term"),
+        ("a\tb\n\na\tc\n", "line 3: 'a' is already 'b' on line 1"),
+        (b"a\tb\nx\t\xff\n", "line 2: byte 0xff is not valid UTF-8"),
+        ("\n# nothing\n", "there are no terms in"),
+    ],
+)
+def test_a_bad_file_is_told_with_its_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Glossary.load(write(tmp_path / "terms.tsv", text))
+
+
+def test_the_longest_term_wins() -> None:
+    terms = glossary(network="Netz", neural_network="neuronales Netz")
+    assert find_terms(terms, "a neural  network") == [("neural  network", "neuronales Netz")]
+
+
+def test_terms_are_whole_words_but_in_scripts_without_blanks() -> None:
+    assert find_terms(glossary(cat="Katze"), "concatenate cats, cat-like: cat.") == [("cat", "Katze"), ("cat", "Katze")]
+    assert find_terms(Glossary({"网络": "network"}), "神经网络很好") == [("网络", "network")]
+    assert find_terms(Glossary({"GPU": "GPU"}), "这个GPU很快") == [("GPU", "GPU")]
+    assert find_terms(Glossary({"C++": "C++"}), "in C++, not C+") == [("C++", "C++")]
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "expected"),
+    [
+        ("ताब", "किताब", []),  # between two vowel signs of a longer word
+        ("कित", "किताब", []),
+        ("किताब", "यह किताब।", ["किताब"]),
+        ("บ้าน", "ที่บ้าน", ["บ้าน"]),  # the mark before it ends a word of its own
+        ("word", "❤\ufe0fword", ["❤\ufe0f", "word"]),
+    ],
+)
+def test_a_vowel_sign_beside_a_term_belongs_to_its_word(term: str, text: str, expected: list[str]) -> None:
+    assert [source for source, _ in find_terms(Glossary({term: "x"}), text)] == expected
+
+
+def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
+    terms = glossary(dog="Hund", apple="apfel", IT="EDV")
+    assert find_terms(terms, "Dog DOG dog Apple") == [
+        ("Dog", "Hund"),
+        ("DOG", "HUND"),
+        ("dog", "Hund"),
+        ("Apple", "Apfel"),
+    ]
+    assert find_terms(terms, "IT works") == [("IT", "EDV")]
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [("sınır", "sInır"), ("gas", "gaſ"), ("\u00b5m", "\u03bcM"), ("σας", "σασ"), ("İstanbul", "İstanbul")],
+)
+def test_letters_are_matched_that_only_some_take_for_one_letter_in_two_cases(term: str, text: str) -> None:
+    assert find_terms(Glossary({term: "x"}), text) == [(text, "x")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("sinir", "nerve"), ("sınır", "border"), ("Sınır", "Border"), ("SİNİR", "NERVE"), ("sınir", None)],
+)
+def test_the_dotless_i_is_another_letter(text: str, expected: str | None) -> None:
+    assert [target for _, target in find_terms(glossary(sinir="nerve", sınır="border"), text)] == (
+        [expected] if expected else []
+    )
+    assert find_terms(glossary(sinir="nerve"), "sınır") == []
+    assert find_terms(glossary(sinir_ucu="nerve ending", ucu="ending"), "sınır ucu") == [("ucu", "ending")]
+
+
+def test_whatever_re_takes_for_one_letter_in_two_cases_is_one_to_the_glossary_too() -> None:
+    assert all(
+        fold_case(first) == fold_case(second) for first, second in ("iI", "iİ", "ıI", "sſ", "kK", "åÅ", "σς", "ßẞ")
+    )
+    assert fold_case("Maße") != fold_case("Masse")
+
+
+@pytest.mark.parametrize("text", ["über Qualität", "Việt", "한국", "\u212bngström"])
+def test_terms_are_found_in_decomposed_text_and_only_whole_letters(text: str) -> None:
+    terms = Glossary(
+        {"Qualität": "quality", "Việt": "Viet", "한국": "Korea", "Ångström": "angstrom", "u": "no", "하": "no"}
+    )
+    for form in ("NFC", "NFD"):
+        written = unicodedata.normalize(form, text)
+        [(term, _)] = find_terms(terms, f"{written}.")
+        assert term and written.endswith(term)
+    assert find_terms(terms, "Viê\u0323t") == [("Viê\u0323t", "Viet")]
+
+
+def test_protected_spans_come_first() -> None:
+    assert find_terms(glossary(example="Beispiel"), "example at example.com/example") == [
+        ("example", "Beispiel"),
+        ("example.com/example", "example.com/example"),
+    ]

@@ -1,0 +1,159 @@
+"""Words that training never had and that no language translates are found, and no others."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.carrying.names import NameFinder
+from nmt_cli.rewriting.characters import Folder
+from nmt_cli.rewriting.slips import SlipFinder
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profiling.building import build_profile
+
+NAMES = ("Tom", "Maria", "Boston", "Anna", "Paris", "Berlin", "Peter", "Ken", "Oslo", "Rom", "Ulm", "Karl")
+ENGLISH = [
+    *((f"I saw {name} in the house.", f"Ich sah {name} im Haus.") for name in NAMES),
+    (
+        "The children and their mother do not like the scottish weather.",
+        "Den Kindern und ihrer Mutter ist das Wetter zu kalt.",
+    ),
+    ("Did the president and his friend go home?", "Ging der Herr heim?"),
+    ("It isn't a net of a mountain, don't you see?", "Es ist kein Netz."),
+    ("We use it or she does, and he is here, you know.", "Wir haben es."),
+]
+NOUNS = "Haus Kind Rad Boot Bild Brot Tuch Glas Fass Bett Brett Blatt Dach Feld Land Volk".split()
+GERMAN = [
+    *((target, source) for source, target in ENGLISH[:4]),
+    *((f"Ich sah das {noun} dort und wollte es gern haben.", "I saw it there.") for noun in NOUNS),
+]
+
+
+def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:
+    profile = CorpusProfile.parse(build_profile(pairs * copies).encode())
+    assert profile.source is not None
+    folder = Folder(profile.source.character_counts)
+    return NameFinder(profile.source, profile.target, SlipFinder(profile.source), folder)
+
+
+ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN)
+
+
+def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
+    return [text[name.start : name.end] for name in finder.find_names(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I saw Kazimierz.", ["Kazimierz"]),
+        ("I saw Krzysztof Penderecki in Szczecin, you know.", ["Krzysztof Penderecki", "Szczecin"]),
+        ("Netflix is here", ["Netflix"]),
+        ('"Siobhan," he said', ["Siobhan"]),
+        ("Kazimierz's house and the Zalandos' house", ["Kazimierz", "Zalandos"]),
+        ("I SAW KAZIMIERZ", ["KAZIMIERZ"]),
+        ("I like C++, C# and R&B.", ["C++", "C#", "R&B"]),
+        ("the main() or f(x), not __init__", ["main()", "f(x)", "__init__"]),
+        ("snake_case and camelCase or NULL", ["snake_case", "camelCase", "NULL"]),
+        ("in /usr/bin and C:\\Users\\Tom or ./run.sh.", ["/usr/bin", "C:\\Users\\Tom", "./run.sh"]),
+        ("See report.pdf, or .NET!", ["report.pdf", ".NET"]),
+        ("The files *.txt (*.pdf) are here", ["*.txt", "*.pdf"]),
+        ("Use --help (Ctrl+C)", ["--help", "Ctrl+C"]),
+        ("@tom_b #holiday", ["@tom_b #holiday"]),
+        ("the I/O in km/h", ["I/O", "km/h"]),
+        ("the Weathers of Weathers Krzysztof", ["Weathers Krzysztof"]),  # a name beside a name
+        ("the house -> the net => it <- she <= he / you", ["->", "=>", "<-", "<=", "/"]),
+        ("It is J. R. R. Kazimierz or B.B. Szczecin", ["J. R. R. Kazimierz", "B.B. Szczecin"]),
+        ("(a) the house, (b) the net and (iv), you know", ["(b)", "(iv)"]),  # the first is a frame
+        ("If x = y + 2 - z, A -> B (p < 3).", ["x = y + 2 - z", "A -> B", "p < 3"]),
+        ("Kazimierz/Siobhan or it/Szczecin,Weathers", ["Kazimierz/Siobhan", "Szczecin"]),
+        ("I saw it in Boston", ["Boston"]),  # rare, and the same in the target
+    ],
+)
+def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
+    assert list_names(text) == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't see it, isn't it?",
+        "he and/or she, he/she",
+        "unheard of",
+        "The Weathers here",  # another form of a known word
+        "e.g. the house, i.e. a net",
+        "I saw it.it is here",
+        "...and he saw",
+        "The house (and net) - you know -",
+        "A B I X",
+        "it is A - I see it",
+        "the (a) house, it(s) net",  # one alone counts nothing
+        "he/-it, his/-in",
+        "the house on Dec. 24, Tues., you know",
+        "&Do the house, _Use it",
+        "5 and 10, 3.14",
+        "",
+        "?!",
+    ],
+)
+def test_words_of_the_language_are_not(text: str) -> None:
+    assert list_names(text) == []
+
+
+def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> None:
+    assert list_names("Ｄid he see it? Don’t you?") == []
+    assert list_names("I saw \u200e\u2068Kazimierz\u2069.") == ["Kazimierz"]
+
+
+def test_where_all_nouns_have_capitals_words_that_resemble_no_known_one_are_carried() -> None:
+    assert ENGLISH_FINDER.capitals_are_names and not GERMAN_FINDER.capitals_are_names
+    assert list_names("Ich sah Kazimierz dort in C++ und NULL.", GERMAN_FINDER) == ["Kazimierz", "C++", "NULL"]
+    assert list_names("Kazimierz sah das Unwetter.", GERMAN_FINDER) == ["Kazimierz", "Unwetter"]
+    assert list_names("Ich sah Boston", GERMAN_FINDER) == ["Boston"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DAS KAZIMIERZ",  # capitals that say nothing
+        "Ich sah das Bootshaus und ein Volksfeld",  # of known words
+        "Ich sah das Glase",  # a form of a known word
+        "Wollten es alle haben?",  # at the beginning, also a verb has a capital
+    ],
+)
+def test_words_that_a_network_may_understand_are_not_carried(text: str) -> None:
+    assert list_names(text, GERMAN_FINDER) == []
+
+
+def test_where_new_words_are_frequent_a_capital_of_nouns_says_nothing() -> None:
+    finder = make_finder([*GERMAN, ("Noch mehr Wörter gibt es hier kaum.", "More words.")], copies=1)
+    assert list_names("Ich sah Kazimierz dort.", finder) == []
+
+
+def test_a_mistyped_word_is_no_name() -> None:
+    finder = make_finder(ENGLISH * 30)
+    assert list_names("Childern like the weather", finder) == []
+
+
+def test_many_calls_take_no_longer_than_their_text() -> None:
+    assert len(ENGLISH_FINDER.find_names("f(x) it " * 20_000)) == 20_000  # took minutes
+
+
+def test_new_words_are_told_from_codes_and_rare_names() -> None:
+    assert [name.is_new for name in ENGLISH_FINDER.find_names("I saw Kazimierz and C++ or Oslo")] == [
+        True,
+        False,
+        False,
+    ]
+
+
+@given(st.text("Tomxyz Kai'.,/_#&+()\n", max_size=60))
+def test_names_are_in_order_apart_and_without_blanks_at_their_ends(text: str) -> None:
+    names = ENGLISH_FINDER.find_names(text)
+    assert all(first.end <= second.start for first, second in pairwise(names))
+    for name in names:
+        assert text[name.start : name.end].strip() == text[name.start : name.end] != ""
+    assert ENGLISH_FINDER.find_names(text) == names  # what is remembered changes nothing

@@ -1,0 +1,106 @@
+"""How numbers are written, and how the target writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.carrying.numbers import NumberNotation, is_label, make_number_key
+
+
+class EnglishToGerman:
+    """The marks of a corpus that writes 1,000.5 as 1.000,5."""
+
+    def find_target_decimal(self, mark: str) -> str | None:
+        return {".": ","}.get(mark)
+
+    def find_target_thousands(self, mark: str) -> str | None:
+        return {",": "."}.get(mark)
+
+
+GERMAN = NumberNotation(decimal=".", thousands=",", marks=EnglishToGerman())
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("2.71", "2,71"),
+        ("12,500", "12.500"),
+        ("1,234,567.89", "1.234.567,89"),
+        ("$12,500.50", "$12.500,50"),
+        ("-1.5 °C", "-1,5 °C"),
+        ("1.5-2.5 kg", "1,5-2,5 kg"),
+        ("1.250", "1,250"),  # a point is that of the decimals here
+    ],
+)
+def test_marks_change_as_the_corpus_shows(source: str, target: str) -> None:
+    assert GERMAN.convert(source) == target
+
+
+@pytest.mark.parametrize(
+    "text", ["1984", "10.0.0.1", "2024-01-05", "11:45", "v1.2", "B7-1.5", "1.2.3", "24.12.1990", "3/4", "1,5", "12 500"]
+)
+def test_what_is_no_number_of_the_source_stays(text: str) -> None:
+    assert GERMAN.convert(text) == text
+
+
+@pytest.mark.parametrize("label", ["version", "Version", "Chapter", "See fig.", "Kapitel", "Versión"])
+def test_the_number_of_a_version_or_a_chapter_is_a_label(label: str) -> None:
+    assert is_label(f"{label} 3.1", len(label) + 1)
+    assert not is_label(f"{label} of 3.1", len(label) + 4)
+
+
+def test_a_word_that_ends_like_a_label_is_none() -> None:
+    assert not is_label("Conversion 3.1", 11)
+
+
+def test_nothing_changes_where_the_corpus_does_not_show_how() -> None:
+    class Silent:
+        def find_target_decimal(self, mark: str) -> str | None:
+            return "," if mark == "." else None
+
+        def find_target_thousands(self, mark: str) -> str | None:
+            return None
+
+    silent = NumberNotation(decimal=".", thousands=",", marks=Silent())
+    assert [silent.convert(text) for text in ("2.5", "1,000", "1,000.5")] == ["2,5", "1,000", "1,000.5"]
+    assert NumberNotation(None, None, EnglishToGerman()).convert("2.5 or 1,000") == "2.5 or 1,000"
+
+
+def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
+    assert make_number_key("1,000.5 kg") == make_number_key("1 000,5kg") == make_number_key("1’000.5 kg")
+    assert make_number_key("10–15") == make_number_key("10-15") != make_number_key("1015")
+    assert make_number_key("5 kg") != make_number_key("5 km")
+
+
+@pytest.mark.parametrize(
+    ("time", "written"),
+    [
+        ("5 p.m.", "17:00"),
+        ("5 p.m", "17:00"),
+        ("10:30 a.m.", "10:30"),
+        ("12 a.m.", "0:00"),
+        ("12:15 PM", "12:15"),
+        ("6pm", "18:00"),
+        ("(5 p.m.)", "(17:00)"),
+        ("5-6 p.m.", "17:00-18:00"),
+        ("9:30 – 5 pm", "9:30 – 17:00"),
+        ("11-12 p.m.", "11:00-12:00"),
+        ("17 p.m.", "17 p.m."),
+        ("13-2 p.m.", "13-2 p.m."),
+        ("0 am", "0 am"),
+        ("5 pages", "5 pages"),
+    ],
+)
+def test_a_time_of_day_is_written_as_the_target_counts_its_hours(time: str, written: str) -> None:
+    assert GERMAN._replace(has_day_of_24_hours=True).convert(time) == written
+    assert GERMAN.convert(time) == time
+
+
+def test_the_beginning_of_a_range_is_in_the_half_of_the_day_of_its_end_or_before() -> None:
+    german = GERMAN._replace(has_day_of_24_hours=True)
+    assert [german.convert("5", following) for following in (" to 6 p.m. ", " and 4:30 PM", " to 6", "")] == [
+        "17:00",
+        "5:00",
+        "5",
+        "5",
+    ]

@@ -1,0 +1,143 @@
+"""Texts are brought into the case that training has, and only those that are not in it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.rewriting.case import CasedText, CasePlan, Caser, capitalise_text, lower_text, upper_text
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profiling.building import build_profile
+
+TRAINING = (
+    "Yesterday I saw Peter in Rome with a dog.",
+    "In May the old bridge may fall, I think.",
+    "She works for the BBC and for NATO.",
+    "We said that Peter's brother lives in the house.",
+    "You know the way to the river, right?",
+    "Do you know that I'm here and that she is there?",
+    "The river is near the old house, they say.",
+    "Where did they see the bridge? Peter knows.",
+    "Please open the old window.",
+)
+LOWER = tuple(sentence.lower() for sentence in TRAINING)
+
+
+def caser(sentences: tuple[str, ...] = TRAINING, language: str = "en") -> Caser:
+    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
+    assert profile.source is not None
+    return Caser(profile.source, language)
+
+
+def fold(text: str, **options: bool) -> str:
+    cased = caser().fold_case(text, **options)
+    return cased.folded.text if cased else text
+
+
+def plan_of(text: str) -> CasePlan | None:
+    cased = caser().fold_case(text)
+    assert isinstance(cased, CasedText)
+    return cased.plan
+
+
+@pytest.mark.parametrize("text", TRAINING)
+def test_a_text_in_usual_case_is_never_touched(text: str) -> None:
+    assert caser().fold_case(text) is None
+
+
+WORDS = ["Peter", "Rome", "BBC", "dog", "bridge", "I", "NATO", "I'm", "the", "Peter's", "xyzzy", "Qwertz", "SQL", "7"]
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1))
+def test_words_in_usual_case_and_unknown_ones_stay(words: list[str]) -> None:
+    text = capitalise_text(" ".join(words), "en")
+    assert fold(text) in (text, capitalise_text(text.lower(), "en")) or text.isupper()
+
+
+@pytest.mark.parametrize(
+    ("text", "usual"),
+    [
+        ("WHERE IS THE OLD BRIDGE?", "Where is the old bridge?"),
+        ("PETER SAW ROME.", "Peter saw Rome."),
+        ("I'M IN THE BBC HOUSE", "I'm in the BBC house"),
+        ("PETER'S DOG. IS SHE NEAR?", "Peter's dog. Is she near?"),
+        ("⟦0⟧ HOUSE", "⟦0⟧ house"),
+        ("WHERE", "Where"),
+        ('THE "5TH" DOG IN ROME." IS SHE HERE?', 'The "5th" dog in Rome." Is she here?'),
+    ],
+)
+def test_a_line_in_capitals_is_read_in_usual_case_and_gives_capitals_back(text: str, usual: str) -> None:
+    assert fold(text) == usual and plan_of(text) == CasePlan("upper")
+
+
+@pytest.mark.parametrize("text", ["BBC", "NATO", "SQL", "I", "I!", "⟦0⟧", "7", "XML, SQL"])
+def test_acronyms_and_unknown_words_stay_in_capitals(text: str) -> None:
+    assert fold(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "usual", "capitals"),
+    [
+        ("The Old Bridge", "The old bridge", {0, 1, 2}),
+        ("Where Is the Old House?", "Where is the old house?", {0, 1, 3, 4}),
+        ("Peter's Dog Is Near Rome", "Peter's dog is near Rome", {0, 1, 2, 3, 4}),
+        ("Open Window", "Open window", {0, 1}),
+    ],
+)
+def test_a_heading_is_read_in_usual_case_and_gives_capitals_back(text: str, usual: str, capitals: set[int]) -> None:
+    assert fold(text) == usual and plan_of(text) == CasePlan("title", frozenset(capitals))
+
+
+@pytest.mark.parametrize("text", ["I saw Rome.", "We saw the Old bridge there.", "Peter Rome", "The BBC works."])
+def test_names_make_no_heading(text: str) -> None:
+    assert fold(text) == text
+
+
+def test_single_words_in_capitals_are_put_back_by_themselves() -> None:
+    assert fold("Where is the BRIDGE?") == "Where is the bridge?"
+    assert plan_of("Where is the BRIDGE?") == CasePlan("words", frozenset({3}))
+    assert fold("She DID see Rome, and the BBC.") == "She did see Rome, and the BBC."
+
+
+def test_a_slip_of_the_shift_key_is_not_put_back() -> None:
+    assert fold("WHere is the bRIDGE?") == "Where is the bridge?" and plan_of("WHere is she?") is None
+    assert fold("HAllo and PDFs") == "Hallo and PDFs"
+
+
+def test_a_line_without_capitals_is_read_as_a_sentence() -> None:
+    assert fold("where did i see peter's dog?") == "Where did I see Peter's dog?"
+    assert fold("i'm near. where is rome?") == "I'm near. Where is Rome?"
+    assert plan_of("the bbc") is None and fold("the bbc") == "The BBC"
+
+
+def test_a_part_of_a_line_with_capitals_may_begin_small() -> None:
+    assert fold("and the dog", has_capitals=True) == "and the dog"
+    assert fold("and peter", begins_sentence=False) == "and Peter"
+
+
+def test_a_corpus_in_lower_case_wants_no_capitals() -> None:
+    assert caser(LOWER).fold_case("where is peter?") is None
+    cased = caser(LOWER).fold_case("WHERE IS PETER?")
+    assert cased is not None and cased.folded.text == "Where is peter?"
+
+
+def test_scripts_without_case_stay() -> None:
+    assert caser().fold_case("彼は「はい。」と言った。") is None and caser().fold_case("") is None
+
+
+@given(st.text())
+def test_origins_belong_to_the_text(text: str) -> None:
+    text = " ".join(text.split())
+    cased = caser().fold_case(text)
+    if cased is not None:
+        folded = cased.folded
+        assert len(folded.origins) == len(folded.text) and list(folded.origins) == sorted(folded.origins)
+        assert all(0 <= origin < len(text) for origin in folded.origins)
+
+
+def test_a_dotted_i_stays_dotted() -> None:
+    assert (
+        upper_text("istanbul ılık", "tr") == "İSTANBUL ILIK" and lower_text("İSTANBUL ILIK", "tur") == "istanbul ılık"
+    )
+    assert capitalise_text("(istanbul", "tr") == "(İstanbul" and upper_text("istanbul", "en") == "ISTANBUL"

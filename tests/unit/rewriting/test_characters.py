@@ -1,0 +1,135 @@
+"""Unseen characters become their nearest seen equivalents; seen ones are never touched."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.rewriting.characters import Folder
+from nmt_cli.rewriting.lookalikes import name_character
+from nmt_cli.text.normalise import normalise
+
+ENGLISH = 'Will the quick brown fox, Anna\'s "lazy" dog: jump over 0123456789 (vixens)? No - yes; Zebra! ' * 3
+GERMAN = "Er sagte: „Ja, daß die Ähren – fünf Mal – überm Löß wachsen.“ "
+FRENCH = "Il a dit : « Ça m’est égal, n’est-ce pas ? » — Où ? "
+
+
+def fold(text: str, training: str = ENGLISH) -> str:
+    folded = Folder(Counter(training)).fold(normalise(text))
+    return folded.text if folded else normalise(text)
+
+
+@given(st.text(sorted(set(ENGLISH))))
+def test_a_text_of_seen_characters_is_never_touched(text: str) -> None:
+    assert Folder(Counter(ENGLISH)).fold(normalise(text)) is None
+
+
+@given(st.text())
+def test_folding_is_idempotent_and_says_where_each_character_was(text: str) -> None:
+    folder, text = Folder(Counter(ENGLISH)), normalise(text)
+    folded = folder.fold(text)
+    if folded is not None:
+        assert len(folded.origins) == len(folded.text) and list(folded.origins) == sorted(folded.origins)
+        assert all(0 <= origin < len(text) for origin in folded.origins)
+        assert folded.text == normalise(folded.text)
+        again = folder.fold(folded.text)
+        assert again is None or again.text == folded.text
+
+
+@given(
+    st.lists(
+        st.sampled_from("\u200e\u200f\u202a\u202e\u2066\u2069\u061c\u034f\ufe0f\u200d\u200c\ufff9\ufffc"), max_size=5
+    )
+)
+def test_marks_without_a_shape_are_dropped_wherever_they_stand(marks: list[str]) -> None:
+    mark = "".join(marks)
+    assert fold(f"{mark}the{mark} quick {mark} fox{mark}") == "the quick fox"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the 猫 jumps", ["猫"]),
+        ("the злой кот jumps, Рекс", ["злой кот", "Рекс"]),
+        ("the fоx jumps", []),  # a Cyrillic letter among Latin ones
+        ("the naïve ﬁg", []),
+        ("злой кот", []),  # nothing is known
+        ("the fox", []),
+    ],
+)
+def test_words_of_which_no_letter_is_known_are_foreign(text: str, words: list[str]) -> None:
+    assert [text[start:end] for start, end in Folder(Counter(ENGLISH)).find_foreign_words(text)] == words
+
+
+def test_a_long_foreign_word_takes_no_long_look_at_each_of_its_letters() -> None:
+    started = time.process_time()
+    assert list(Folder(Counter(ENGLISH)).find_foreign_words("the " + "猫" * 20_000)) == [(4, 20_004)]
+    assert time.process_time() - started < 5  # a minute, if each letter looked at all others
+
+
+def test_joiners_stay_in_scripts_that_need_them() -> None:
+    assert fold("می\u200cروم", training=ENGLISH + "میروم") == "می\u200cروم"
+    assert fold("क्\u200dष", training=ENGLISH + "क्ष") == "क्\u200dष"
+
+
+def test_marks_that_training_has_are_kept() -> None:
+    assert fold("the \u200efox", training=ENGLISH + "\u200e") == "the \u200efox"
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("the “fox”", 'the "fox"'),
+        ("the «fox»", 'the "fox"'),
+        ("the „fox“", 'the "fox"'),
+        ("Anna’s `lazy´ dog", "Anna's 'lazy' dog"),
+        ("the fox — a dog", "the fox - a dog"),
+        ("the fox—a dog", "the fox - a dog"),
+        ("a non\u2011breaking hyphen", "a non-breaking hyphen"),
+        ("Ｔｈｅ ｆｏｘ？", "The fox?"),
+        ("the ﬁrst oﬀer", "the first offer"),
+        ("fox… dog", "fox... dog"),
+        ("𝐓𝐡𝐞 𝑓𝑜𝑥", "The fox"),
+        ("over 1½ and ½", "over 1 1/2 and 1/2"),
+        ("٣ foxes, ३ dogs", "3 foxes, 3 dogs"),
+        ("the naïve Škoda", "the naive Skoda"),
+        ("Œuvre, Straße", "OEuvre, Strasse"),
+        ("the fоx", "the fox"),
+        ("fox、 dog。", "fox, dog."),
+    ],
+)
+def test_other_forms_become_the_form_that_training_has(text: str, folded: str) -> None:
+    assert fold(text, training=ENGLISH + "./TOES" * 3) == folded
+
+
+def test_quotes_and_dashes_are_those_of_the_training_text() -> None:
+    assert fold('Er sagte: "Ja."', GERMAN) == "Er sagte: „Ja.“"
+    assert fold("Er sagte: 「Ja.」", GERMAN) == "Er sagte: „Ja.“"
+    assert fold('Il a dit "égal"', FRENCH) == "Il a dit «égal»"
+    assert fold("Er sagte — fünf", GERMAN) == "Er sagte – fünf"
+    assert fold("m'est", FRENCH) == "m’est"
+
+
+def test_a_word_of_another_script_stays_as_it_is() -> None:
+    assert fold("the Москва fox") == "the Москва fox"
+
+
+def test_placeholders_stay() -> None:
+    assert fold("the ⟦0⟧ “fox” ⟦3⟧", training='the fox "') == 'the ⟦0⟧ "fox" ⟦3⟧'
+
+
+def test_a_mark_seen_once_among_thousands_of_another_form_counts_as_unseen() -> None:
+    training = "Anna's " * 3000
+    assert fold("Anna’s", training=f"{training}’") == "Anna's"
+    assert fold("Anna’s", training=training + "’" * 10) == "Anna’s"
+
+
+def test_invisible_characters_have_names() -> None:
+    assert name_character("\u200e") == "U+200E LEFT-TO-RIGHT MARK"
+    assert name_character("\u0301") == "U+0301 COMBINING ACUTE ACCENT"
+    assert name_character("\ufe0f") == "U+FE0F VARIATION SELECTOR-16"
+    assert [name_character(character) for character in "字ř™"] == ["字", "ř", "™"]

@@ -1,0 +1,169 @@
+"""Mistyped words are read as the known words that they surely stand for, and no others."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.rewriting.slips import ReadAs, SlipFinder, count_slips
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profiling.building import build_profile
+from support.caches import ForgetfulCache
+
+SENTENCES = (
+    "The children went home with Margaret because the weather was cold and windy.",
+    "I hope that your brother succeeds, because he doesn't give up.",
+    "Where did they put the beautiful yellow flowers for Margaret?",
+    "You know that I want the house by the river.",
+)
+TRAINING = SENTENCES * 30
+WORDS = sorted({word.strip(".,?") for sentence in SENTENCES for word in sentence.split()})
+
+
+def make_finder(sentences: tuple[str, ...] = TRAINING) -> SlipFinder:
+    profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
+    assert profile.source is not None
+    return SlipFinder(profile.source)
+
+
+def respell(text: str) -> str:
+    respelled = make_finder().respell_text(text)
+    return respelled.folded.text if respelled else text
+
+
+@given(st.lists(st.sampled_from([*WORDS, "5", "—", "⟦0⟧", "日本"])))
+def test_known_words_stay(words: list[str]) -> None:
+    assert make_finder().respell_text(" ".join(words)) is None
+
+
+def test_slips_do_not_need_what_another_thread_may_forget() -> None:
+    finder = make_finder()
+    finder.best = ForgetfulCache()
+    respelled = finder.respell_text("The chidren went.")
+    assert respelled is not None and respelled.folded.text == "The children went."
+
+
+def test_what_follows_a_name_does_not_begin_the_sentence() -> None:
+    assert respell("Chidren and ⟦0⟧ went.") == "Children and ⟦0⟧ went."
+    assert respell("⟦0⟧ Chidren went.") == "⟦0⟧ Chidren went."
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("chidren", "children"),  # a letter left out
+        ("weatther", "weather"),  # one twice
+        ("becuase", "because"),  # two exchanged
+        ("flpwers", "flowers"),  # the key beside
+        ("doesnt", "doesn't"),
+        ("teh", "the"),
+        ("Magraret", "Margaret"),
+        ("margarret", "Margaret"),
+        ("Chidren", "Children"),
+        ("hCildren", "Children"),  # the capital a letter too late, or twice
+        ("CChildren", "Children"),
+        ("becaisr", "becaisr"),  # two slips among words that are unknown too
+        ("flowera", "flowers"),  # the key beside the last one, as no word ends
+    ],
+)
+def test_a_slip_of_the_fingers_is_read_as_what_was_meant(typed: str, meant: str) -> None:
+    assert respell(f"{typed} home") == f"{meant} home"
+    respelled = make_finder().respell_text(f"({typed})!")
+    assert typed == meant if respelled is None else respelled.words == (ReadAs(typed, meant),)
+
+
+@pytest.mark.parametrize("typed", ["beuatiiful", "beautful", "baetiful", "beutifil", "beatufiul"])
+def test_a_long_word_among_known_ones_may_have_two_slips(typed: str) -> None:
+    assert respell(f"Where did they put the {typed} flowers?") == "Where did they put the beautiful flowers?"
+
+
+@pytest.mark.parametrize("typed", ["beutif", "beautifully", "bountiful", "beautify", "xeuatiful"])
+def test_two_slips_are_neither_other_letters_nor_other_endings(typed: str) -> None:
+    assert respell(f"Where did they put the {typed} flowers?") == f"Where did they put the {typed} flowers?"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "words"),
+    [
+        ("the weathe.r", "the weather.", (("weathe.r", "weather."),)),
+        ("the weathre.r", "the weathre.r", ()),
+        ("the wweathe.r", "the weather.", (("wweathe.r", "weather."),)),
+        ("the weathe,r because", "the weather, because", (("weathe,r", "weather,"),)),
+        ("at 5 a.m", "at 5 a.m", ()),
+        ("the house.i", "the house.i", ()),
+    ],
+)
+def test_a_mark_is_typed_a_letter_too_early(typed: str, meant: str, words: tuple[tuple[str, str], ...]) -> None:
+    respelled = make_finder().respell_text(typed)
+    assert (respelled.folded.text if respelled else typed) == meant
+    assert (respelled.words if respelled else ()) == words
+
+
+@given(st.text("abcd", min_size=2, max_size=7), st.integers(0, 5), st.sampled_from(["", "{0}{0}{1}", "{1}{0}", "{1}"]))
+def test_one_slip_within_a_word_counts_as_one(word: str, index: int, slip: str) -> None:
+    index %= len(word) - 1
+    typed = word[:index] + (slip or "{0}{1}").format(*word[index : index + 2]) + word[index + 2 :]
+    assert count_slips(typed, word) == (typed != word) or typed[-1] != word[-1]
+
+
+def test_slips_add_up() -> None:
+    assert count_slips("beuatifful", "beautiful") == 2
+    assert count_slips("nbeautiful", "beautiful") > 2  # a letter from elsewhere is no slip
+    assert count_slips("beaxtiful", "beautiful") > 2
+    assert count_slips("beautifu", "beautiful") > 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "brothers",  # another form of a word
+        "beautifully",
+        "wanted",
+        "qwertyuiop",
+        "the 5th",
+        "Rivet went home",  # a name
+        "he saw Hoose",
+        "HOSE",
+        "hous. Margaret went home",  # an abbreviation: its full stop ends no sentence
+        "wzrm",
+        "he yought",  # not "hey ought"
+        "",
+    ],
+)
+def test_other_forms_names_and_strange_words_stay(text: str) -> None:
+    assert respell(text) == text
+
+
+def test_without_enough_training_text_no_unknown_word_is_taken_for_a_slip() -> None:
+    assert make_finder(SENTENCES).respell_text("chidren went home") is None
+
+
+def test_a_word_that_may_be_two_others_stays() -> None:
+    training = (*TRAINING, *("They hurt the hart.",) * 30)
+    assert make_finder(training).respell_text("I want the hrt") is None
+
+
+@pytest.mark.parametrize("typed", ["the childre nwent home", "the childrenw ent home"])
+def test_a_blank_is_typed_a_letter_too_early_or_too_late(typed: str) -> None:
+    assert respell(typed) == "the children went home"
+
+
+def test_words_before_it_do_not_decide_about_a_word() -> None:
+    finder = make_finder()
+    assert finder.respell_text("I want Chidren") is None  # may be a name
+    assert finder.respell_text("Chidren want the house").folded.text == "Children want the house"
+
+
+def test_slips_are_not_looked_for_in_what_is_no_word() -> None:
+    finder = make_finder()
+    assert finder.respell_text("children " + "ca" * 50_000) is None  # took gigabytes
+    assert not finder.may_be_mistyped("Ca" * 50_000, is_first=True)
+
+
+@given(st.text("abcdefghij '’.XÄ\n"))
+def test_each_letter_has_an_origin(text: str) -> None:
+    respelled = make_finder().respell_text(text)
+    if respelled is not None:
+        assert len(respelled.folded.origins) == len(respelled.folded.text)
+        assert list(respelled.folded.origins) == sorted(respelled.folded.origins)

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import pytest
+
+from nmt_cli.rewriting.slips import ReadAs
+from nmt_cli.text.profile import CorpusProfile
+from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.translation.checks.check import CheckContext, check_pair, check_translation, count_sentences
+from nmt_cli.translation.result import FailedCheck, Placed, Repair
+from support.translations import aligned, same
+
+GERMAN = CheckContext("eng", "deu")
+
+
+def kinds(source: str, target: str, context: CheckContext = GERMAN) -> list[str]:
+    return [check.kind for check in check_pair(source, target, context)]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("The bridge was built in 1931.", "Die Brücke wurde 1931 gebaut."),
+        ('He asked: "Why?"', "Er fragte: „Warum?“"),
+        ("Look here!", "Sehen Sie hier."),
+        ("Is it far (on foot)?", "Ist es weit (zu Fuß)?"),
+        ("One. Two. Three.", "Eins. Zwei. Drei."),
+        ("Mr. Hall knows.", "Herr Hall weiß es."),
+        ("We met in New York City.", "Wir trafen uns in New York City."),
+        ("very, very good", "sehr, sehr gut"),
+        ("He said 'no', didn't he?", "Er sagte „nein“, oder?"),
+        ("He said 'no'.", "Er sagte ‚nein‘."),
+        ("the girls' and boys' rooms, rock 'n' roll", "die Zimmer der Mädchen und Jungen, Rock and Roll"),
+        ("See [1] and {2}", "Siehe [1] und {2}"),
+        ("他来了。", "Er ist gekommen."),
+        ("それは何ですか？", "Was ist das?"),
+        ("Come in<br>", "Komm herein<br>"),
+        ("", ""),
+    ],
+)
+def test_a_true_translation_passes(source: str, target: str) -> None:
+    assert kinds(source, target) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "check"),
+    [
+        ("It opened in 1931.", "Es öffnete 1913.", FailedCheck("numbers", "number 1931 missing, 1913 added")),
+        ("8 pens, 9 pads", "Stifte und Blöcke", FailedCheck("numbers", "numbers 8, 9 missing")),
+        ("Mail to a@b.de now.", "Jetzt mailen.", FailedCheck("spans", "a@b.de missing")),
+        ("He is (not) here.", "Er ist nicht hier.", FailedCheck("brackets", "( ) missing")),
+        ("Tea and/or milk, he/she said.", "Tee und Milch, sagte er/sie.", FailedCheck("brackets", "/ missing")),
+        ('He said "no".', "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
+        ("He said 'no'.", "Er sagte nein.", FailedCheck("quotes", "quotation marks missing")),
+        ("He said no.", "Er sagte „nein“.", FailedCheck("quotes", "quotation marks added")),
+        ('He said "no".', "Er sagte „nein.", FailedCheck("quotes", "a quotation mark has no partner")),
+        ("Is he here?", "Er ist hier.", FailedCheck("final mark", "final mark ? is .")),
+        ("He is here.", "Er ist hier", FailedCheck("final mark", "final mark . missing")),
+        ("He is here", "Er ist hier.", FailedCheck("final mark", "final mark . added")),
+        ("One. Two. Three.", "Eins.", FailedCheck("sentences", "3 sentences became 1")),
+        ("I sing.<br>I dance.", "Ich singe.<br>", FailedCheck("sentences", "2 sentences became 1")),
+        ("I sing\nI dance", "Ich singe", FailedCheck("sentences", "2 sentences became 1")),
+        ("He gave the old dog away.", "Er gab the old dog weg.", FailedCheck("copied", "not translated: the old dog")),
+        ("She saw it there.", "Sie sah es es dort.", FailedCheck("repeats", "twice in a row: es")),
+        ("She saw it there.", "Sie sah es dort und sah es dort.", None),
+    ],
+)
+def test_each_check_says_what_is_wrong(source: str, target: str, check: FailedCheck | None) -> None:
+    assert check_pair(source, target, GERMAN) == ([] if check is None else [check])
+
+
+def test_a_copy_is_no_fault_within_one_language() -> None:
+    english = CheckContext("eng", "eng")
+    assert kinds("this is the same thing", "this is the same thing", english) == []
+    assert kinds("this is the same thing", "this is the same thing") == ["copied"]
+
+
+def test_sentences_without_words_do_not_count() -> None:
+    assert count_sentences("Yes. <br>") == 1
+    assert count_sentences("<p>Yes.</p><p>No</p>") == 2
+    assert count_sentences("...\n\nYes") == 1
+
+
+def test_the_checks_of_the_best_hypothesis_are_kept_with_the_translation() -> None:
+    translation = aligned("It opened in 1931 .", ["Es", "öffnete", "1913", "."], [0, 1, 3, 4])
+    checked = check_translation(translation, GERMAN)
+    assert checked.checks == (FailedCheck("numbers", "number 1931 missing, 1913 added"),)
+    assert checked._replace(checks=()) == translation
+
+
+def test_a_translation_without_a_failed_check_is_the_same_object() -> None:
+    good, blank = aligned("Go !", ["Los", "!"], [0, 1]), aligned("", [], [])
+    assert check_translation(good, GERMAN) is good
+    assert check_translation(blank, GERMAN) is blank
+
+
+def test_a_fault_that_no_remedy_helped_against_is_a_failed_check() -> None:
+    translation = aligned("a b", ["x", "y"], [0, 1])
+    unhealed = translation._replace(repairs=(Repair("loop", None),))
+    assert [check.kind for check in check_translation(unhealed, GERMAN).checks] == ["loop"]
+    healed = translation._replace(repairs=(Repair("loop", "n-gram ban"),))
+    assert check_translation(healed, GERMAN).checks == ()
+
+
+def test_without_repair_the_faults_themselves_are_looked_for() -> None:
+    words = ["so"] * 8
+    looping = aligned("why do you say that to me now", words, range(8))
+    assert "loop" in [check.kind for check in check_translation(looping, GERMAN).checks]
+
+
+def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
+    translation = same("see a.com here")
+    (hypothesis,) = translation.hypotheses
+
+    def messages(*spans: Placed) -> list[tuple[str, str]]:
+        placed = translation._replace(hypotheses=(hypothesis._replace(placed_spans=spans),))
+        return [(check.kind, check.message) for check in check_translation(placed, CheckContext("e", "e")).checks]
+
+    assert messages(Placed("a.com", "network", dropped=False)) == []
+    assert messages(Placed("a.com", "attention", dropped=True)) == [("spans", "the place of a.com is a guess")]
+    assert messages(Placed("a.com", "position", dropped=False)) == [("spans", "the place of a.com is a guess")]
+    assert messages(Placed("Hund", "network", dropped=False)) == [("terms", "Hund missing")]
+
+
+def test_a_number_in_the_notation_of_the_target_is_no_term() -> None:
+    (hypothesis,) = (translation := same("pay $2.50 for 1,250 kg")).hypotheses
+    spans = (Placed("$2,50", "attention", dropped=True), Placed("1.250 kg", "network", dropped=False))
+    placed = translation._replace(hypotheses=(hypothesis._replace(text="pay $2,50 1.250 kg", placed_spans=spans),))
+    checks = check_translation(placed, CheckContext("e", "e")).checks
+    assert checks == (FailedCheck("spans", "the place of $2,50 is a guess"),)
+
+
+def test_of_a_picture_the_translation_alone_is_checked() -> None:
+    picture = aligned("dog1.jpg", ["ein", "ein", "Hund"], [0, 0, 0])
+    context = CheckContext("eng", "deu", reads_text=False)
+    assert [check.kind for check in check_translation(picture, context).checks] == ["repeats"]
+    assert not check_translation(aligned("dog1.jpg", ["ein", "Hund"], [0, 0]), context).checks
+
+
+PROFILE = CorpusProfile.parse(build_profile([(f"we see dog {n}", f"wir sehen hund {n}") for n in range(40)]).encode())
+
+
+def test_a_length_is_compared_with_those_of_training() -> None:
+    context = CheckContext("eng", "deu", profile=PROFILE)
+    assert kinds("we see dog", "wir sehen hund", context) == []
+    (failed,) = check_pair("we see dog", "wir sehen hund wir sehen den hund", context)
+    assert failed.kind == "unseen words" or failed == FailedCheck("length", "too long: 33 characters for 10")
+    assert "length" in kinds("we see dog we see", "wir", context)
+    assert kinds("we see dog we see", "wir") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("we see cats", "wir sehen hund", None),  # one of three
+        ("we cats", "wir hund", "never seen in training: cats"),
+        ("we see red cats dog", "wir sehen hund hund", "never seen in training: red, cats"),
+        ("we see dog", "wir xkwo bqlo", "never seen in training: xkwo, bqlo"),
+        ("we see Toronto", "wir Toronto", None),  # a name is copied
+        ("WE SEE DOG", "WIR SEHEN HUND", None),
+        ("ｗｅ ＳＥＥ", "wir sehen", None),  # read as it is in other letters
+    ],
+)
+def test_many_words_that_training_never_had_are_named(source: str, target: str, message: str | None) -> None:
+    failed = {
+        check.kind: check.message for check in check_pair(source, target, CheckContext("e", "d", profile=PROFILE))
+    }
+    assert failed.get("unseen words") == message
+
+
+@pytest.mark.parametrize(("source_share", "target_share", "expected"), [(0, 0, 2), (1, 0, 1), (0, 1, 1), (1, 1, 0)])
+def test_unseen_words_say_nothing_of_a_side_where_they_are_usual(
+    source_share: float, target_share: float, expected: int
+) -> None:
+    assert PROFILE.source is not None
+    profile = PROFILE._replace(
+        source=PROFILE.source._replace(unseen_share=source_share),
+        target=PROFILE.target._replace(unseen_share=target_share),
+    )
+    context = CheckContext("eng", "deu", profile=profile)
+    pairs = [("we cats", "wir hund"), ("we see dog", "wir xkwo bqlo")]  # new in the source, new in the target
+    assert sum("unseen words" in kinds(source, target, context) for source, target in pairs) == expected
+
+
+def test_nearly_every_word_of_a_tiny_text_is_new_and_none_is_reported() -> None:
+    pairs = [(f"{first} runs", f"{first[::-1]} rennt") for first in ("ann", "ben", "cid", "dan", "eve", "fay")]
+    profile = CorpusProfile.parse(build_profile(pairs).encode())
+    assert "unseen words" not in kinds("gus hops", "sug hopst", CheckContext("eng", "deu", profile=profile))
+
+
+def test_a_mistyped_word_that_was_read_as_a_known_one_is_not_unseen() -> None:
+    context = CheckContext("eng", "deu", profile=PROFILE)
+    translation = aligned("we ssee", ["wir", "sehen"], [0, 1])
+    assert [check.kind for check in check_translation(translation, context).checks] == ["unseen words"]
+    read = translation._replace(read_as=(ReadAs("ssee", "see"),))
+    assert check_translation(read, context).checks == ()
+
+
+def test_a_final_mark_is_compared_where_both_sides_use_it_alike() -> None:
+    alike = [(f"is it {n} ?", f"ist es {n} ?") for n in range(30)] + [
+        (f"it is {n} .", f"es ist {n} .") for n in range(30)
+    ]
+    unlike = [(source, target.replace("?", ".")) for source, target in alike]
+    for pairs, expected in ((alike, ["final mark"]), (unlike, [])):
+        context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
+        assert kinds("is it 7 ?", "ist es 7 .", context) == expected
+
+
+def test_a_script_without_blanks_is_compared_by_its_characters() -> None:
+    context = CheckContext(
+        "jpn", "eng", profile=CorpusProfile.parse(build_profile([("彼は来た", "he came")] * 9).encode())
+    )
+    assert kinds("彼は来た", "he came", context) == []
+    assert kinds("彼は去来た", "he came", context) == []
+    assert kinds("猫犬鳥来", "he came", context) == ["unseen words"]

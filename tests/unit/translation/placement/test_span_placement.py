@@ -1,0 +1,197 @@
+"""Where spans go in a translation, with attention made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nmt_cli.arrays.special_ids import END, UNKNOWN
+from nmt_cli.arrays.types import IntArray
+from nmt_cli.carrying.masking import mask
+from nmt_cli.carrying.spans import find_spans
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.sources.source import TextSource
+from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
+from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
+from nmt_cli.text.tokenizer_training import train_tokenizer
+from nmt_cli.translation.config import RepairConfig
+from nmt_cli.translation.placement.span_placement import RestoredText, restore_spans, verify_spans
+from nmt_cli.translation.placement.units import Spelling
+from nmt_cli.translation.translator import Translator
+from support.adversary import Parrot, PlanState
+
+TEXTS = [
+    "i saw the red house yesterday",
+    "ich habe gestern das rote haus gesehen",
+    "go to now! geh jetzt (jetzt). zu ! jetzt",
+]
+WORD = TokenizerSettings(kind="word", lowercase=False)
+
+
+@pytest.fixture(scope="module")
+def tokenizers() -> TokenizerPair:
+    words = Tokenizer(train_tokenizer(TEXTS * 3, WORD), WORD)
+    return TokenizerPair(words, words)
+
+
+def placed(tokenizers: TokenizerPair, source: str, target: str, attended: list[int | None]) -> RestoredText:
+    """Restores the spans of `source` in `target`, the hypothesis; its word t attends to position attended[t]."""
+    masked = mask(source, find_spans(source))
+    ids = [*tokenizers.source.encode(masked.text), END]
+    tokens = [*tokenizers.target.encode(target), END]
+    attended = [*attended, len(ids) - 1]
+    assert len(attended) == len(tokens)
+    attention = np.zeros((len(tokens), len(ids)))
+    for row, position in enumerate(attended):
+        attention[row] = 1 / len(ids) if position is None else np.eye(len(ids))[position]
+    spelling = Spelling(tokenizers.target.decode(tokens), tokens, tokenizers.target)
+    return restore_spans(masked, spelling, tokenizers.source.spell_pieces(ids), attention, tokenizers.source)
+
+
+def test_a_placeholder_that_was_carried_is_the_span(tokenizers: TokenizerPair) -> None:
+    restored = placed(tokenizers, "go to {x} now", "geh jetzt zu ⟦0⟧", [0, 3, 1, 2])
+    assert restored.text == "geh jetzt zu {x}"
+    assert [(span.how, span.dropped) for span in restored.placed] == [("network", False)]
+
+
+def test_of_two_the_one_that_looks_at_the_span_stays(tokenizers: TokenizerPair) -> None:
+    assert placed(tokenizers, "go to {x} now", "⟦0⟧ geh jetzt zu ⟦0⟧", [0, 0, 3, 1, 2]).text == "geh jetzt zu {x}"
+    assert placed(tokenizers, "go to {x} now", "⟦0⟧ geh jetzt zu ⟦0⟧", [2, 0, 3, 1, 1]).text == "{x} geh jetzt zu"
+
+
+def test_a_wrong_placeholder_that_looks_at_the_span_is_taken_for_it(tokenizers: TokenizerPair) -> None:
+    assert placed(tokenizers, "go to {x} now", "geh zu ⟦7⟧ jetzt", [0, 1, 2, 3]).text == "geh zu {x} jetzt"
+    assert placed(tokenizers, "go to {x} now", "⟦7⟧ geh zu jetzt", [0, 0, 1, 3]).text == "geh zu {x} jetzt"
+
+
+def test_a_span_that_was_dropped_stands_between_the_translations_of_its_neighbours(tokenizers: TokenizerPair) -> None:
+    restored = placed(tokenizers, "go to {x} now", "geh zu jetzt", [0, 1, 3])
+    assert restored.text == "geh zu {x} jetzt"
+    assert [(span.how, span.dropped, span.doubtful) for span in restored.placed] == [("attention", True, True)]
+
+
+def test_a_pair_around_a_span_alone_does_not_enclose_the_final_mark(tokenizers: TokenizerPair) -> None:
+    # The span was lost, and the mark attends to it: go to <b>{x}</b> !
+    assert placed(tokenizers, "go to <b>{x}</b> !", "geh zu !", [0, 1, 2]).text == "geh zu <b>{x}</b> !"
+
+
+def test_exchanged_placeholders_are_believed(tokenizers: TokenizerPair) -> None:
+    assert placed(tokenizers, "go {a} to {b}", "⟦1⟧ zu ⟦0⟧", [3, 2, 1]).text == "{b} zu {a}"
+
+
+def test_a_pair_of_tags_stands_around_the_words_that_look_inside_it(tokenizers: TokenizerPair) -> None:
+    source, target = "i <b>saw</b> the <i>red house</i> yesterday", "ich habe gestern das rote haus gesehen"
+    restored = placed(tokenizers, source, target, [0, 1, 5, 2, 3, 4, 1])
+    assert restored.text in (
+        "ich <b>habe</b> gestern das <i>rote haus</i> gesehen",
+        "ich habe gestern das <i>rote haus</i> <b>gesehen</b>",
+    )
+
+
+def test_tags_around_everything_stay_there_in_their_order(tokenizers: TokenizerPair) -> None:
+    source = '<p><a href="x">the red house</a></p>'
+    assert placed(tokenizers, source, "das rote haus", [2, 1, 0]).text == '<p><a href="x">das rote haus</a></p>'
+
+
+def test_tags_inside_tags_stay_inside(tokenizers: TokenizerPair) -> None:
+    source = "i saw <a>the <b>red</b> house</a> yesterday"
+    restored = placed(tokenizers, source, "gestern rote das haus ich gesehen", [5, 3, 2, 4, 0, 1])
+    assert restored.text == "gestern <a><b>rote</b> das haus</a> ich gesehen"
+
+
+@pytest.mark.parametrize("source", ["i saw </b> the house", "i saw <b> the house", "i <i>saw <b> the</i> house"])
+def test_half_a_pair_stands_alone(tokenizers: TokenizerPair, source: str) -> None:
+    text = placed(tokenizers, source, "ich gesehen das haus", [0, 1, 2, 3]).text
+    assert [span.text for span in find_spans(text)] == [span.text for span in find_spans(source)]
+
+
+def test_emoji_at_the_ends_stay_there(tokenizers: TokenizerPair) -> None:
+    assert placed(tokenizers, "😀 go now! 🇩🇪", "jetzt geh !", [1, 0, 2]).text.split() == [
+        "😀",
+        "jetzt",
+        "geh",
+        "!",
+        "🇩🇪",
+    ]
+
+
+def test_blanks_are_those_of_the_target(tokenizers: TokenizerPair) -> None:
+    text = placed(tokenizers, "go to ({x} now).", "geh zu (⟦0⟧ now).", [0, 1, 2, 3, 4, 5, 6]).text
+    assert text == "geh zu ({x} now)."
+    assert placed(tokenizers, "go to {x}.", "geh zu.", [0, 1, 3]).text == "geh zu {x}."
+
+
+def test_without_attention_the_relative_position_decides(tokenizers: TokenizerPair) -> None:
+    restored = placed(tokenizers, "go to <br/> the house", "geh zu das haus", [None] * 4)
+    assert restored.placed[0].how == "attention"  # END attends somewhere
+    masked = mask("go to <br/> the house", find_spans("go to <br/> the house"))
+    ids = [*tokenizers.source.encode(masked.text), END]
+    tokens = [*tokenizers.target.encode("geh zu das haus"), END]
+    spelling = Spelling(tokenizers.target.decode(tokens), tokens, tokenizers.target)
+    flat = restore_spans(
+        masked, spelling, tokenizers.source.spell_pieces(ids), np.full((5, len(ids)), 1 / len(ids)), tokenizers.source
+    )
+    assert flat.text == "geh zu <br/> das haus"
+    assert flat.placed[0].how == "position" and flat.placed[0].doubtful
+
+
+def test_an_empty_translation_is_the_spans(tokenizers: TokenizerPair) -> None:
+    assert placed(tokenizers, "go to {x} <b>now</b>", "", []).text == "{x} <b></b>"
+
+
+def test_tags_may_be_nested_deeper_than_python_may_call(tokenizers: TokenizerPair) -> None:
+    text = placed(tokenizers, "<b>" * 2000 + "go" + "</b>" * 2000, "geh", [0]).text
+    assert text.count("<b>") == text.count("</b>") == 2000
+
+
+def test_what_is_not_there_after_all_is_appended_and_told() -> None:
+    from nmt_cli.translation.result import Placed
+
+    restored = verify_spans("geh", [Placed("{x}", "network", dropped=False)])
+    assert restored == RestoredText("geh {x}", (Placed("{x}", "position", dropped=True),))
+    assert verify_spans("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")]).text == "15 € 5 €"
+
+
+SEEN = ["i saw the red house yesterday at home", "go to now home red house"] * 3
+GREEDY, REPLACING = SearchConfig(beam_size=1), RepairConfig(heal=False, replace_unknown=True)
+
+
+def vocabulary(kind: TokenizerKind) -> Tokenizer:
+    settings = TokenizerSettings(kind=kind, lowercase=False)
+    return Tokenizer(train_tokenizer(SEEN, settings), settings)
+
+
+@pytest.mark.parametrize("kind", ["word", "char"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "i saw Zyx the <b>red</b> house yesterday",
+        "Zyx i saw the red 😀 house yesterday",
+        "i saw Zyx the red house {x} yesterday",
+    ],
+)
+def test_spans_stay_behind_an_unknown_word_that_was_replaced(kind: TokenizerKind, line: str) -> None:
+    tokenizer = vocabulary(kind)
+    translator = Translator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    (translation,) = translator.translate([line], GREEDY, repair=REPLACING)
+    assert translation.text == line
+    assert not any(span.dropped for span in translation.placed)
+
+
+class Distracted(Parrot):
+    """Gives an unknown token for the first word, and attends to the third for it."""
+
+    def encode(self, source_ids: IntArray) -> PlanState:
+        state = super().encode(source_ids)
+        plan, attention = state.plan.copy(), state.attention.copy()
+        plan[:, 0] = UNKNOWN
+        attention[:, 0] = np.eye(attention.shape[2])[2]
+        return PlanState(plan, attention, 0)
+
+
+def test_an_unknown_word_is_never_replaced_by_a_placeholder() -> None:
+    tokenizer = vocabulary("word")
+    translator = Translator(Distracted(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    (translation,) = translator.translate(["i saw {x} red house"], GREEDY, repair=REPLACING)
+    assert translation.text.count("{x}") == 1 and translation.text.endswith("saw {x} red house")
+    assert [(span.how, span.dropped) for span in translation.placed] == [("network", False)]

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.repair.ladder import Repairer, split_in_half
+from nmt_cli.translation.result import Hypothesis, Repair, Translation
+
+LOOP = "und so und so und so und so"
+
+
+def hypothesis(text: str, source_length: int, *, finished: bool = True) -> Hypothesis:
+    pieces = (*text.split(), "</s>") if finished else tuple(text.split())
+    count = len(pieces)
+    attention = np.full((count, source_length), 1 / source_length)
+    return Hypothesis(text, tuple(range(count)), pieces, -1.0, -1.0, (-0.1,) * count, (attention,), finished)
+
+
+def translation(source: str, *texts: str, finished: bool = True) -> Translation:
+    pieces = (*source.split(), "</s>")
+    hypotheses = tuple(hypothesis(text, len(pieces), finished=finished) for text in texts)
+    return Translation(source, pieces, hypotheses, frozenset())
+
+
+class StubSearch:
+    """Stands for search: answers by its settings, and records what it was asked."""
+
+    def __init__(self, **answers: str) -> None:
+        self.answers = answers
+        self.configs: list[SearchConfig] = []
+        self.lines: list[str] = []
+
+    def __call__(self, lines: Sequence[str], config: SearchConfig) -> list[Translation]:
+        self.configs.append(config)
+        self.lines += lines
+        return [translation(line, *self.answer(line, config).split("|")) for line in lines]
+
+    def answer(self, line: str, config: SearchConfig) -> str:
+        if " " not in line or len(line.split()) < 3:
+            return self.answers.get("half", LOOP)
+        if config.beam_size > 5:
+            return self.answers.get("wide", LOOP)
+        return self.answers.get("coverage" if config.coverage_penalty else "ban", LOOP)
+
+
+FAULTY = translation("eins zwei, drei vier", LOOP)
+
+
+@pytest.mark.parametrize(
+    ("answers", "text", "remedy"),
+    [
+        ({"ban": "one two"}, "one two", "n-gram ban"),
+        ({"coverage": "one two"}, "one two", "coverage"),
+        ({"wide": "one two"}, "one two", "wider beam"),
+        ({"wide": f"{LOOP}|{LOOP} so|one two"}, "one two", "wider beam"),
+        ({"half": "one"}, "one one", "split"),
+        ({"ban": "one two one two", "wide": "one two"}, "one two", "wider beam"),
+        ({"ban": "one two one two"}, "one two one two", "n-gram ban"),
+        ({"wide": "one one|one two"}, "one two", "wider beam"),
+        ({}, LOOP, None),
+    ],
+)
+def test_the_ladder_is_climbed_until_something_helps(answers: dict[str, str], text: str, remedy: str | None) -> None:
+    (repaired,) = Repairer(StubSearch(**answers), ngram_size=3).repair([FAULTY], SearchConfig())
+    assert repaired.text == text
+    assert repaired.repairs == (Repair("loop", remedy),)
+
+
+def test_what_is_healthy_is_the_same_object_and_nothing_is_searched() -> None:
+    faultless = [translation("eins zwei", "one two"), translation("", ""), translation("ha ha ha ha", "ha ha ha ha")]
+    search = StubSearch()
+    repaired = Repairer(search, ngram_size=3).repair(faultless, SearchConfig())
+    assert all(before is after for before, after in zip(faultless, repaired, strict=True))
+    assert not search.configs
+
+
+def test_only_the_ill_lines_are_searched_again() -> None:
+    search = StubSearch(ban="one two")
+    Repairer(search, ngram_size=3).repair([translation("gut so", "good"), FAULTY], SearchConfig())
+    assert search.lines == [FAULTY.source]
+
+
+def test_an_empty_translation_is_not_sought_by_a_ban_on_repetition() -> None:
+    search = StubSearch(coverage="one two")
+    (repaired,) = Repairer(search, ngram_size=3).repair([translation("eins zwei drei", "")], SearchConfig(beam_size=1))
+    assert repaired.repairs == (Repair("empty", "coverage"),)
+    assert [(config.beam_size, config.coverage_penalty > 0) for config in search.configs] == [(5, True)]
+
+
+def test_a_limit_that_the_user_set_is_no_fault() -> None:
+    cut = translation("eins zwei drei", "one two", finished=False)
+    assert Repairer(StubSearch(), ngram_size=3).find_fault(cut, SearchConfig(max_length=2)) is None
+    assert Repairer(StubSearch(), ngram_size=3).find_fault(cut, SearchConfig(max_length=200)) == "runaway"
+
+
+def test_no_more_hypotheses_come_back_than_were_wanted() -> None:
+    (repaired,) = Repairer(StubSearch(ban="one two|two one|three"), ngram_size=3).repair(
+        [FAULTY], SearchConfig(n_best=2)
+    )
+    assert [candidate.text for candidate in repaired.hypotheses] == ["one two", "two one"]
+
+
+def test_a_users_own_stricter_ban_stays() -> None:
+    search = StubSearch(ban="one two")
+    Repairer(search, ngram_size=3).repair([FAULTY], SearchConfig(no_repeat_ngram=2))
+    assert search.configs[0].no_repeat_ngram == 2
+
+
+def test_the_widest_beam_is_healed_without_asking_for_an_impossible_one() -> None:
+    (repaired,) = Repairer(StubSearch(), ngram_size=3).repair([FAULTY], SearchConfig(beam_size=1000))
+    assert repaired.repairs == (Repair("loop", None),)
+
+
+def test_what_is_put_together_from_halves_belongs_together() -> None:
+    (repaired,) = Repairer(StubSearch(half="one two"), ngram_size=3).repair([FAULTY], SearchConfig())
+    (joined,) = repaired.hypotheses
+    assert joined.pieces == ("one", "two", "one", "two", "</s>")
+    assert len(joined.tokens) == len(joined.token_log_probabilities) == len(joined.attention) == 5
+    assert joined.attention.shape[1] == len(repaired.source_pieces)
+    # The first half looks at the first two words and the end, the second at what follows them.
+    assert joined.attention[:2, 2:4].sum() == 0 and joined.attention[2:, :2].sum() == 0
+    assert joined.attention.sum(axis=1) == pytest.approx(1)
+
+
+def test_halves_are_together_no_longer_than_was_asked_for() -> None:
+    (repaired,) = Repairer(StubSearch(half="one two"), ngram_size=3).repair([FAULTY], SearchConfig(max_length=4))
+    assert repaired.repairs == (Repair("loop", None),)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("eins zwei, drei vier fünf sechs", ("eins zwei,", "drei vier fünf sechs")),
+        ("eins zwei drei vier", ("eins zwei", "drei vier")),
+        ("wort", None),
+        (" wort ", None),
+    ],
+)
+def test_a_line_is_parted_after_a_clause_or_near_its_middle(text: str, expected: tuple[str, str] | None) -> None:
+    assert split_in_half(text) == expected
+
+
+@pytest.mark.parametrize("invented", ["⟦3⟧ zwei", "⟦0⟧ ⟦0⟧ zwei", "eins ⟦0⟧ ⟦7⟧"])
+def test_a_placeholder_of_nothing_is_searched_again_with_it_barred(invented: str) -> None:
+    search = StubSearch(ban="⟦0⟧ two")
+    (result,) = Repairer(search, 3).repair([translation("⟦0⟧ zwei drei", invented)], SearchConfig())
+    assert result.text == "⟦0⟧ two"
+    assert result.repairs == (Repair("placeholder", "barred placeholder"),)
+    assert [config.limit_placeholders for config in search.configs] == [True]
+
+
+def test_a_placeholder_that_is_lost_or_moved_is_no_fault() -> None:
+    lines = [translation("⟦0⟧ ⟦1⟧ drei", text) for text in ("⟦1⟧ ⟦0⟧ three", "⟦1⟧ three", "three")]
+    assert Repairer(StubSearch(), 3).repair(lines, SearchConfig()) == lines

@@ -1,0 +1,77 @@
+"""Brackets and strokes that a network loses are put around the same words again."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.search.config import SearchConfig
+from nmt_cli.translation.config import LineConfig, RepairConfig
+from nmt_cli.translation.repair.lost_brackets import find_brackets, find_lost_brackets
+from nmt_cli.translation.result import Repair
+from nmt_cli.translation.segmentation.pieces import LineReader
+from support.scripted_translator import ScriptedTranslator
+
+
+def translate(line: str, *, loses: str = "()[]/") -> tuple[str, list[str], tuple[Repair, ...]]:
+    """What a network writes that writes lines as they are, but for marks; what it reads; and the repairs.
+
+    A person is told to check the place of each mark that attention placed.
+    """
+    rule = str.maketrans(dict.fromkeys(loses, " "))
+    translator = ScriptedTranslator(lambda text: " ".join(text.translate(rule).split()))
+    (translation,) = translator.translate([line], SearchConfig(beam_size=1), repair=RepairConfig())
+    assert all(placed.doubtful for placed in translation.placed if placed.text in "()[]/")
+    return translation.text, translator.given, translation.repairs
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "we have (they came) cats.",
+        "we [have] cats and (miles to) go.",
+        "we have (it is [they came] to go) dogs.",
+        "we have cats/dogs.",
+    ],
+)
+def test_lost_marks_stand_around_the_same_words_again(line: str) -> None:
+    text, read, repairs = translate(line)
+    assert text == line
+    assert len(read) == 2 and not set("()[]/") & set(read[1])
+    assert repairs == (Repair("brackets", "protected brackets"),)
+
+
+@pytest.mark.parametrize("line", ["we have cats.", "we have (they came) cats.", "we have cats/dogs.", ":-( we have."])
+def test_marks_that_are_there_are_left_to_the_network(line: str) -> None:
+    _, read, repairs = translate(line, loses="")
+    assert len(read) == 1 and repairs == ()
+
+
+@pytest.mark.parametrize("line", ["we have dog(s).", "we have (cats.", "we have 1/2 dogs.", "we have cats) and dogs."])
+def test_marks_within_a_word_or_without_a_partner_are_not_searched_again(line: str) -> None:
+    _, read, _ = translate(line)
+    assert len(read) == 1
+
+
+def test_a_stroke_between_words_for_which_one_was_written_stays_lost() -> None:
+    translator = ScriptedTranslator(lambda text: "we have cats." if "/" in text else "we have cats")
+    (translation,) = translator.translate(["we have cats/dogs."], SearchConfig(beam_size=1), repair=RepairConfig())
+    assert translation.text == "we have cats." and len(translator.given) == 2 and translation.repairs == ()
+
+
+@given(st.text("ab ()[]{}/", max_size=30))
+def test_brackets_come_in_pairs(text: str) -> None:
+    spans = sorted(find_brackets(text))
+    assert [span.text for span in spans] == [text[span.start : span.end] for span in spans]
+    assert sum(span.closes is False for span in spans) == sum(span.closes is True for span in spans)
+    depth = 0
+    for span in spans:
+        depth += -1 if span.closes else 1
+        assert depth >= 0
+
+
+@given(st.text("ab ()[]/", max_size=30))
+def test_nothing_is_lost_where_the_translation_is_the_source(text: str) -> None:
+    for piece in LineReader(LineConfig(), carries=True).split_line(text):
+        assert find_lost_brackets(piece, piece.text) == []

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.carrying.spans import find_spans
+from nmt_cli.translation.segmentation.segments import Segment, cut, join_segments
+from support.spans import lines_with_spans
+
+
+def texts(line: str, most_words: int) -> list[str]:
+    return [segment.text.strip() for segment in cut(line, find_spans(line), most_words)]
+
+
+def test_a_line_that_fits_stays_whole() -> None:
+    line = "One two. Three four."
+    assert [part.text for part in cut(line, [], 4, by_sentence=False)] == [line]
+    assert [part.text.strip() for part in cut(line, [], 3, by_sentence=False)] == ["One two.", "Three four."]
+
+
+def test_touching_spans_are_cut_apart_where_they_are_too_many() -> None:
+    line = "".join(f"<b>{{{number}}}</b>" for number in range(25))
+    assert [sum(not span.is_extracted for span in part.spans) for part in cut(line, find_spans(line), 1000)] == [
+        10,
+        10,
+        5,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "segments"),
+    [
+        ("One two three. Four five! Six?", ["One two three.", "Four five!", "Six?"]),
+        ('He said: "Go now." Then he left.', ['He said: "Go now."', "Then he left."]),
+        ('"Go now!" Tom said.', ['"Go now!" Tom said.']),
+        ("the U.S. Army is here", ["the U.S. Army is here"]),
+        ("It cost (approx. 400 yen).", ["It cost (approx. 400 yen)."]),
+        # No sentence ends before the end: what is too long is cut between words.
+        ("Mr. Smith met Dr. J. Doe on 3. Oktober there.", ["Mr. Smith met Dr. J.", "Doe on 3. Oktober there."]),
+        ("今天天气很好。我们去公园吧！你来吗？", ["今天天气很好。", "我们去公园吧！", "你来吗？"]),
+        ("यह एक है। वह दो है।", ["यह एक है।", "वह दो है।"]),
+        ("See www.a.com/b. Then go on now.", ["See www.a.com/b.", "Then go on now."]),
+        ("Go to ex. five. Then to six.", ["Go to ex. five.", "Then to six."]),  # a small letter goes on
+        ("one two. three four five.", ["one two.", "three four five."]),  # but not where all are small
+        ("he met mr. smith there. he left.", ["he met mr. smith there.", "he left."]),
+        ("You go? No. I stayed home.", ["You go?", "No.", "I stayed home."]),
+        ("It is No. 5 now. Yes.", ["It is No. 5 now.", "Yes."]),
+        ("It was in 1990. We left.", ["It was in 1990.", "We left."]),
+        ("You and I. They left.", ["You and I.", "They left."]),
+    ],
+)
+def test_sentences_are_cut_apart_first(line: str, segments: list[str]) -> None:
+    assert texts(line, 5) == segments
+
+
+def test_a_long_sentence_is_cut_behind_clauses_then_words_then_characters() -> None:
+    assert texts("one two three, four five six, seven.", 6) == ["one two three, four five six,", "seven."]
+    assert texts("one two three four five", 2) == ["one two", "three four", "five"]
+    assert all(len(part) <= 30 for part in texts("ab" * 100, 2))
+
+
+@pytest.mark.parametrize("part", ["?!", ".", '".', "see http://a.de/x and ", "a. ", "5 km "])
+def test_a_line_of_one_thing_ten_thousand_times_takes_no_longer_than_any_other(part: str) -> None:
+    """Work that grew with the square of its length would take minutes."""
+    line = (part * 20_000).rstrip()
+    assert "".join(segment.text for segment in cut(line, find_spans(line), 50)) == line
+
+
+def test_nothing_is_cut_inside_a_span() -> None:
+    line = "x {a b c d} y <a title='one two. Three'>z</a>"
+    assert texts(line, 1) == ["x", "{a b c d}", "y", "<a title='one two. Three'>", "z</a>"] or all(
+        "{a b c d}" in part or "{" not in part for part in texts(line, 1)
+    )
+
+
+def test_no_segment_has_more_carried_spans_than_there_are_placeholders() -> None:
+    line = " ".join(f"{{{number}}}" for number in range(35))
+    segments = cut(line, find_spans(line), 1000)
+    assert [len(segment.spans) for segment in segments] == [10, 10, 10, 5]
+
+
+@given(line=lines_with_spans(), most_words=st.integers(1, 6))
+def test_segments_hold_all_of_a_line_and_all_its_spans(line: str, most_words: int) -> None:
+    spans = find_spans(line)
+    segments = cut(line, spans, most_words)
+    assert "".join("".join(segment.text for segment in segments).split()) == "".join(line.split())
+    assert [span.text for segment in segments for span in segment.spans] == [span.text for span in spans]
+    for segment in segments:
+        assert all(segment.text[span.start : span.end] == span.text for span in segment.spans)
+
+
+def test_ten_thousand_words_are_cut_in_short_segments() -> None:
+    segments = cut("word " * 9_999 + "end.", [], 50)
+    assert len(segments) == 200 and all(len(segment.text.split()) == 50 for segment in segments)
+
+
+def joined(line: str, translations: list[str], most_words: int) -> str:
+    return "".join(join_segments(cut(line, [], most_words), translations))
+
+
+def test_translations_are_joined_as_their_script_wants() -> None:
+    assert joined("One two. Three four.", ["Eins zwei.", "Drei vier."], 2) == "Eins zwei. Drei vier."
+    assert joined("一二三四。五六七八。", ["One.", "Two."], 3) == "One. Two."
+    assert joined("One two. Three four.", ["一二。", "三四。"], 2) == "一二。三四。"
+    assert joined("One two. Three four.", ["", "Drei."], 2) == "Drei."
+
+
+def test_a_part_of_a_sentence_gets_no_full_stop_of_its_own() -> None:
+    assert joined("one two, three four", ["Eins zwei.", "drei vier."], 2) == "Eins zwei, drei vier."
+    assert joined("one two three four", ["Eins zwei.", "drei vier"], 2) == "Eins zwei drei vier"
+
+
+def test_segments_know_what_stood_between_them() -> None:
+    parts = cut("One two. Three four, five", [], 2)
+    assert [(part.blank_before, part.ends_sentence) for part in parts] == [(False, True), (True, False), (True, False)]
+    assert isinstance(parts[0], Segment)
