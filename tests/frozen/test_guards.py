@@ -1,0 +1,69 @@
+"""No fast guard refuses what the rule behind it would find: where a guard says no, the rule finds nothing.
+
+Texts are the frozen lines, and mixtures of their words with the signs that rules look for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_cli.carrying.span_patterns import compile_number_pattern, compile_span_pattern
+from nmt_cli.carrying.spans import DIGIT, TRIGGER, find_spans
+from nmt_cli.rewriting.gender_forms import find_gender_marks
+from nmt_cli.rewriting.quotes import find_quotes, may_have_quotes
+from nmt_cli.rewriting.rewrite import INNER_MARKS
+from nmt_cli.translation.segmentation.frames import frame_segment
+from nmt_cli.translation.segmentation.segments import SegmentedLine, cut, is_plain, is_short_sentence, split_to_fit
+
+HERE = Path(__file__).parent
+LINES = [line for name in ("eng", "deu") for line in (HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()]
+WORDS = sorted({word for line in LINES for word in line.split()})
+SIGNS = [
+    *"()[]{}<>/&*_~'\"“”„«».,;:!?…。！？।؟#%$€@⟦⟧|\\=+-–—0159aIXx \t\u200b\u00a0",
+    "...",
+    "z.B.",
+    "p.m.",
+    "www.",
+    "::",
+]
+TEXTS = st.lists(st.sampled_from(WORDS) | st.sampled_from(SIGNS) | st.characters(categories=["L", "N", "P", "S"])).map(
+    "".join
+) | st.lists(st.sampled_from(WORDS + SIGNS), max_size=8).map(" ".join)
+
+GUARDS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
+    "spans": (TRIGGER.search, lambda text: compile_span_pattern().search(text)),
+    "numbers": (DIGIT.search, lambda text: compile_number_pattern().search(text)),
+    "quotes": (may_have_quotes, find_quotes),
+    "gender marks": (lambda text: not INNER_MARKS.isdisjoint(text), lambda text: [*find_gender_marks(text, "deu")]),
+    "frames": (lambda text: not is_plain(make_segment(text)), lambda text: len(frame_segment(make_segment(text))) > 1),
+    "sentences": (lambda text: not is_short_sentence(text, 50), lambda text: count_parts(text) != 1),
+}
+
+
+def make_segment(text: str):
+    return cut(text, find_spans(text), 50)[0] if text.strip() else cut("a", (), 50)[0]
+
+
+def count_parts(text: str) -> int:
+    line = SegmentedLine.from_text(text, ())
+    return len(
+        [part for part in split_to_fit(line, 0, len(text), 50, 0, must_split=True) if text[slice(*part)].strip()]
+    )
+
+
+@pytest.mark.parametrize("name", GUARDS)
+def test_a_guard_refuses_nothing_on_real_lines(name: str) -> None:
+    guard, rule = GUARDS[name]
+    assert [line for line in LINES if not guard(line) and rule(line)] == []
+
+
+@pytest.mark.parametrize("name", GUARDS)
+@given(text=TEXTS)
+def test_a_guard_refuses_nothing_that_its_rule_finds(name: str, text: str) -> None:
+    guard, rule = GUARDS[name]
+    assert guard(text) or not rule(text)
