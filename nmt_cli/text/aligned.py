@@ -1,0 +1,73 @@
+"""A text that knows which character of its source each of its characters came from, through any number of edits.
+
+What is said of an edited text (a word that attention links, a span that was taken out) can so be said of the text that
+a person wrote. Knows nothing of what edits mean.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self
+
+
+class Edit(NamedTuple):
+    """What takes the place of the characters from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class AlignedText(NamedTuple):
+    """A text, and the index of the source character that each of its characters stands for, in order."""
+
+    text: str
+    origins: Sequence[int]
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Returns a text that is its own source."""
+        return cls(text, range(len(text)))
+
+    @classmethod
+    def from_characters(cls, characters: Iterable[tuple[str, int]]) -> Self:
+        """Returns the text of characters that come with their origins."""
+        pairs = list(characters)
+        return cls("".join(character for character, _ in pairs), [origin for _, origin in pairs])
+
+    def replace(self, edits: Iterable[Edit]) -> AlignedText:
+        """Returns the text after edits, which are in order and do not overlap.
+
+        The n-th character of a replacement stands for the n-th of what it replaces; those that are too many, for the
+        last. What replaces nothing stands for the character at its place.
+        """
+        parts: list[str] = []
+        origins: list[int] = []
+        position = 0
+        for start, end, replacement in edits:
+            parts += self.text[position:start], replacement
+            origins += self.origins[position:start]
+            last = max(start, end - 1)
+            origins += (self.find_origin(min(start + number, last)) for number in range(len(replacement)))
+            position = end
+        return AlignedText("".join(parts) + self.text[position:], [*origins, *self.origins[position:]])
+
+    def slice(self, start: int, end: int) -> AlignedText:
+        """Returns the characters from `start` to `end`; their source stays the whole one."""
+        return AlignedText(self.text[start:end], self.origins[start:end])
+
+    def find_origin(self, index: int) -> int:
+        """Returns the source index of a character; behind the last one, that behind the last one's."""
+        if index < len(self.origins):
+            return self.origins[index]
+        return self.origins[-1] + 1 if self.origins else 0
+
+    def find_source(self, start: int, end: int) -> range:
+        """Returns the source characters for which those from `start` to `end` stand; empty for none."""
+        first = self.find_origin(start)
+        return range(first, self.origins[end - 1] + 1 if end > start else first)
+
+    def find_target(self, start: int, end: int) -> range:
+        """Returns the characters that stand for the source characters from `start` to `end`."""
+        return range(bisect_left(self.origins, start), bisect_left(self.origins, end))
