@@ -30,7 +30,7 @@ VERBS = frozenset(
     plot pool prepare print project prune publish quantise rank rate read recur redraw reduce refuse register
     release remove rename render repair replace replay report require reset reshape resolve restore resume return
     reverse round run sample save say scale score search segment select send serve set shift shorten show shuffle
-    simplify skip sort spell split stage start step stop store stream sum swap take tell tie tokenize trace train
+    simplify skip slice sort spell split stage start step stop store stream sum swap take tell tie tokenize trace train
     transform translate trim truncate tune unlock unmask unpack update upload validate verify visualize wait walk
     warn watch weigh wrap write
     """.split()
