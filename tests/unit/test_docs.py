@@ -1,28 +1,37 @@
-"""The documents: their links lead somewhere, and their commands have options that exist."""
+"""The documents: short enough to be read, their links lead somewhere, and their commands have options that exist."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from nmt_cli.cli.app import NmtCommands, load_command
 
 PROJECT = Path(__file__).parents[2]
+DOCS = sorted((PROJECT / "docs").glob("*.md"))
+README = PROJECT / "README.md"
 PAGES = [
-    *sorted((PROJECT / "docs").glob("*.md")),
-    *(PROJECT / name for name in ("README.md", "benchmarks/README.md", "data/README.md", "data/models/README.md")),
-    PROJECT / "examples" / "recipes" / "README.md",
+    *DOCS,
+    README,
+    PROJECT / "CHANGELOG.md",
+    *(page for name in ("benchmarks", "data", "examples") for page in sorted((PROJECT / name).rglob("*.md"))),
 ]
+MOST_WORDS = {README: 900, **dict.fromkeys(DOCS, 1_500)}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
+ANCHOR = re.compile(r'<a id="([^"]+)">')
 COMMAND = re.compile(
     r"(?:^|[|`$]\s*|\d\s+)nmt ((?:prepare|train|translate|evaluate|visualize)\b[^\n`|#<]*)", re.MULTILINE
 )
 CODE = re.compile(r"^```[^\n]*\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
+HELP = {"--help", "-h", "--help-all", "--version", "--install-completion", "--show-completion"}
 
 
 def name_page(path: Path) -> str:
@@ -30,8 +39,15 @@ def name_page(path: Path) -> str:
 
 
 def find_anchors(path: Path) -> set[str]:
-    titles = [re.sub(r"[`*]|\]\([^)]*\)|\[", "", title) for title in HEADING.findall(path.read_text(encoding="utf-8"))]
-    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+    text = path.read_text(encoding="utf-8")
+    titles = [re.sub(r"[`*]|\]\([^)]*\)|\[", "", title) for title in HEADING.findall(text)]
+    headings = {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+    return headings | set(ANCHOR.findall(text))
+
+
+@pytest.mark.parametrize("page", MOST_WORDS, ids=name_page)
+def test_pages_are_short_enough_to_be_read(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS[page]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_page)
@@ -60,20 +76,51 @@ def find_commands(page: Path) -> Iterator[list[str]]:
             yield arguments
 
 
+@cache
+def list_flags(command: str) -> frozenset[str]:
+    parameters = load_command(command).params
+    return frozenset(flag for parameter in parameters for flag in (*parameter.opts, *parameter.secondary_opts)) | HELP
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_page)
 def test_commands_have_options_that_exist(page: Path) -> None:
     wrong = []
     for name, *arguments in find_commands(page):
-        known = {
-            flag for parameter in load_command(name).params for flag in (*parameter.opts, *parameter.secondary_opts)
-        }
         flags = [word.split("=")[0] for word in arguments if re.fullmatch(r"--?[a-z][\w-]*(?:=.*)?", word)]
-        wrong += [(name, flag) for flag in flags if flag not in known | {"--help", "-h", "--help-all"}]
+        wrong += [(name, flag) for flag in flags if flag not in list_flags(name)]
     assert not wrong
 
 
+@pytest.mark.parametrize("page", [*DOCS, README], ids=name_page)
+def test_options_that_the_text_names_exist(page: Path) -> None:
+    known = frozenset().union(*map(list_flags, NmtCommands.lazy))
+    inline = [code for _, code in CODE.findall(page.read_text(encoding="utf-8")) if code.startswith("--")]
+    named = {flag for code in inline for flag in re.findall(r"(?<![\w-])--[a-z][\w-]*", code)}
+    assert not named - known
+
+
+def test_files_that_the_architecture_names_exist() -> None:
+    text = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.(?:py|toml)|\w+/\w+/)`", text)
+    assert len(named) > 40
+    assert not [name for name in named if not any((base / name).exists() for base in (PROJECT, PROJECT / "nmt_cli"))]
+
+
+def load_generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reference", PROJECT / "docs" / "site" / "reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("name", "text"), load_generator().render_pages().items())
+def test_generated_pages_are_what_the_code_says(name: str, text: str) -> None:
+    assert (PROJECT / "docs" / name).read_text(encoding="utf-8") == text, "run `python docs/site/reference.py`"
+
+
 def test_every_command_has_a_page_and_every_page_a_place_in_the_site() -> None:
-    pages = {page.name for page in (PROJECT / "docs").glob("*.md")}
+    pages = {page.name for page in DOCS}
     assert {f"{name}.md" for name in NmtCommands.lazy} <= pages
     site = (PROJECT / "docs" / "site" / "mkdocs.yml").read_text(encoding="utf-8")
     assert pages == set(re.findall(r"[\w-]+\.md", site.split("\nnav:")[1]))
