@@ -29,6 +29,7 @@ from nmt_cli.cli.standing import make_example
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.files import stage_directory
+from nmt_cli.languages.codes import find_language
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.installed_models import MODEL, name_package
 from nmt_cli.runtime.model_directory import (
@@ -43,7 +44,6 @@ from nmt_cli.runtime.model_directory import (
     read_card,
     write_card,
 )
-from nmt_cli.server.languages import find_language
 
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"

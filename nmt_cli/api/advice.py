@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.command_lines import CommandLine
-from nmt_cli.languages.codes import name_language
+from nmt_cli.languages.codes import find_language
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def suggest_for_corpus(manifest: Manifest, commands: Commands, trained: Trained)
     if has_text(manifest) and train < FEW_FOR_TEXT and not has_written:
         language = manifest.source_language if trained.is_reversed else manifest.target_language
         unknown = language == written
-        name, suffix = (f"the {written} language", "txt") if unknown else (name_language(language), language)
+        name, suffix = (f"the {written} language", "txt") if unknown else (find_language(language).name, language)
         option = (f"--monolingual-{written}", f"more.{suffix}")
         yield make_suggestion(f"text in {name} alone", commands.prepare.extend(option, FORCE))
     if has_text(manifest) and train < FEW_FOR_PARENT and not trained.has_parent:

@@ -1,21 +1,17 @@
 """Dates with the name of a month: finds them in a source, and writes them as the target language does.
 
-`dates.zip` has the names of the months and the order of a date for 158 languages, as Unicode publishes them (CLDR, by
-way of Babel 2.19), and their licence. Knows text alone.
+The names of the months and the order of a date are known for 158 languages (`languages.cldr`). Knows text alone.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
-from io import BytesIO
-from typing import Any, NamedTuple
-from zipfile import ZipFile
+from typing import NamedTuple
 
-from nmt_cli.languages.number_words import find_code
+from nmt_cli.languages.cldr import load_cldr
+from nmt_cli.languages.codes import find_code
 
 RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
 DAY = rf"(?<![\w.,:/–-]){RANGE}(?:st|nd|rd|th|er|[.ºª])?"
@@ -84,16 +80,10 @@ class Calendar(NamedTuple):
 
 
 @cache
-def read_archive() -> ZipFile:
-    return ZipFile(BytesIO(resources.files("nmt_cli.languages").joinpath("dates.zip").read_bytes()))
-
-
-@cache
 def load_calendar(language: str) -> Calendar | None:
     """Returns the calendar of a language by its code of two or three letters; None for an unknown language."""
-    try:
-        content: dict[str, Any] = json.loads(read_archive().read(f"{find_code(language)}.json"))
-    except KeyError:
+    content = load_cldr("dates", language)
+    if content is None:
         return None
     names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
     return Calendar(names, months, tuple(content.get("alone", months)), *content["patterns"])

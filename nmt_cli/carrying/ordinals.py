@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from nmt_cli.languages.number_words import find_code
+from nmt_cli.languages.codes import find_code
 
 # What is glued to the digits in a source, where that can be nothing else.
 ORDINAL_ENDINGS = {

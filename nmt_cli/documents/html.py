@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import DecodedText, decode_document
-from nmt_cli.documents.languages import find_language_tag, is_right_to_left
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.xml.scanner import (
@@ -29,6 +28,7 @@ from nmt_cli.documents.xml.scanner import (
     scan_markup,
     spell_text,
 )
+from nmt_cli.languages.codes import find_language_tag, is_right_to_left
 
 INLINE = frozenset(
     "a abbr acronym b basefont bdi bdo big cite data del dfn em font i ins mark nobr picture q ruby s small span strike"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, keep_verbatim
-from nmt_cli.documents.languages import find_language_tag, has_same_primary_tag
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import GUESSED_MARKS, Paragraph
 from nmt_cli.documents.xml.scanner import MarkupToken
@@ -30,6 +29,7 @@ from nmt_cli.documents.xml.tree import (
     set_attribute,
     strip_prefix,
 )
+from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.translation.result import drop_doubt_mark
 
 if TYPE_CHECKING:

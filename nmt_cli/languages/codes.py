@@ -1,96 +1,78 @@
 """Languages by their codes and names: ISO 639-1, 639-2 and 639-3 codes, regional varieties, and names in headers.
 
-Two codes are one language if langcodes completes them to the same language and script: "en-GB" and "eng" are, "zh-CN"
-and "zh-TW" are not.
+`data/codes.tsv` is the one table of them. Two codes are one language if langcodes completes them to the same language
+and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from importlib import resources
+from typing import NamedTuple
 
-CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4}|[-_]\d{3})*")
-# Names of languages as headers of tables have them, each in English and in the language itself.
-NAMES = {
-    name: code
-    for code, names in {
-        "af": "afrikaans",
-        "am": "amharic",
-        "ar": "arabic العربية",
-        "az": "azerbaijani",
-        "be": "belarusian",
-        "bg": "bulgarian български",
-        "bn": "bengali bangla বাংলা",
-        "ca": "catalan català",
-        "cs": "czech čeština česky",
-        "cy": "welsh cymraeg",
-        "da": "danish dansk",
-        "de": "german deutsch",
-        "el": "greek ελληνικά",
-        "en": "english",
-        "eo": "esperanto",
-        "es": "spanish español castellano",
-        "et": "estonian eesti",
-        "eu": "basque euskara",
-        "fa": "persian farsi فارسی",
-        "fi": "finnish suomi",
-        "fr": "french français francais",
-        "ga": "irish gaeilge",
-        "gl": "galician galego",
-        "gu": "gujarati",
-        "ha": "hausa",
-        "he": "hebrew עברית",
-        "hi": "hindi हिन्दी",
-        "hr": "croatian hrvatski",
-        "hu": "hungarian magyar",
-        "hy": "armenian հայերեն",
-        "id": "indonesian",
-        "ig": "igbo",
-        "is": "icelandic íslenska",
-        "it": "italian italiano",
-        "ja": "japanese 日本語",
-        "ka": "georgian ქართული",
-        "kk": "kazakh",
-        "km": "khmer",
-        "ko": "korean 한국어",
-        "la": "latin",
-        "lt": "lithuanian lietuvių",
-        "lv": "latvian latviešu",
-        "mk": "macedonian македонски",
-        "mn": "mongolian",
-        "mr": "marathi",
-        "ms": "malay",
-        "mt": "maltese malti",
-        "my": "burmese",
-        "nb": "norwegian norsk bokmål",
-        "ne": "nepali",
-        "nl": "dutch nederlands",
-        "pa": "punjabi",
-        "pl": "polish polski",
-        "pt": "portuguese português portugues",
-        "ro": "romanian română",
-        "ru": "russian русский",
-        "sk": "slovak slovenčina",
-        "sl": "slovenian slovenščina",
-        "sq": "albanian shqip",
-        "sr": "serbian српски",
-        "sv": "swedish svenska",
-        "sw": "swahili kiswahili",
-        "ta": "tamil",
-        "te": "telugu",
-        "th": "thai ไทย",
-        "tl": "tagalog filipino",
-        "tr": "turkish türkçe",
-        "uk": "ukrainian українська",
-        "ur": "urdu",
-        "uz": "uzbek",
-        "vi": "vietnamese",
-        "yo": "yoruba",
-        "zh": "chinese mandarin 中文 汉语",
-        "zu": "zulu",
-    }.items()
-    for name in names.split()
-}
+CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
+NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split())  # common words of headings
+
+
+class KnownLanguage(NamedTuple):
+    """A language by its shortest code, with its English name."""
+
+    code: str
+    name: str
+    is_right_to_left: bool = False
+
+
+class LanguageTable(NamedTuple):
+    """The languages by all their codes, and their codes by their names in lower case."""
+
+    by_code: dict[str, KnownLanguage]
+    by_name: dict[str, str]
+
+
+@cache
+def load_table() -> LanguageTable:
+    """Returns the table of languages; a name that two of them have belongs to the first."""
+    lines = resources.files("nmt_cli.languages").joinpath("data/codes.tsv").read_text(encoding="utf-8").splitlines()
+    table = LanguageTable({}, {})
+    for line in lines[1:]:
+        code, other_codes, name, other_names, direction = line.split("\t")
+        table.by_code.update(dict.fromkeys((code, *other_codes.split()), KnownLanguage(code, name, direction == "rtl")))
+        for key in (name.lower(), *other_names.split()):
+            table.by_name.setdefault(key, code)
+    return table
+
+
+@lru_cache(4096)
+def find_language(code: str) -> KnownLanguage:
+    """Returns the language of a code of two or three letters, in any case, with or without a region or a script.
+
+    A code that is not in the table stands for itself.
+    """
+    first = re.split("[-_]", code.strip().lower(), maxsplit=1)[0]
+    return load_table().by_code.get(first, KnownLanguage(first, code.strip()))
+
+
+def find_code(code: str) -> str:
+    """Returns the shortest code of a language, without its region: "de" for "deu" and "de-AT"."""
+    return find_language(code).code
+
+
+def find_language_tag(code: str) -> str:
+    """Returns the BCP 47 tag of a language, with its region ("de-AT" for "deu-AT"); empty for what is no code."""
+    if CODE.fullmatch(code) is None:
+        return ""
+    return "-".join([find_code(code), *re.split("[-_]", code)[1:]])
+
+
+def is_right_to_left(tag: str) -> bool:
+    """Whether the script of a language, given by its tag, runs from right to left."""
+    return find_language(tag).is_right_to_left or "-arab" in tag.lower()
+
+
+def has_same_primary_tag(left: str, right: str) -> bool:
+    """Whether two codes are of one language, whatever their regions and scripts; what is no code is like no other."""
+    return find_language_tag(left).split("-")[0] == find_language_tag(right).split("-")[0] != ""
 
 
 @cache
@@ -105,13 +87,6 @@ def find_language_key(code: str) -> str:
     except (ValueError, LookupError, AttributeError):
         return bare.lower()
     return f"{full.language}-{full.script}" if full.language else bare.lower()
-
-
-@lru_cache(4096)
-def name_language(code: str) -> str:
-    """Returns the English name of a language, as in "German"; the code itself if NAMES does not have it."""
-    short = find_language_key(code).split("-")[0]
-    return next((name.title() for name, known_code in NAMES.items() if known_code == short), code)
 
 
 def is_same_language(code: str, other: str) -> bool:
@@ -145,23 +120,18 @@ def is_language_code(text: str) -> bool:
     return bool(langcodes.tag_is_valid(text.replace("_", "-")))
 
 
-@cache
 def is_common_code(code: str) -> bool:
     """Whether a code is, or stands for, a language with a code of two letters: "de" and "deu" for German."""
-    import langcodes
-
-    return is_language_code(code) and len(langcodes.Language.get(code.replace("_", "-")).language or "xxx") == 2
+    return is_language_code(code) and len(find_code(code)) == 2
 
 
 def find_named_language(heading: str) -> str | None:
     """Returns the code of the language that a heading names, by its name or its code; None if it names none."""
     words = [word for word in re.split(r"[^\w-]+|_", heading.strip()) if word]
-    by_word = [NAMES[word.lower()] for word in words if word.lower() in NAMES]
+    names = load_table().by_name
+    by_word = list(dict.fromkeys(names[word.lower()] for word in words if word.lower() in names))
     if not by_word and is_language_code(heading.strip()):
         return heading.strip()
     codes = [word for word in words if len(word) in (2, 3) and word.lower() not in NOT_CODES and is_language_code(word)]
     choices = by_word or (codes if len(words) > 1 else [])
     return choices[0] if len(choices) == 1 else None
-
-
-NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split())  # common words of headings

@@ -1,24 +1,21 @@
-"""Spells whole numbers in words, by the rules that Unicode publishes for 87 languages (CLDR 48.2, RBNF).
+"""Spells whole numbers in words, by the rules that Unicode publishes for 79 languages (CLDR, RBNF).
 
-`number_words.zip` has the rules of each language, as they are published but for the names, and their licence. A rule
-set is a list of rules `[base, radix, text]`; the rule with the greatest base that is not above the number spells it:
-`←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each spelled
-by the rule set x or, without a name, by the same set; what stands in brackets is left out if nothing remains.
+A rule set is a list of rules `[base, radix, text]`; the rule with the greatest base that is not above the number spells
+it: `←x←` stands for the quotient by the rule's divisor, `→x→` for the remainder, `=x=` for the number itself, each
+spelled by the rule set x or, without a name, by the same set; what stands in brackets is left out if nothing remains.
 See https://unicode.org/reports/tr35/tr35-numbers.html#Rule-Based_Number_Formatting.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from bisect import bisect_right
 from functools import cache
-from importlib import resources
-from io import BytesIO
 from operator import attrgetter
 from typing import NamedTuple
-from zipfile import ZipFile
+
+from nmt_cli.languages.cldr import load_cldr
 
 LARGEST = 10**12  # larger numbers are never written in words
 SUBSTITUTION = re.compile(r"([←→=])(%*[\w-]*|[#,0.]+)(\1)(→?)|\$\((?:cardinal|ordinal),.*?other\{([^}]*)\}\)\$")
@@ -45,24 +42,9 @@ RuleSets = dict[str, list[SpellingRule]]
 
 
 @cache
-def read_archive() -> ZipFile:
-    return ZipFile(BytesIO(resources.files("nmt_cli.languages").joinpath("number_words.zip").read_bytes()))
-
-
-@cache
-def find_code(language: str) -> str:
-    """Returns the short code of a language by its code of two or three letters, without its region."""
-    code = re.split("[-_]", language.lower())[0]
-    return str(json.loads(read_archive().read("codes.json")).get(code, code))
-
-
-@cache
-def load_rules(language: str) -> RuleSets:
+def load_rule_sets(language: str) -> RuleSets:
     """Returns the rule sets of a language by its code, of two or three letters; none for an unknown language."""
-    archive, code = read_archive(), find_code(language)
-    if f"{code}.json" not in archive.namelist():
-        return {}
-    sets = json.loads(archive.read(f"{code}.json"))
+    sets = load_cldr("numbers", language) or {}
     return {name: [SpellingRule(*rule) for rule in rules] for name, rules in sets.items()}
 
 
@@ -74,7 +56,7 @@ def spell_number(number: int, language: str) -> frozenset[str]:
     """
     if not 0 <= number < LARGEST:
         return frozenset()
-    rules = load_rules(language)
+    rules = load_rule_sets(language)
     names = [name for name in rules if name.startswith("spellout") and rules[name]]
     spellings = {fold_words(apply_rules(rules, name, number)) for name in names}
     return frozenset(spelling for spelling in spellings if spelling and not any(map(str.isdigit, spelling)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nmt_cli.server.languages import OfferedLanguage
+from nmt_cli.languages.codes import KnownLanguage
 from nmt_cli.server.models import ModelPool
 
 CERTAIN = 100.0
@@ -17,7 +17,7 @@ READ = 1_000  # characters that are looked at
 class Detected(NamedTuple):
     """The language of a text, with a confidence of 0-100."""
 
-    language: OfferedLanguage
+    language: KnownLanguage
     confidence: float
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.errors import OptionError
+from nmt_cli.languages.codes import KnownLanguage, find_language
 from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory, read_card
 from nmt_cli.server.errors import RequestError
-from nmt_cli.server.languages import OfferedLanguage, find_language
 
 ModelOpener = Callable[[Path], LoadedTranslator]
 
@@ -25,8 +25,8 @@ class ServedModel:
 
     directory: Path
     card: ModelCard
-    source: OfferedLanguage
-    target: OfferedLanguage
+    source: KnownLanguage
+    target: KnownLanguage
     size: int  # bytes of memory once it is loaded, about
     translator: LoadedTranslator | None = None
     last_used: float = 0.0  # by a monotonic clock
@@ -80,11 +80,11 @@ class ModelPool:
         return fitting[0]
 
     @property
-    def sources(self) -> list[OfferedLanguage]:
+    def sources(self) -> list[KnownLanguage]:
         """The source languages, each once."""
         return list(dict.fromkeys(model.source for model in self.models))
 
-    def list_targets(self, source: OfferedLanguage) -> list[OfferedLanguage]:
+    def list_targets(self, source: KnownLanguage) -> list[KnownLanguage]:
         """Returns the languages that a source language can be translated to."""
         return [model.target for model in self.models if model.source.code == source.code]
 

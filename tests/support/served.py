@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 
 from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.languages.codes import find_language
 from nmt_cli.server.app import make_application
-from nmt_cli.server.languages import find_language
 from nmt_cli.server.limits import Limits
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.run import PatientServer, make_server, open_port

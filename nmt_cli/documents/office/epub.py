@@ -13,12 +13,12 @@ from urllib.parse import unquote
 
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.html import HtmlDocument
-from nmt_cli.documents.languages import find_language_tag
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.office.archive import ArchiveDocument
 from nmt_cli.documents.office.parts import ParagraphReader
 from nmt_cli.documents.xml.scanner import read_attributes
 from nmt_cli.documents.xml.tree import XmlNode, make_text_item, refuse_part
+from nmt_cli.languages.codes import find_language_tag
 
 ITEM = re.compile(r"<(?:\w+:)?item\s[^>]*>")
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"

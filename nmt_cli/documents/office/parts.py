@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
-from nmt_cli.documents.languages import find_language_tag, has_same_primary_tag
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
 from nmt_cli.documents.xml.scanner import MarkupToken, escape_attribute, read_attributes, spell_text
 from nmt_cli.documents.xml.tree import XmlNode, decode_xml, escape_xml, read_node, scan_xml, strip_prefix
+from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 
 DESCRIBED = frozenset({"docPr", "cNvPr"})  # of pictures and shapes, in Office Open XML
 DESCRIPTIONS = ("descr", "title")

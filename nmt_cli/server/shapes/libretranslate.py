@@ -128,7 +128,10 @@ async def list_settings(call: Call) -> Any:
         "filesTranslation": True,
         "frontendTimeout": 500,
         "keyRequired": service.api_key is not None,
-        "language": {"source": first.source._asdict(), "target": first.target._asdict()},
+        "language": {
+            side: {"code": language.code, "name": language.name}
+            for side, language in (("source", first.source), ("target", first.target))
+        },
         "suggestions": service.suggestions is not None,
         "supportedFilesFormat": list_suffixes(),
     }

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.carrying.references import REFERENCE
-from nmt_cli.languages.number_words import fold_words, load_rules, spell_number
+from nmt_cli.languages.number_words import fold_words, load_rule_sets, spell_number
 
 HAS_DIGIT = re.compile(r"\d")
 NUMBER = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*")
@@ -168,7 +168,7 @@ def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
 
 def select_unspoken(tokens: Iterable[NumberToken], text: str, other: str, language: str) -> tuple[str, ...]:
     """Returns the numbers of the text that `other`, in this language, does not have in words either."""
-    if not load_rules(language):
+    if not load_rule_sets(language):
         return tuple(token.text for token in tokens if not is_often_spelled(token))
     words = NumberWords.from_text(other)
     has_clock = bool(CLOCK.search(text) or CLOCK.search(other))
@@ -235,7 +235,7 @@ def list_uncertain(source: str, target: str, language: str) -> tuple[str, ...]:
             in_digits[digits] -= 1
         elif readings:
             unmatched.append((token, readings))
-    if not unmatched or not load_rules(language):
+    if not unmatched or not load_rule_sets(language):
         return ()
     # 2. Drop what it has in words.
     words, in_words = NumberWords.from_text(target), Counter[int]()

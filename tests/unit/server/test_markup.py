@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.server.languages import find_language
+from nmt_cli.languages.codes import find_language
 from nmt_cli.server.markup import KeptElements
 from support.served import Client
 

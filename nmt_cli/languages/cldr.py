@@ -1,0 +1,31 @@
+"""What Unicode publishes of languages (CLDR): how they spell numbers and write dates, in one archive with its licence.
+
+`numbers/` has the rules by which numbers are spelled (CLDR 48.2, RBNF), `dates/` the names of the months and the order
+of a date (by way of Babel 2.19).
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from io import BytesIO
+from typing import Any, Literal
+from zipfile import ZipFile
+
+from nmt_cli.languages.codes import find_code
+
+
+@cache
+def read_archive() -> ZipFile:
+    return ZipFile(BytesIO(resources.files("nmt_cli.languages").joinpath("data/cldr.zip").read_bytes()))
+
+
+@cache
+def load_cldr(kind: Literal["dates", "numbers"], language: str) -> dict[str, Any] | None:
+    """Returns what the archive has of a language, by its code of two or three letters; None for an unknown language."""
+    try:
+        content: dict[str, Any] = json.loads(read_archive().read(f"{kind}/{find_code(language)}.json"))
+    except KeyError:
+        return None
+    return content

@@ -1,0 +1,75 @@
+"""One table knows all codes and names of a language."""
+
+from __future__ import annotations
+
+import langcodes
+import pytest
+
+from nmt_cli.languages.cldr import read_archive
+from nmt_cli.languages.codes import (
+    find_code,
+    find_language,
+    find_language_tag,
+    find_named_language,
+    has_same_primary_tag,
+    is_right_to_left,
+    load_table,
+)
+
+
+@pytest.mark.parametrize("code", ["de", "deu", "ger", "DE", "de-AT", "deu_AT", " de-Latn-CH "])
+def test_all_codes_of_a_language_lead_to_one(code: str) -> None:
+    assert find_code(code) == "de"
+    assert find_language(code).name == "German"
+
+
+@pytest.mark.parametrize("code", ["xyz", "target", ""])
+def test_an_unknown_code_stands_for_itself(code: str) -> None:
+    assert find_language(code)[:2] == (code, code)
+
+
+def test_the_table_shortens_codes_as_langcodes_does() -> None:
+    preferred = {"tl": "fil", "sh": "sr"}
+    for code, language in load_table().by_code.items():
+        assert langcodes.tag_is_valid(code), code
+        short = langcodes.Language.get(code).language
+        assert short in (code, preferred.get(language.code, language.code)), code
+
+
+def test_each_language_of_cldr_is_in_the_table_under_its_shortest_code() -> None:
+    names = [name.split("/")[1].removesuffix(".json") for name in read_archive().namelist() if "/" in name]
+    assert {find_code(name) for name in names if name in load_table().by_code} == set(names)
+
+
+@pytest.mark.parametrize(
+    ("code", "tag"), [("deu", "de"), ("deu-AT", "de-AT"), ("sr_Latn_RS", "sr-Latn-RS"), ("xyz", "xyz"), ("source", "")]
+)
+def test_documents_get_short_tags_with_their_region(code: str, tag: str) -> None:
+    assert find_language_tag(code) == tag
+
+
+def test_regions_do_not_part_languages_and_what_is_no_code_is_like_no_other() -> None:
+    assert has_same_primary_tag("deu", "de-CH")
+    assert not has_same_primary_tag("source", "source")
+
+
+@pytest.mark.parametrize("tag", ["ar", "heb", "fa-IR", "ur", "ku-Arab"])
+def test_some_languages_run_from_right_to_left(tag: str) -> None:
+    assert is_right_to_left(tag)
+    assert not is_right_to_left("en")
+
+
+@pytest.mark.parametrize(
+    ("heading", "code"),
+    [
+        ("German", "de"),
+        ("Deutsch (Text)", "de"),
+        ("Norwegian Bokmål", "nb"),
+        ("text_kyrgyz", "ky"),
+        ("українська", "uk"),
+        ("English German", None),
+        ("score", None),
+    ],
+)
+def test_headings_name_languages(heading: str, code: str | None) -> None:
+    assert find_named_language(heading) == code
