@@ -63,6 +63,8 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 # --no-loadscope-reorder keeps the order of tests/conftest.py: the longest files first.
+# Images of containers set PYTHONDONTWRITEBYTECODE; hundreds of processes would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: lint

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +22,8 @@ os.environ.pop("COLUMNS", None)
 
 # Tests here train, trace or export networks, or start the command line that does.
 NETWORK_FOLDERS = ("tests/e2e/", "tests/unit/training/", "tests/unit/model/", "tests/unit/jobs/test_ray_executor.py")
-NETWORK_NAMES = ("keras", "tf", "export_untrained", "exported_model")  # a module that imports one builds networks
+# So do those of files that import this.
+NETWORK_IMPORTS = re.compile(r"^(?:import|from) (?:keras|tensorflow)\b|\bexport_untrained\b", re.MULTILINE)
 # The longest files of all, in seconds of one core: begun first, they do not keep one worker busy at the end.
 LONGEST_FIRST = (
     *("test_run.py", "test_main_job.py", "test_step.py", "test_resume.py", "test_kill.py", "test_recurrence.py"),
@@ -28,16 +32,22 @@ LONGEST_FIRST = (
 )
 
 
-def needs_network(item: pytest.Item) -> bool:
-    module = getattr(item, "module", None)
-    return any(folder in item.nodeid for folder in NETWORK_FOLDERS) or any(
-        hasattr(module, name) for name in NETWORK_NAMES
+@cache
+def needs_network(path: Path) -> bool:
+    return any(folder in path.as_posix() for folder in NETWORK_FOLDERS) or bool(
+        NETWORK_IMPORTS.search(path.read_text(encoding="utf-8"))
     )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Imports no file of whose tests none would run: Keras alone takes seven seconds."""
+    is_file = collection_path.suffix == ".py" and "not network" in config.option.markexpr
+    return True if is_file and needs_network(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ranks = {name: rank for rank, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
     for item in items:
-        if needs_network(item):
+        if needs_network(item.path):
             item.add_marker("network")

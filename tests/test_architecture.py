@@ -8,13 +8,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import nmt_cli
+from support.package_code import MODULES, PACKAGE, list_nodes, within_package
 
-PACKAGE = Path(nmt_cli.__file__).parent
 LAYERS = (  # lower ones first; the rooms of one layer know nothing of each other, but for those of the foundation
     ("arrays", "files", "formats", "languages", "records", "settings", "cores", "errors", "__init__"),
     ("text",),
@@ -53,12 +54,6 @@ OWNERS = {
 HEAVY = ["tensorflow", "keras", "onnxruntime", "numpy", "matplotlib", "nltk", "rich", "sacrebleu", "sentencepiece"]
 NAMES_OF_NOTHING = {"utils.py", "helpers.py", "common.py", "misc.py"}
 
-MODULES = sorted(PACKAGE.rglob("*.py"))
-
-
-def within_package(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
-
 
 def room_of(module: str) -> str:
     """The room of a dotted name or a path inside the package."""
@@ -69,9 +64,8 @@ def layer_of(module: str) -> int:
     return next(number for number, rooms in enumerate(LAYERS) if room_of(module) in rooms)
 
 
-def imports(path: Path) -> Iterator[str]:
-    """The dotted names of what a file imports, those under `TYPE_CHECKING` too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def find_imports(path: Path) -> Iterator[str]:
+    for node in list_nodes(path):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -80,6 +74,13 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
+@cache
+def imports(path: Path) -> tuple[str, ...]:
+    """The dotted names of what a file imports, those under `TYPE_CHECKING` too."""
+    return tuple(find_imports(path))
+
+
+@cache
 def own_imports(path: Path) -> list[str]:
     """The modules of the package that a file imports, as paths inside it."""
     names = [name.removeprefix("nmt_cli.").replace(".", "/") for name in imports(path) if name.startswith("nmt_cli.")]
@@ -92,13 +93,19 @@ def test_every_room_has_its_layer() -> None:
     assert rooms == {room for layer in LAYERS for room in layer}
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.name != "__main__.py"], ids=within_package)
-def test_a_module_imports_from_its_own_room_and_lower_layers_alone(path: Path) -> None:
+def find_foreign_imports(path: Path) -> list[str]:
+    """Returns what a file imports of its own layer or a higher one; of the foundation, what is not of it."""
     own, layer = room_of(within_package(path)), layer_of(within_package(path))
     others = [name for name in own_imports(path) if room_of(name) != own]
-    foreign = [name for name in others if layer_of(name) >= layer and own not in FOUNDATION]
-    foreign += [name for name in others if own in FOUNDATION and room_of(name) not in FOUNDATION]
-    assert not foreign, f"{within_package(path)} imports {foreign}"
+    if own in FOUNDATION:
+        return [name for name in others if room_of(name) not in FOUNDATION]
+    return [name for name in others if layer_of(name) >= layer]
+
+
+def test_a_module_imports_from_its_own_room_and_lower_layers_alone() -> None:
+    for path in MODULES:
+        if path.name != "__main__.py":
+            assert not find_foreign_imports(path), f"{within_package(path)} imports {find_foreign_imports(path)}"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -116,11 +123,11 @@ def test_what_translates_knows_nothing_of_corpora_networks_or_training(room: str
         assert not above, f"{within_package(path)} imports {above}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=within_package)
-def test_a_package_is_imported_only_in_the_room_that_owns_it(path: Path) -> None:
-    for name in imports(path):
-        owners = OWNERS.get(name.split(".")[0])
-        assert owners is None or within_package(path).startswith(owners), f"{within_package(path)} imports {name}"
+def test_a_package_is_imported_only_in_the_room_that_owns_it() -> None:
+    for path in MODULES:
+        for name in imports(path):
+            owners = OWNERS.get(name.split(".")[0])
+            assert owners is None or within_package(path).startswith(owners), f"{within_package(path)} imports {name}"
 
 
 def test_no_flat_folder_holds_more_than_twenty_five_files() -> None:
@@ -128,13 +135,22 @@ def test_no_flat_folder_holds_more_than_twenty_five_files() -> None:
     assert not {folder: size for folder, size in sizes.items() if size > 25}
 
 
+def dotted_name(node: ast.AST) -> str:
+    """Returns `name` or `name.attribute` of an expression that is one, else nothing."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(ast.Name(name), attribute):
+            return f"{name}.{attribute}"
+    return ""
+
+
 def test_only_the_command_line_prints_exits_or_reads_the_environment() -> None:
     for path in MODULES:
         if within_package(path).startswith("cli/") or path.name == "__main__.py":
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        read = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        called = {dotted_name(node.func) for node in list_nodes(path) if isinstance(node, ast.Call)}
+        read = {dotted_name(node) for node in list_nodes(path)}
         assert not called & {"print", "sys.exit", "exit"}, within_package(path)
         if within_package(path) != "api/startup.py":  # libraries that are set up through it, for programs too
             assert not read & {"os.environ", "os.getenv"}, within_package(path)

@@ -7,12 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from support.package_code import MODULES, list_nodes, parse, within_package
 
-import nmt_cli
-
-PACKAGE = Path(nmt_cli.__file__).parent
-MODULES = sorted(PACKAGE.rglob("*.py"))
 BANNED = frozenset(
     "one own found told place each taken parted named opened fed unchecked surroundings given wanted".split()
 )
@@ -36,18 +32,15 @@ VERBS = frozenset(
     """.split()
 )
 # Names that others prescribe: of file objects, of NLTK, of the Python interface; and `setting`, which declares a field
-# as `dataclasses.field` does; of uvicorn; of `logging`.
-FILE_OBJECTS = ("readable", "writable", "seekable", "seek", "readinto")
-PROTOCOLS = (*FILE_OBJECTS, "synsets", "setting", "translations", "shutdown", "emit")
+# as `dataclasses.field` does; of uvicorn; of `logging`; of methods with two underscores on both sides.
+PRESCRIBED = frozenset(
+    """
+    readable writable seekable seek readinto synsets setting translations shutdown emit
+    init len iter next call enter exit getattr getitem repr str new contains missing hash eq lt setstate del bool await
+    aenter dir
+    """.split()
+)
 IRREGULAR = ("drawn", "found", "given", "held", "kept", "known", "made", "shown", "taken", "told", "written", "learnt")
-
-
-def within_package(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
-
-
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def is_noun(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -57,14 +50,18 @@ def is_noun(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(parse(path)):
+    for node in list_nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
+def function_names(path: Path) -> Iterator[tuple[str, int]]:
+    return ((node.name, node.lineno) for node in functions(path))
+
+
 def bindings(path: Path) -> Iterator[tuple[str, int]]:
     """The names that a file binds, with their lines: targets of assignments and loops, and parameters."""
-    for node in ast.walk(parse(path)):
+    for node in list_nodes(path):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, node.lineno
         elif isinstance(node, ast.arg):
@@ -89,48 +86,46 @@ def test_no_two_classes_or_aliases_share_a_name() -> None:
     assert not {name: paths for name, paths in files.items() if len(paths) > 1}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=within_package)
-def test_functions_are_verbs(path: Path) -> None:
-    names = [(node.name.strip("_"), node.lineno) for node in functions(path) if not is_noun(node)]
-    names = [(name, line) for name, line in names if not name.startswith(("is_", "has_"))]
-    single = [(name, line) for name, line in names if "_" not in name and name not in VERBS]
-    dunder = set(PROTOCOLS) | {
-        "init",
-        "len",
-        "iter",
-        "next",
-        "call",
-        "enter",
-        "exit",
-        "getattr",
-        "getitem",
-        "repr",
-        "str",
-        "new",
-        "add",
-    }
-    dunder |= {"contains", "missing", "hash", "eq", "lt", "reduce", "setstate", "del", "bool", "await", "aenter", "dir"}
-    single = [(name, line) for name, line in single if name not in dunder]
-    first = [(name, line) for name, line in names if "_" in name and is_participle(name.split("_")[0])]
-    assert not single + first
-
-
 def is_participle(word: str) -> bool:
     return word in IRREGULAR or (
         word.endswith("ed") and word not in ("need", "feed", "seed", "embed", "speed", "exceed")
     )
 
 
-@pytest.mark.parametrize("path", MODULES, ids=within_package)
-def test_names_say_what_a_thing_is(path: Path) -> None:
-    bound = [(name, line) for name, line in bindings(path) if name in BANNED]
-    bound += [(node.name, node.lineno) for node in functions(path) if node.name in BANNED - {"place"}]
-    assert not bound
+def is_verb(name: str) -> bool:
+    """Whether a name of a function says what is done: it is a known verb, or begins with no participle."""
+    first, *others = name.split("_")
+    return not is_participle(first) if others else name in VERBS | PRESCRIBED
 
 
-@pytest.mark.parametrize("path", MODULES, ids=within_package)
-def test_a_docstring_begins_with_what_is_done(path: Path) -> None:
-    for node in ast.walk(parse(path)):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module | ast.AsyncFunctionDef):
-            docstring = ast.get_docstring(node) or ""
-            assert not docstring.startswith("Of "), f"{within_package(path)}:{getattr(node, 'lineno', 1)}: {docstring}"
+def test_functions_are_verbs() -> None:
+    offenders = [
+        f"{within_package(path)}:{node.lineno}: {node.name}"
+        for path in MODULES
+        for node in functions(path)
+        if not is_noun(node) and not node.name.strip("_").startswith(("is_", "has_"))
+        if not is_verb(node.name.strip("_"))
+    ]
+    assert offenders == []
+
+
+def test_names_say_what_a_thing_is() -> None:
+    offenders = [
+        f"{within_package(path)}:{line}: {name}"
+        for path in MODULES
+        for names, banned in ((bindings(path), BANNED), (function_names(path), BANNED - {"place"}))
+        for name, line in names
+        if name in banned
+    ]
+    assert offenders == []
+
+
+def test_a_docstring_begins_with_what_is_done() -> None:
+    offenders = [
+        f"{within_package(path)}:{getattr(node, 'lineno', 1)}"
+        for path in MODULES
+        for node in list_nodes(path)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module | ast.AsyncFunctionDef)
+        if (ast.get_docstring(node) or "").startswith("Of ")
+    ]
+    assert offenders == []
