@@ -78,26 +78,28 @@ class WordReader(Protocol):
 class CharacterReader(Protocol):
     """What `rewriting` knows of characters that training never had."""
 
-    def fold(self, text: str) -> ReadText | None: ...
+    def spell(self, word: str) -> str: ...
 
 
-class ReadText(Protocol):
-    """A text in the characters that training had."""
+class FormReader(Protocol):
+    """What `rewriting` knows of words that are read as others, and are no names."""
 
-    @property
-    def text(self) -> str: ...
+    def cover_forms(self, text: str) -> str: ...
 
 
 class NameFinder:
     """Finds in texts the words that are carried."""
 
     def __init__(
-        self, source: TextProfile, target: TextProfile, slip_finder: WordReader, folder: CharacterReader
+        self,
+        source: TextProfile,
+        target: TextProfile,
+        slips: WordReader,
+        characters: CharacterReader,
+        forms: FormReader,
     ) -> None:
-        self.source = source
-        self.folder = folder
-        self.target = target
-        self.slip_finder = slip_finder
+        self.source, self.target = source, target
+        self.slips, self.characters, self.forms = slips, characters, forms
         self.ordinary: set[str] = set()  # parts of texts between blanks in which there is no name
 
     @cached_property
@@ -109,6 +111,7 @@ class NameFinder:
 
     def find_names(self, text: str) -> list[Name]:
         """Returns where words stand that are carried, neighbours as one; the spans of the text are covered."""
+        text = self.forms.cover_forms(text)
         if all(part in self.ordinary or self.is_ordinary(part) for part in text.split()):
             return []
         calls = [Name(*match.span()) for match in re.finditer(CALL, text)] if "(" in text or "__" in text else []
@@ -131,7 +134,7 @@ class NameFinder:
         letters = word.replace("'", "")
         if not letters.isalpha() or "()" in part or part.startswith("__") or re.match(ENUMERATOR, part):
             return False
-        if not word.islower() and (not self.slip_finder.is_known(word) or self.is_rare_name(word)):
+        if not word.islower() and (not self.slips.is_known(word) or self.is_rare_name(word)):
             return False
         self.keep_ordinary(part)
         return True
@@ -154,7 +157,7 @@ class NameFinder:
                 bare = f"*{bare}"  # all files of a type: *.txt
             start = match.start() + len(part) - len(bare)
             written = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
-            word = self.read_word(written)
+            word = self.characters.spell(written)
             if re.fullmatch(LONE_SIGN, part) and self.has_rare_sign(part):
                 yield Name(*match.span())
             elif self.is_code(word):
@@ -169,7 +172,7 @@ class NameFinder:
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Name]:
         """Yields a word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
         for part in re.finditer(PART, written):
-            word, begin = self.read_word(part[0]), start + part.start()
+            word, begin = self.characters.spell(part[0]), start + part.start()
             if self.is_name(word, is_first=begin == 0, is_shouted=is_shouted):
                 is_new, is_sure = not self.source.has_word(word), not self.is_form(word)
                 yield Name(begin, begin + len(part[0]), is_code=False, is_new=is_new, is_sure=is_sure)
@@ -177,11 +180,6 @@ class NameFinder:
     def has_rare_sign(self, part: str) -> bool:
         """Whether training hardly ever had one of the signs of a part of a text."""
         return any(self.source.character_counts.get(sign, 0) <= RARE for sign in part)
-
-    def read_word(self, written: str) -> str:
-        """Returns a word in the characters that training had, without invisible marks."""
-        folded = None if written.isascii() else self.folder.fold(written)
-        return written if folded is None else folded.text
 
     def is_code(self, word: str) -> bool:
         """Whether a word, without the marks around it, is written as no word of a language is."""
@@ -204,10 +202,10 @@ class NameFinder:
             return False
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         if is_camel and not is_shouted:
-            return self.slip_finder.find_meant(word, is_first=is_first, may_slip_twice=False) is None
+            return self.slips.find_meant(word, is_first=is_first, may_slip_twice=False) is None
         if not self.capitals_are_names and (is_shouted or self.may_be_understood(word, is_first=is_first)):
             return False
-        return not self.slip_finder.may_be_mistyped(word, is_first=is_first)
+        return not self.slips.may_be_mistyped(word, is_first=is_first)
 
     def may_be_understood(self, word: str, *, is_first: bool) -> bool:
         """Whether a network may know what an unknown word with a capital means, where a capital makes no name.

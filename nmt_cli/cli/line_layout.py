@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.documents.text import flatten_breaks
 from nmt_cli.settings import Settings, setting
-from nmt_cli.translation.result import Link
+from nmt_cli.text.words import Link
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Hypothesis, Translation

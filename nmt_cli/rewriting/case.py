@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple, Self
 
-from nmt_cli.rewriting.characters import FoldedText, Replacement, replace_ranges
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
+from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, recase_text
+from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import choose_word_pattern
 
-TURKIC = frozenset("tr tur az aze azj azb tt tat crh gag ba bak".split())  # languages with a dotted and a dotless i
 CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is careless
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
@@ -26,22 +27,6 @@ INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
 SECOND_CAPITAL = re.compile(r"[ \"'([](?!I\b)[A-Z]")
 ORDINAL = r"\d+[^\W\d_]{2,}"  # 5th, 20s
 LONG_LOWER_WORD = rf" [a-z]{{{LONG_WORD + 1}}}"
-
-CaseKind = Literal["upper", "title", "words"]
-
-
-class CasePlan(NamedTuple):
-    """The case that is to be put back into a translation."""
-
-    kind: CaseKind  # all in capitals, a capital for each word that had one, or single words in capitals
-    words: frozenset[int] = frozenset()  # the words of the source, between blanks, that had it
-
-
-class CasedText(NamedTuple):
-    """A text in usual case; without a `plan`, its case was careless and nothing is to be put back."""
-
-    folded: FoldedText
-    plan: CasePlan | None
 
 
 class CasedWord(NamedTuple):
@@ -57,33 +42,35 @@ class CasedWord(NamedTuple):
         return self.text[0].isupper() and not any(map(str.isupper, self.text[1:]))
 
 
-class Caser:
-    """Finds the usual case of texts, as the training text of a model has it."""
+class Case(Rewrite):
+    """Reads texts in their usual case, as the training text of a model has it."""
 
-    def __init__(self, profile: TextProfile, language: str) -> None:
+    def __init__(self, profile: TextProfile, languages: tuple[str, str]) -> None:
+        """`languages` are those of the text and of its translation."""
         self.profile = profile
-        self.language = language
+        self.language, self.target_language = languages
 
-    def fold_case(self, text: str, *, begins_sentence: bool = True, has_capitals: bool = False) -> CasedText | None:
-        """Returns a text in usual case; None if it is in usual case.
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self | None:
+        return None if model.lowercase else cls(model.source, model.languages)
 
-        `begins_sentence` says whether its first word begins a sentence, `has_capitals` whether the rest of its line has
-        capitals.
-        """
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, CasePlan | None] | None:
+        """Returns a text in usual case; without a plan, its case was careless and nothing is to be put back."""
         # 1. Most texts have nothing unusual, and most of these show it at a glance.
-        if text.islower():
-            if has_capitals or self.profile.initial_capitals < CASED_TRAINING:
+        line = text.text
+        if line.islower():
+            if context.has_capitals or self.profile.initial_capitals < CASED_TRAINING:
                 return None
-        elif not text.isupper() and not may_be_unusual(text):
+        elif not line.isupper() and not may_be_unusual(line):
             return None
-        words = list(find_cased_words(text, begins_sentence=begins_sentence))
+        words = list(find_cased_words(line, begins_sentence=context.begins_sentence))
         # 2. A line without capitals, a line in capitals.
-        if text.islower():
+        if line.islower():
             return self.rewrite_words(text, words, None)
-        if text.isupper():
+        if line.isupper():
             return self.rewrite_words(text, words, CasePlan("upper")) if self.is_shouted(words) else None
         # 3. A heading.
-        if self.is_title(text, words):
+        if self.is_title(line, words):
             plan = CasePlan("title", frozenset(word.word_index for word in words if word.text[0].isupper()))
             return self.rewrite_words(text, words, plan)
         # 4. Single words.
@@ -91,15 +78,20 @@ class Caser:
         shouted = frozenset(word.word_index for word in unusual if word.text.isupper())
         return self.rewrite_words(text, unusual, CasePlan("words", shouted) if shouted else None)
 
-    def rewrite_words(self, text: str, words: Sequence[CasedWord], plan: CasePlan | None) -> CasedText | None:
+    def rewrite_words(
+        self, text: AlignedText, words: Sequence[CasedWord], plan: CasePlan | None
+    ) -> tuple[AlignedText, CasePlan | None] | None:
         """Returns `text` with these words in usual case; None if all are."""
-        replacements = []
+        edits = []
         for word in words:
             usual = self.find_usual(word.text)
             usual = self.capitalise_word(usual) if word.is_first else usual
-            replacements.append(Replacement(word.start, word.start + len(word.text), usual))
-        folded = replace_ranges(text, replacements)
-        return None if folded.text == text else CasedText(folded, plan)
+            edits.append(Edit(word.start, word.start + len(word.text), usual))
+        result = text.replace(edits)
+        return None if result.text == text.text else (result, plan)
+
+    def write(self, translation: str, memo: CasePlan | None, written: Written) -> str:
+        return translation if memo is None else recase_text(translation, memo, written, self.target_language)
 
     def is_shouted(self, words: Sequence[CasedWord]) -> bool:
         """Whether a text in capitals would usually be written otherwise: it is not just an acronym, or unknown."""
@@ -192,21 +184,3 @@ def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]
             is_first = word != "." or len(previous) > 1  # a letter before a full stop is an abbreviation
         elif word[0].isalnum() or word[0] == "⟦":
             is_first, previous = False, word
-
-
-def lower_text(text: str, language: str) -> str:
-    """Returns a text in lower case, with the letters i of its language."""
-    return (text.replace("I", "ı").replace("İ", "i") if language in TURKIC else text).lower()
-
-
-def upper_text(text: str, language: str) -> str:
-    """Returns a text in capitals, with the letters i of its language."""
-    return (text.replace("i", "İ") if language in TURKIC else text).upper()
-
-
-def capitalise_text(text: str, language: str) -> str:
-    """Returns a text whose first letter is a capital; the other letters stay as they are."""
-    index = next((index for index, character in enumerate(text) if character.isalnum()), 0)
-    first = text[index : index + 1]
-    capital = "İ" if first == "i" and language in TURKIC else first.title()
-    return text[:index] + capital + text[index + 1 :]

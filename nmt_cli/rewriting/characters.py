@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Self
 
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.lookalikes import (
@@ -23,43 +23,18 @@ from nmt_cli.rewriting.lookalikes import (
     is_joining,
     spell_broken,
 )
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
+from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.words import choose_word_pattern
 
 RARE_MARK = 10  # occurrences of a mark; fewer are an accident,
 RARER = 1000  # if another form of the mark occurs so many times as often
 BEFORE_OPENING = " ([{<-–—/¿¡"
+ANYWHERE = TextContext()
 
 
-class FoldedText(NamedTuple):
-    """A text in the characters that a model knows."""
-
-    text: str
-    origins: tuple[int, ...]  # for each character, the index of the one it stands for in the text before
-
-
-class Replacement(NamedTuple):
-    """What takes the place of a range of characters."""
-
-    start: int
-    end: int
-    text: str
-
-
-def replace_ranges(text: str, replacements: Sequence[Replacement]) -> FoldedText:
-    """Returns a text with other characters in some ranges, in order; each letter stands for that in its place."""
-    parts: list[str] = []
-    origins: list[int] = []
-    position = 0
-    for start, end, replacement in replacements:
-        parts += text[position:start], replacement
-        origins += range(position, start)
-        origins += (min(start + number, end - 1) for number in range(len(replacement)))
-        position = end
-    return FoldedText("".join(parts) + text[position:], (*origins, *range(position, len(text))))
-
-
-class Folder:
-    """Folds texts for a model whose training text had the characters `counts`, each so many times."""
+class Characters(Rewrite):
+    """Reads characters that training never had as others, where it had the characters `counts`, each so many times."""
 
     def __init__(self, counts: Mapping[str, int]) -> None:
         self.counts = counts
@@ -74,19 +49,27 @@ class Folder:
                 if any(self.counts.get(other, 0) >= RARER * count for group in others for other in group):
                     yield mark
 
-    def fold(self, text: str) -> FoldedText | None:
-        """Returns a normalised text folded; None if it has nothing to fold."""
-        if self.known.issuperset(text):
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self:
+        return cls(model.source.character_counts)
+
+    def read(self, text: AlignedText, context: TextContext = ANYWHERE) -> tuple[AlignedText, None] | None:
+        """Returns a normalised text in known characters; None if it has no others."""
+        if self.known.issuperset(text.text):
             return None
-        kept = {index for match in PLACEHOLDER_PATTERN.finditer(text) for index in range(*match.span())}
-        folded: list[tuple[str, int]] = []
-        for index, character in enumerate(text):
+        kept = {index for match in PLACEHOLDER_PATTERN.finditer(text.text) for index in range(*match.span())}
+        characters: list[tuple[str, int]] = []
+        for index, (character, origin) in enumerate(zip(text.text, text.origins, strict=True)):
             is_kept = character in self.known or index in kept
-            replacement = character if is_kept else self.replace_character(text, index)
-            folded += [(part, index) for part in replacement]
-        clean = list(clean_blanks(compose(folded)))
-        result = FoldedText("".join(part for part, _ in clean), tuple(index for _, index in clean))
-        return None if result.text == text else result
+            replacement = character if is_kept else self.replace_character(text.text, index)
+            characters += [(part, origin) for part in replacement]
+        result = AlignedText.from_characters(clean_blanks(compose(characters)))
+        return None if result.text == text.text else (result, None)
+
+    def spell(self, word: str) -> str:
+        """Returns a word in known characters, without invisible marks."""
+        result = None if word.isascii() else self.read(AlignedText.from_text(word))
+        return result[0].text if result else word
 
     def find_foreign_words(self, text: str) -> list[tuple[int, int]]:
         """Returns where words begin and end of which no letter is known or has an equivalent, neighbours as one.
@@ -115,15 +98,6 @@ class Folder:
             if text[index].isalpha()
         )
 
-    def fold_letter_case(self, text: str) -> str:
-        """Returns a folded text with letters that training has in one case alone in that case."""
-        if self.known.issuperset(text):
-            return text
-        return "".join(
-            letter if letter in self.known or letter.swapcase() not in self.known else letter.swapcase()
-            for letter in text
-        )
-
     def replace_character(self, text: str, index: int) -> str:
         """Returns what stands for an unseen character: itself if there is nothing nearer."""
         character = text[index]
@@ -133,7 +107,7 @@ class Folder:
         # 2. Quotes open or close, dashes part words, letters of another script need a word around them.
         for replacement in self.suggest_in_context(text, index):
             return replacement
-        # 3. A letter that is only known in the other case waits for `fold_letter_case`.
+        # 3. A letter that is only known in the other case waits for `LetterCase`.
         if character.swapcase() in self.known:
             return character
         # 4. All else depends on the character alone.
@@ -220,6 +194,27 @@ class Folder:
     def suggest_mark(self, character: str) -> Iterator[str]:
         for group in find_same_marks(character):
             yield from self.choose_known(group)
+
+
+class LetterCase(Rewrite):
+    """Reads letters that training has in one case alone in that case; nothing is put back."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self.known = known
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self:
+        return cls(Characters.from_model(model).known)
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
+        if self.known.issuperset(text.text):
+            return None
+        letters = [
+            letter if letter in self.known or letter.swapcase() not in self.known else letter.swapcase()
+            for letter in text.text
+        ]
+        edits = [Edit(index, index + 1, letter) for index, letter in enumerate(letters) if letter != text.text[index]]
+        return (text.replace(edits), None) if edits else None
 
 
 def compose(characters: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:

@@ -7,33 +7,41 @@ references (`&amp;`, `&nbsp;`, `&copy;`) are protected spans (`spans`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from typing import Self
 
 from nmt_cli.carrying.references import REFERENCE
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
+from nmt_cli.text.aligned import AlignedText, Edit
 
 QUOTES = frozenset("\"'‘’‚“”„«»‹›")
 
 
-def decode_entities(text: str) -> tuple[str, Mapping[str, str]]:
-    """Returns `text` with the characters that its references stand for, and the reference of each such character."""
-    from html import unescape  # which few texts need
+class Entities(Rewrite):
+    """Reads the characters themselves, and writes the references that the source has for them."""
 
-    references: dict[str, str] = {}
+    scope = "line"
 
-    def decode(match: re.Match[str]) -> str:
-        character = unescape(match[0])
-        if len(character) != 1 or not (character.isalpha() or character in QUOTES):
-            return match[0]
-        references.setdefault(character, match[0])
-        return character
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self:
+        return cls()
 
-    return REFERENCE.sub(decode, text), references
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, Mapping[str, str]] | None:
+        """Returns the text without references; the memo has the reference of each character that had one."""
+        if "&" not in text.text or ";" not in text.text:
+            return None
+        from html import unescape  # which few texts need
 
+        edits: list[Edit] = []
+        references: dict[str, str] = {}
+        for match in REFERENCE.finditer(text.text):
+            character = unescape(match[0])
+            if len(character) == 1 and (character.isalpha() or character in QUOTES):
+                references.setdefault(character, match[0])
+                edits.append(Edit(*match.span(), character))
+        return (text.replace(edits), references) if edits else None
 
-def encode_entities(text: str, references: Mapping[str, str], keep: Iterable[str] = ()) -> str:
-    """Returns `text` with the references of these characters, except within the texts to `keep`."""
-    if not references:
-        return text
-    kept = "|".join(re.escape(part) for part in sorted(set(keep), key=len, reverse=True) if part)
-    pattern = re.compile((f"(?:{kept})|" if kept else "") + "|".join(map(re.escape, references)))
-    return pattern.sub(lambda match: references.get(match[0], match[0]), text)
+    def write(self, translation: str, memo: Mapping[str, str], written: Written) -> str:
+        kept = "|".join(re.escape(part) for part in sorted(set(written.spans), key=len, reverse=True) if part)
+        pattern = re.compile((f"(?:{kept})|" if kept else "") + "|".join(map(re.escape, memo)))
+        return pattern.sub(lambda match: memo.get(match[0], match[0]), translation)

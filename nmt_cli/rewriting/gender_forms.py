@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Self
 
 from nmt_cli.carrying.spans import COVERS
-from nmt_cli.rewriting.characters import Replacement, replace_ranges
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
+from nmt_cli.text.aligned import AlignedText, Edit
 
 GERMAN = (
     r"\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß](?:[*_:·•]|/-?)(?=in(?:nen)?\b)"  # a noun: Schüler*in, Mieter/-in
@@ -18,13 +20,40 @@ GERMAN = (
     r"|\b[A-ZÄÖÜ]{3,60}[*:·•](?=IN(?:NEN)?\b)|\b[a-zäöüß]{3,60}[*·•:](?=innen\b)"  # KOLLEG*INNEN, lehrer*innen
     r"|\b[A-Za-zÄÖÜäöüß]{2,30}[a-zäöüß](?:[*:](?=(?:e|r|n|s|en|em)\b)|\*(?=e[rs]\b))"  # jede*r, ein:e gute:r
 )
+INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has
 FRENCH = r"[^\W\d_]{2}[·•‧⋅][^\W\d_]{1,6}?(?:[·•‧⋅](?=s\b)|(?=s\b)|\b)"
 LANGUAGES = {"de": "de", "deu": "de", "ger": "de", "fr": "fr", "fra": "fr", "fre": "fr"}
 FORMS = {"de": GERMAN, "fr": FRENCH}
 LEFT_OUT = {"de": r"(?:[*_:·•]|/-?|\()$", "fr": r"[·•‧⋅].*$"}  # the end of each form
 
 
-def find_gender_marks(text: str, language: str) -> Iterator[Replacement]:
+class GenderForms(Rewrite):
+    """Reads words that name several genders as one form; nothing is put back."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self:
+        return cls(model.languages[0])
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
+        marks = [] if INNER_MARKS.isdisjoint(text.text) else list(find_gender_marks(text.text, self.language))
+        return (text.replace(marks), None) if marks else None
+
+    def cover_forms(self, text: str) -> str:
+        """Returns a text with covers for the characters of such words, and of what is glued to them."""
+        if INNER_MARKS.isdisjoint(text):
+            return text
+        characters = list(text)
+        for mark in find_gender_marks(text, self.language):
+            start, end = text.rfind(" ", 0, mark.start) + 1, text.find(" ", mark.end)
+            end = len(text) if end < 0 else end
+            characters[start:end] = COVERS[0] * (end - start)
+        return "".join(characters)
+
+
+def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
     """Yields the marks inside words of several genders, and what they leave out, each to be replaced by nothing."""
     code = LANGUAGES.get(re.split("[-_]", language.lower())[0])
     if code is None:
@@ -33,10 +62,10 @@ def find_gender_marks(text: str, language: str) -> Iterator[Replacement]:
         ending = re.search(LEFT_OUT[code], match[0])
         if ending is None:
             continue
-        yield Replacement(match.start() + ending.start(), match.end(), "")
+        yield Edit(match.start() + ending.start(), match.end(), "")
         if ending[0] == "(":
             closing = text.index(")", match.end())
-            yield Replacement(closing, closing + 1, "")
+            yield Edit(closing, closing + 1, "")
 
 
 def drop_gender_marks(text: str, language: str) -> str:
@@ -46,14 +75,4 @@ def drop_gender_marks(text: str, language: str) -> str:
     'Jeder kennt Schülerinnen.'
     """
     marks = list(find_gender_marks(text, language))
-    return replace_ranges(text, marks).text if marks else text
-
-
-def cover_gender_forms(text: str, language: str) -> str:
-    """Returns a text with covers for the characters of words of several genders, and of what is glued to them."""
-    characters = list(text)
-    for mark in find_gender_marks(text, language):
-        start, end = text.rfind(" ", 0, mark.start) + 1, text.find(" ", mark.end)
-        end = len(text) if end < 0 else end
-        characters[start:end] = COVERS[0] * (end - start)
-    return "".join(characters)
+    return AlignedText.from_text(text).replace(marks).text if marks else text

@@ -7,9 +7,11 @@ what is between them. Knows profiles, no networks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from nmt_cli.rewriting.lookalikes import DOUBLE_QUOTES, SINGLE_QUOTES
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
+from nmt_cli.text.aligned import AlignedText, Edit
 
 KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES))
 UNMISTAKABLE = KINDS[0] | frozenset("‘‚‛‹›❛❜")  # quotes that are nothing else; ' and ’ may be apostrophes
@@ -20,7 +22,7 @@ FEWEST_QUOTES = 20  # of a side, so that they are known to be its own
 QUOTED_RARELY = 0.02  # share of the training texts that end with a quote, at most, for quotes to be taken off
 
 
-class Quotes(NamedTuple):
+class OuterQuotes(NamedTuple):
     """What stood around a sentence; "" where nothing did: a quotation may be several sentences."""
 
     opening: str
@@ -37,7 +39,34 @@ class Quotes(NamedTuple):
         return f"{self.opening}{text[: len(text) - len(mark)]}{self.closing}{mark}"
 
 
-def find_quotes(text: str) -> Quotes | None:
+class Quotes(Rewrite):
+    """Takes off the quotes around a sentence, unless training has many such sentences and the network reads them."""
+
+    def __init__(self, target_counts: Mapping[str, int]) -> None:
+        self.target_counts = target_counts
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self | None:
+        share = sum(share for mark, share in model.source.final_marks.items() if is_quote(mark))
+        return cls(model.target.character_counts) if share <= QUOTED_RARELY else None
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, OuterQuotes] | None:
+        """Returns the text without the quotes around it; None where a span stands outside them."""
+        quotes = find_outer_quotes(text.text) if may_have_quotes(text.text) else None
+        if quotes is None:
+            return None
+        inside = quotes.find_inside(text.text)
+        if not all(inside.start <= offset <= inside.stop for offset in context.offsets):
+            return None
+        end = len(text.text) - quotes.is_mark_outside
+        edits = [Edit(0, inside.start, ""), Edit(inside.stop, end, "")]
+        return text.replace(edits), choose_target_quotes(quotes, self.target_counts)
+
+    def write(self, translation: str, memo: OuterQuotes, written: Written) -> str:
+        return memo.wrap(translation)
+
+
+def find_outer_quotes(text: str) -> OuterQuotes | None:
     """Returns the quotes around a whole text, or the one that begins or ends it without a partner; None for any other.
 
     A final mark may follow the closing quote.
@@ -47,11 +76,11 @@ def find_quotes(text: str) -> Quotes | None:
     if not (is_quote(first) or is_quote(last)) or not any(map(str.isalpha, inner)):
         return None
     if (first, last) in QUOTE_PAIRS and not has_quotes(inner, first):
-        return Quotes(first, last, bool(mark))
+        return OuterQuotes(first, last, bool(mark))
     if first in UNMISTAKABLE and not has_quotes(text[1:], first):
-        return Quotes(first, "")
+        return OuterQuotes(first, "")
     if text[-1] in UNMISTAKABLE and not has_quotes(text[:-1], text[-1]):
-        return Quotes("", text[-1])
+        return OuterQuotes("", text[-1])
     return None
 
 
@@ -73,7 +102,7 @@ def has_quotes(text: str, quote: str) -> bool:
     )
 
 
-def choose_target_quotes(quotes: Quotes, counts: Mapping[str, int]) -> Quotes:
+def choose_target_quotes(quotes: OuterQuotes, counts: Mapping[str, int]) -> OuterQuotes:
     """Returns the quotes that a target with the characters `counts` has most often; the same ones if it has few."""
     pair = max(DOUBLE_QUOTES, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
     if min(counts.get(quote, 0) for quote in pair) < FEWEST_QUOTES:

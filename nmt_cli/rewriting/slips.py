@@ -15,10 +15,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
-from nmt_cli.rewriting.characters import FoldedText, Replacement, replace_ranges
+from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
+from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
 
@@ -45,23 +46,8 @@ class ReadAs(NamedTuple):
     known: str
 
 
-class Slip(NamedTuple):
-    """A range of a text, and what is to stand there."""
-
-    start: int
-    end: int
-    known: str
-
-
-class RespelledText(NamedTuple):
-    """A text without slips that are sure."""
-
-    folded: FoldedText
-    words: tuple[ReadAs, ...]
-
-
-class SlipFinder:
-    """Finds the known words that mistyped ones stand for."""
+class Slips(Rewrite):
+    """Reads mistyped words as the known words that they stand for; nothing is put back."""
 
     def __init__(self, profile: TextProfile) -> None:
         self.profile = profile
@@ -72,10 +58,22 @@ class SlipFinder:
         # What unknown words are slips of, in lower case, and whether two slips in one were looked for.
         self.best: dict[tuple[str, bool], str | None] = {}
 
-    def respell_text(self, text: str) -> RespelledText | None:
-        """Returns a text with known words for mistyped ones; None if there is nothing to read otherwise."""
-        if not self.is_sure or self.familiar.issuperset(parts := text.split()):
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self:
+        return cls(model.source)
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, tuple[ReadAs, ...]] | None:
+        """Returns a text with known words for mistyped ones; the memo names them."""
+        slips = self.find_slips(text.text)
+        if not slips:
             return None
+        words = tuple(ReadAs(text.text[slip.start : slip.end], slip.text) for slip in slips)
+        return text.replace(slips), words
+
+    def find_slips(self, text: str) -> list[Edit]:
+        """Returns the mistyped words of a text, each with the known word in its place."""
+        if not self.is_sure or self.familiar.issuperset(parts := text.split()):
+            return []
         matches = list(WORD.finditer(text))
         slips = list(self.find_early_marks(text, matches))
         mended = {position for slip in slips for position in range(slip.start, slip.end)}
@@ -88,7 +86,7 @@ class SlipFinder:
             if len(self.familiar) >= WORDS_REMEMBERED:
                 self.familiar.clear()
             self.familiar.update(parts)
-            return None
+            return []
         moved = list(self.find_moved_blanks(text, matches, unknown))
         mended = {slip.start for slip in moved}
         slips += moved
@@ -99,10 +97,8 @@ class SlipFinder:
                 continue
             is_first = number == 0 and PLACEHOLDER_PATTERN.search(text, 0, match.start()) is None
             known = self.find_meant(match[0], is_first=is_first, may_slip_twice=may_slip_twice)
-            slips += [Slip(*match.span(), known)] if known is not None else []
-        slips.sort()
-        words = tuple(ReadAs(text[slip.start : slip.end], slip.known) for slip in slips)
-        return RespelledText(replace_ranges(text, [Replacement(*slip) for slip in slips]), words) if words else None
+            slips += [Edit(*match.span(), known)] if known is not None else []
+        return sorted(slips)
 
     def is_known(self, word: str) -> bool:
         """Whether training has a word, in any case, or all its parts."""
@@ -115,7 +111,7 @@ class SlipFinder:
             self.known.add(word)
         return is_known
 
-    def find_early_marks(self, text: str, matches: Sequence[re.Match[str]]) -> Iterator[Slip]:
+    def find_early_marks(self, text: str, matches: Sequence[re.Match[str]]) -> Iterator[Edit]:
         """Yields the words whose last letter was typed after the mark behind it: carefu.l"""
         for first, last in pairwise(matches):
             mark, word = text[first.end() : last.start()], first[0] + last[0]
@@ -124,9 +120,9 @@ class SlipFinder:
                 if known is None and not self.is_known(first[0]):
                     known = self.find_meant(word, is_first=first is matches[0], may_slip_twice=False)
                 if known is not None:
-                    yield Slip(first.start(), last.end(), known + mark)
+                    yield Edit(first.start(), last.end(), known + mark)
 
-    def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]) -> Iterator[Slip]:
+    def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]) -> Iterator[Edit]:
         """Yields the words between which a blank was typed a letter too early or too late."""
         last = -1
         for number, following in pairwise(unknown):
@@ -134,8 +130,8 @@ class SlipFinder:
             if number > last and following == number + 1 and text[first.end() : second.start()] == " ":
                 moved = self.move_blank(first[0], second[0])
                 if moved is not None:
-                    yield Slip(*first.span(), moved[0])
-                    yield Slip(*second.span(), moved[1])
+                    yield Edit(*first.span(), moved[0])
+                    yield Edit(*second.span(), moved[1])
                     last = following
 
     def move_blank(self, first: str, second: str) -> tuple[str, str] | None:

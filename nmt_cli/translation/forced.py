@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from nmt_cli.arrays.special_ids import END
 from nmt_cli.carrying.masking import MaskedSide, MaskedText, leave_unmasked, mask_sides
-from nmt_cli.rewriting.rewrite import FoldedMask
+from nmt_cli.rewriting.protocol import TextContext
+from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.beam import SearchResult
 from nmt_cli.search.forced import ForcedTarget
 from nmt_cli.sources.source import SourceRow
+from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
@@ -55,8 +57,7 @@ def force_translations(
     Equal spans are in their likeliest order (`placement.equal_spans`).
     """
     # 1. Split the sources, and match the targets with their pieces.
-    decoded, _ = translator.decode_lines(sources)
-    matches = [match_line(translator, source, target) for source, target in zip(decoded, targets, strict=True)]
+    matches = [match_line(translator, source, target) for source, target in zip(sources, targets, strict=True)]
     # 2. Score all pairs that do not match, and the pieces of the others.
     unmatched = [index for index, match in enumerate(matches) if match is None]
     wholes = dict(
@@ -83,7 +84,8 @@ def match_line(translator: Translator, source: str, target: str) -> list[Matched
     """Returns the pieces of a source with their parts of the target; None if they do not match."""
     if not (translator.reads_text and translator.reader.config.protect):
         return None
-    pieces = translator.split_line(source)
+    rewritten = translator.rewrite_line(source)
+    pieces = translator.split_line(rewritten.text if rewritten else source)
     return match_pieces(pieces, normalise(target), translator.reader) if pieces else None
 
 
@@ -94,7 +96,7 @@ def force_pieces(translator: Translator, pairs: Sequence[MatchedPiece], limit: i
     rows = translator.source.make_rows(texts, limit)
     targets = [
         lower_target(target.masked.text, translator)
-        if piece.folded and piece.folded.plan and piece.folded.plan.kind == "upper"
+        if piece.rewritten and piece.rewritten.is_in_capitals
         else target.masked.text
         for piece, target in translated
     ]
@@ -142,7 +144,7 @@ def restore_target(
     translation: Translation, target: MaskedSide, piece: Piece, tokenizers: TokenizerPair | None
 ) -> Translation:
     """Returns the scored translation of a piece with the spans where the given text has them."""
-    moves_words = piece.folded is not None and not piece.folded.keeps_words
+    moves_words = piece.rewritten is not None and not piece.rewritten.keeps_words
     is_plain = not piece.masked.spans and not has_unknown(translation) and not moves_words
     if tokenizers is None or is_plain:
         return translation
@@ -166,7 +168,7 @@ def force_wholes(
         return [translation for translation, _ in forced]
     # 3. Put back masked spans, and words with unknown subwords.
     return [
-        unmask_translation(translation, (source, target), tokenizers, fold_source(translator, source))
+        unmask_translation(translation, (source, target), tokenizers, rewrite_source(translator, source))
         if source.spans or (has_unknown(translation) and target.masked.text) or moves_words(translator, source)
         else translation
         for (translation, target), (source, _) in zip(forced, pairs, strict=True)
@@ -190,33 +192,30 @@ def mask_pairs(translator: Translator, sources: Sequence[str], targets: Sequence
 def encode_pairs(
     translator: Translator, pairs: Sequence[MaskedPair], limit: int | None
 ) -> tuple[list[SourceRow], list[list[int]]]:
-    """Returns the rows of the sources, folded as for translation, and the targets in ids that end with END.
+    """Returns the rows of the sources, rewritten as for translation, and the targets in ids that end with END.
 
     A target in capitals stands for one in usual case, where its source does.
     """
-    folded = [fold_source(translator, source) for source, _ in pairs]
-    sources = [(new.masked if new else old.masked).text for new, (old, _) in zip(folded, pairs, strict=True)]
+    rewritten = [rewrite_source(translator, source) for source, _ in pairs]
+    sources = [new.text if new else old.masked.text for new, (old, _) in zip(rewritten, pairs, strict=True)]
     targets = [
-        lower_target(target.masked.text, translator)
-        if new and new.plan and new.plan.kind == "upper"
-        else target.masked.text
-        for new, (_, target) in zip(folded, pairs, strict=True)
+        lower_target(target.masked.text, translator) if new and new.is_in_capitals else target.masked.text
+        for new, (_, target) in zip(rewritten, pairs, strict=True)
     ]
     rows = translator.source.make_rows(sources, limit)
     return rows, [[*ids, END] for ids in translator.target.encode_all(targets)]
 
 
-def fold_source(translator: Translator, source: MaskedSide) -> FoldedMask | None:
+def rewrite_source(translator: Translator, source: MaskedSide) -> RewrittenText | None:
     """Returns a source as translation reads it; None if that is as it is."""
-    folding = translator.reader.folding
-    return folding.fold(source.masked, has_capitals=not source.text.islower()) if folding else None
+    return translator.reader.rewriter.read(source.masked, has_capitals=not source.text.islower())
 
 
 def lower_target(text: str, translator: Translator) -> str:
     """Returns a target in capitals in the usual case of its language."""
-    caser = translator.reader.folding.target_caser if translator.reader.folding else None
-    cased = caser.fold_case(text) if caser else None
-    return cased.folded.text if cased else text
+    case = translator.reader.rewriter.target_case
+    cased = case.read(AlignedText.from_text(text), TextContext()) if case else None
+    return cased[0].text if cased else text
 
 
 def has_unknown(translation: Translation) -> bool:
@@ -226,20 +225,20 @@ def has_unknown(translation: Translation) -> bool:
 
 
 def moves_words(translator: Translator, source: MaskedSide) -> bool:
-    """Whether folding drops or adds a word of a source."""
-    folded = fold_source(translator, source)
-    return folded is not None and not folded.keeps_words
+    """Whether rewriting drops or adds a word of a source."""
+    rewritten = rewrite_source(translator, source)
+    return rewritten is not None and not rewritten.keeps_words
 
 
 def unmask_translation(
-    translation: Translation, pair: MaskedPair, tokenizers: TokenizerPair, folded: FoldedMask | None
+    translation: Translation, pair: MaskedPair, tokenizers: TokenizerPair, rewritten: RewrittenText | None
 ) -> Translation:
     """Returns the translation with its masked spans put back, and the links between the words of both sides."""
     source, target = (
         Piece(Segment(side.text, side.spans, blank_before=False, ends_sentence=True), side.masked) for side in pair
     )
-    if folded is not None:
-        source = replace(source, masked=folded.masked, folded=folded)
+    if rewritten is not None:
+        source = replace(source, masked=rewritten.mask(source.masked), rewritten=rewritten)
     return unmask_piece(translation, source, target, tokenizers)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
+from nmt_cli.text.words import Link
+
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.rewriting.slips import ReadAs
@@ -48,9 +50,6 @@ class Placed(NamedTuple):
     def doubtful(self) -> bool:
         """Whether a person should check its place: the network lost the span, or the relative position decided."""
         return self.dropped or self.how == "position"
-
-
-Link = tuple[int, int]  # source word and target word, from 0
 
 
 class Words(NamedTuple):

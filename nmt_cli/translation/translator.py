@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.cores import count_cores
 from nmt_cli.files import require_file
-from nmt_cli.rewriting.rewrite import InputFolding
+from nmt_cli.rewriting.protocol import ModelText
+from nmt_cli.rewriting.rewrite import Rewriter, RewrittenText
 from nmt_cli.runtime.compatibility import require_same_sides
 from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory
 from nmt_cli.search.config import SearchConfig
@@ -31,10 +32,11 @@ from nmt_cli.translation.config import (
     widen_for_distinct,
 )
 from nmt_cli.translation.decoding import decode_results
-from nmt_cli.translation.placement.joining import encode_translation, join_pieces, keep_distinct
+from nmt_cli.translation.placement.joining import join_pieces, keep_distinct, write_line_back
 from nmt_cli.translation.repair.ladder import Repairer
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.segmentation.pieces import LineReader, Piece, find_origin, keep_verbatim, number_pieces
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import Piece, find_origin, keep_verbatim, number_pieces
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from nmt_cli.sources.images import GridSource, PictureReader
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks.check import CheckContext
-    from nmt_cli.translation.segmentation.pieces import PieceMemory
+    from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 BRACKETS = frozenset("()[]{}/")  # that are brought back if the network loses them
 SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
@@ -62,7 +64,7 @@ class Translator:
         carries: bool = True,
         carries_numbers: bool = True,
         threads: int = 1,
-        folding: InputFolding | None = None,
+        rewriter: Rewriter | None = None,
         profile: CorpusProfile | None = None,
     ) -> None:
         """`carries` says whether the network has learned to carry placeholders over, `carries_numbers` whether these
@@ -80,7 +82,7 @@ class Translator:
             carries=self.carries,
             carries_numbers=carries_numbers,
             glossary=load_glossary(lines),
-            folding=folding,
+            rewriter=rewriter,
             notation=NumberNotation.from_profile(profile, card.target_language if card is not None else ""),
         )
 
@@ -112,7 +114,7 @@ class Translator:
             carries=carries,
             carries_numbers=profile is not None,  # before there were profiles, numbers were learned as words
             threads=threads,
-            folding=make_folding(first.card, profile),
+            rewriter=make_rewriter(first.card, profile),
             profile=profile,
         )
 
@@ -177,7 +179,7 @@ class Translator:
             carries=self.carries,
             carries_numbers=self.reader.carries_numbers,
             threads=self.batch_search.threads,
-            folding=self.reader.folding,
+            rewriter=self.reader.rewriter,
             profile=self.profile,
         )
 
@@ -202,10 +204,11 @@ class Translator:
         most, config = config.n_best, widen_for_distinct(config)
         heals = repair is not None and repair.heal and not config.sampling.sample  # samples stay as drawn
         # 1. Split each line into sentences.  2. Mask the spans that must not change.
-        decoded, references = self.decode_lines(lines)
-        split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in decoded]
+        rewritten_lines = [self.rewrite_line(line) for line in lines]
+        read_lines = [new.text if new else line for line, new in zip(lines, rewritten_lines, strict=True)]
+        split_lines = [self.split_line(line, whole=bool(config.prefix)) for line in read_lines]
         if memory is not None and self.reads_text:
-            pairs = zip(decoded, split_lines, strict=True)
+            pairs = zip(read_lines, split_lines, strict=True)
             split_lines = [memory.recall_pieces(line, parts, self.reader) for line, parts in pairs]
         pieces = number_pieces(split_lines, first_line)
         texts = {text_id: piece.text for text_id, piece in pieces.items() if piece.is_translated}
@@ -231,8 +234,8 @@ class Translator:
             joined = join_pieces(line, whole, parts, tokenizers, prefix=prefix, sampled=sampled, language=language)
             joined = joined if sampled else keep_distinct(joined, most)
             joined = joined if memory is None else joined._replace(origin=find_origin(whole))
-            written = references.get(number - first_line)
-            result.append(encode_translation(joined, written) if written else joined)
+            rewritten = rewritten_lines[number - first_line]
+            result.append(write_line_back(joined, rewritten) if rewritten else joined)
         # 9. Check each translation against its line, and rate it.
         return result if checks is None else self.judge(result, checks, n_best, healed=heals)
 
@@ -265,21 +268,9 @@ class Translator:
         languages = (card.source_language, card.target_language) if card is not None else ("", "")
         return CheckContext.from_profile(languages, self.profile, reads_text=self.reads_text)
 
-    def decode_lines(self, lines: Sequence[str]) -> tuple[Sequence[str], dict[int, Mapping[str, str]]]:
-        """Returns the lines with the letters and quotes that their references of HTML stand for.
-
-        Also returns the reference of each such character, by the index of its line.
-        """
-        references: dict[int, Mapping[str, str]] = {}
-        if not (self.reads_text and self.reader.config.protect):
-            return lines, references
-        decoded = list(lines)
-        for index, line in enumerate(lines):
-            if "&" in line and ";" in line:
-                from nmt_cli.rewriting.entities import decode_entities  # which few lines need
-
-                decoded[index], references[index] = decode_entities(line)
-        return decoded, references
+    def rewrite_line(self, line: str) -> RewrittenText | None:
+        """Returns a line as it is to be split; None if that is as it is."""
+        return self.reader.rewriter.read_line(line) if self.reads_text else None
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line that are translated on their own; none for a blank line.
@@ -380,13 +371,13 @@ def scale_progress(progress: CountReporter | None, texts: int, lines: int) -> Co
     return lambda done: progress(done * lines // max(1, texts))
 
 
-def make_folding(card: ModelCard, profile: CorpusProfile | None) -> InputFolding | None:
-    """Returns how the input of a model is folded; None for a model without a profile."""
-    if profile is None:
+def make_rewriter(card: ModelCard, profile: CorpusProfile | None) -> Rewriter | None:
+    """Returns how the input of a model is rewritten; None for a model without a profile, or of pictures."""
+    if profile is None or profile.source is None:
         return None
     lowercase = bool(card.tokenizer.get("lowercase", False))
     languages = (card.source_language, card.target_language)
-    return InputFolding.from_profile(profile, languages, lowercase=lowercase)
+    return Rewriter.from_model(ModelText(profile.source, profile.target, languages, lowercase))
 
 
 def load_glossary(config: LineConfig) -> Glossary | None:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.span_patterns import compile_number_pattern, compile_span_pattern
 from nmt_cli.carrying.spans import DIGIT, TRIGGER, find_spans
-from nmt_cli.rewriting.gender_forms import find_gender_marks
-from nmt_cli.rewriting.quotes import find_quotes, may_have_quotes
-from nmt_cli.rewriting.rewrite import INNER_MARKS
+from nmt_cli.rewriting.gender_forms import INNER_MARKS, find_gender_marks
+from nmt_cli.rewriting.quotes import find_outer_quotes, may_have_quotes
 from nmt_cli.translation.segmentation.frames import frame_segment
 from nmt_cli.translation.segmentation.segments import SegmentedLine, cut, is_plain, is_short_sentence, split_to_fit
 
@@ -38,7 +37,7 @@ TEXTS = st.lists(st.sampled_from(WORDS) | st.sampled_from(SIGNS) | st.characters
 GUARDS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
     "spans": (TRIGGER.search, lambda text: compile_span_pattern().search(text)),
     "numbers": (DIGIT.search, lambda text: compile_number_pattern().search(text)),
-    "quotes": (may_have_quotes, find_quotes),
+    "quotes": (may_have_quotes, find_outer_quotes),
     "gender marks": (lambda text: not INNER_MARKS.isdisjoint(text), lambda text: [*find_gender_marks(text, "deu")]),
     "frames": (lambda text: not is_plain(make_segment(text)), lambda text: len(frame_segment(make_segment(text))) > 1),
     "sentences": (lambda text: not is_short_sentence(text, 50), lambda text: count_parts(text) != 1),

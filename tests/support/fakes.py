@@ -12,7 +12,7 @@ from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.runtime.model_directory import FORMAT, ModelCard
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.segmentation.pieces import LineReader
+from nmt_cli.translation.segmentation.line_reader import LineReader
 from support.translations import Rule, louder
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nmt_cli.search.sampling import TextId
     from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
     from nmt_cli.translation.result import Hypothesis, Translation
-    from nmt_cli.translation.segmentation.pieces import LineReader
+    from nmt_cli.translation.segmentation.line_reader import LineReader
     from nmt_cli.translation.translator import Translator
 
 LONGEST_LINKED = 4_000  # characters of a translation that the network reads
@@ -81,7 +81,7 @@ def is_sentence(pieces: Sequence[Piece], index: int) -> bool:
 def make_recalled_piece(piece: Piece, recalled: RecalledTranslation) -> Piece:
     """Returns a piece that has its translation already; nothing in it is masked or folded."""
     segment = piece.segment._replace(spans=())
-    return replace(piece, segment=segment, masked=mask(segment.text, ()), folded=None, recalled=recalled)
+    return replace(piece, segment=segment, masked=mask(segment.text, ()), rewritten=None, recalled=recalled)
 
 
 def make_certain(hypothesis: Hypothesis) -> Hypothesis:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate, chain
 
 import numpy as np
 
 from nmt_cli.arrays.special_ids import END, UNKNOWN
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.rewriting.protocol import Written
+from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
+from nmt_cli.text.words import Link
 from nmt_cli.translation.result import Hypothesis, Placed, Translation, Words
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
@@ -134,26 +138,45 @@ def restore_piece(
         source = piece.segment.text
         endings = (h._replace(text=correct_endings(h.text, source, language)) for h in restored.hypotheses)
         restored = restored._replace(hypotheses=tuple(endings))
-    if piece.folded is not None and piece.folded.read_as:
-        restored = restored._replace(read_as=piece.folded.read_as)
-    if piece.folded is not None and piece.folded.plan is not None:
-        from nmt_cli.translation.placement.recasing import recase_translation  # which few lines need
-
-        restored = recase_translation(restored, piece.folded.plan, language, piece.source_words)
-    if piece.folded is not None and piece.folded.quotes is not None:
-        wrap = piece.folded.quotes.wrap
-        quoted = (hypothesis._replace(text=wrap(hypothesis.text)) for hypothesis in restored.hypotheses)
-        restored = restored._replace(hypotheses=tuple(quoted))
+    if piece.rewritten is not None:
+        restored = write_back(restored, piece, piece.rewritten)
     return restored
+
+
+def write_back(translation: Translation, piece: Piece, rewritten: RewrittenText) -> Translation:
+    """Returns the translation of a piece with all that rewriting changed in the piece put back."""
+
+    def write(hypothesis: Hypothesis) -> Hypothesis:
+        spans = [span.text for span in hypothesis.placed_spans]
+        written = Written(spans, partial(find_read_links, translation, hypothesis, piece))
+        return hypothesis._replace(text=rewritten.write(hypothesis.text, written))
+
+    return translation._replace(
+        hypotheses=tuple(map(write, translation.hypotheses)), read_as=rewritten.read_as or translation.read_as
+    )
+
+
+def find_read_links(translation: Translation, hypothesis: Hypothesis, piece: Piece) -> tuple[Link, ...]:
+    """Returns the links from the words that the network read to those of a hypothesis; none without attention."""
+    from nmt_cli.translation.placement.word_alignment import link_words  # which few lines need
+
+    if not hypothesis.attention.any():
+        return ()
+    if not hypothesis.words or hypothesis.words[0].links is None:
+        return link_words(translation.source_pieces, hypothesis.pieces, hypothesis.attention)
+    read: dict[int, list[int]] = {}  # the words that the network read, for each word of the piece
+    for word, source in piece.source_words.items():
+        read.setdefault(source, []).append(word)
+    return tuple((word, target) for source, target in hypothesis.words[0].links for word in read.get(source, ()))
 
 
 def is_complete(piece: Piece, translation: Translation) -> bool:
     """Whether a translation needs no restoring.
 
     It has no spans to put back, its hypotheses no placeholders to remove, and every source subword belongs to one word
-    (an unknown one may stand for several), which folding left where it was.
+    (an unknown one may stand for several), which rewriting left where it was.
     """
-    if piece.masked.spans or (piece.folded is not None and not piece.folded.keeps_words):
+    if piece.masked.spans or (piece.rewritten is not None and not piece.rewritten.keeps_words):
         return False
     if PLACEHOLDER_PATTERN.search(piece.text):
         return True
@@ -196,15 +219,11 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
     return Hypothesis.from_parts("".join(texts), parts)._replace(words=words)
 
 
-def encode_translation(translation: Translation, references: Mapping[str, str]) -> Translation:
-    """Returns the translation with references of HTML for the characters for which its source has them."""
-    from nmt_cli.rewriting.entities import encode_entities  # which few lines need
+def write_line_back(translation: Translation, rewritten: RewrittenText) -> Translation:
+    """Returns the translation of a line with all that rewriting changed in the line put back."""
 
-    return translation._replace(
-        hypotheses=tuple(
-            hypothesis._replace(
-                text=encode_entities(hypothesis.text, references, [placed.text for placed in hypothesis.placed_spans])
-            )
-            for hypothesis in translation.hypotheses
-        )
-    )
+    def write(hypothesis: Hypothesis) -> Hypothesis:
+        spans = [placed.text for placed in hypothesis.placed_spans]
+        return hypothesis._replace(text=rewritten.write(hypothesis.text, Written(spans)))
+
+    return translation._replace(hypotheses=tuple(map(write, translation.hypotheses)))

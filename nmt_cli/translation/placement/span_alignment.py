@@ -14,9 +14,9 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.text.words import Link
 from nmt_cli.translation.placement.slots import find_placeholder_positions
 from nmt_cli.translation.placement.span_placement import RestoredText
-from nmt_cli.translation.result import Link
 from nmt_cli.translation.segmentation.pieces import Piece
 
 Links = tuple[Link, ...]  # in the order of the target

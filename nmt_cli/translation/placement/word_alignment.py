@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from nmt_cli.text import symbols
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import BLANK, SENTENCE_END
-from nmt_cli.translation.result import Link, Words
+from nmt_cli.text.words import Link
+from nmt_cli.translation.result import Words
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray

@@ -18,7 +18,8 @@ from nmt_cli.search.sampling import TextId
 from nmt_cli.text.symbols import BLANK
 from nmt_cli.translation.repair.lost_numbers import PieceSearch
 from nmt_cli.translation.result import Repair, Translation
-from nmt_cli.translation.segmentation.pieces import LineReader, Piece
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import Piece
 
 STROKE = re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])")
 MARKS = re.compile(r"[()\[\]{}/]")

@@ -17,7 +17,8 @@ from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.checks.numbers import NUMBER, compare_numbers
 from nmt_cli.translation.repair.lost_numbers import PieceSearch
 from nmt_cli.translation.result import Repair, Translation
-from nmt_cli.translation.segmentation.pieces import LineReader, Piece
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import Piece
 
 
 def carry_lost_dates(

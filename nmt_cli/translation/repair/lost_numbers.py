@@ -17,7 +17,8 @@ from nmt_cli.search.sampling import TextId
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.checks.numbers import NUMBER, compare_numbers, list_uncertain
 from nmt_cli.translation.result import Repair, Translation
-from nmt_cli.translation.segmentation.pieces import LineReader, Piece
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import Piece
 
 PieceSearch = Callable[[Mapping[TextId, str]], Mapping[TextId, Translation]]
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_key, mask, select_spans
 from nmt_cli.carrying.spans import find_spans
-from nmt_cli.translation.segmentation.pieces import LineReader, Piece
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import cut
 
 
@@ -77,7 +78,7 @@ def mask_target(piece: Piece, text: str) -> MaskedSide | None:
 
     Equal spans have the numbers of the source in their order; scoring tries the others (`placement.equal_spans`).
     """
-    if piece.folded is not None and piece.folded.quotes is not None:
+    if piece.rewritten is not None and piece.rewritten.was_quoted:
         return None
     spans = piece.masked.spans
     if not spans:

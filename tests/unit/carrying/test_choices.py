@@ -6,7 +6,6 @@ import pytest
 
 from nmt_cli.carrying.accelerators import find_accelerator, move_to_word
 from nmt_cli.carrying.choices import split_choice
-from nmt_cli.rewriting.entities import decode_entities, encode_entities
 
 
 @pytest.mark.parametrize(
@@ -47,11 +46,3 @@ def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -
 )
 def test_a_sign_inside_a_word_moves_before_it(text: str, moved: str) -> None:
     assert move_to_word(text) == moved
-
-
-def test_references_of_letters_and_quotes_are_read_and_written_again() -> None:
-    text, references = decode_entities("caf&eacute; &quot;x&quot; it&#x27;s &amp; &copy; &bogus;")
-    assert text == 'café "x" it\'s &amp; &copy; &bogus;'
-    assert encode_entities(text, references) == "caf&eacute; &quot;x&quot; it&#x27;s &amp; &copy; &bogus;"
-    assert encode_entities("é {é}", references, keep=["{é}"]) == "&eacute; {é}"
-    assert encode_entities("x", {}) == "x"

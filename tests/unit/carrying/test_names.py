@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.names import NameFinder
-from nmt_cli.rewriting.characters import Folder
-from nmt_cli.rewriting.slips import SlipFinder
-from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
+from nmt_cli.rewriting.characters import Characters
+from nmt_cli.rewriting.gender_forms import GenderForms
+from nmt_cli.rewriting.slips import Slips
+from support.rewriting import model_text
 
 NAMES = ("Tom", "Maria", "Boston", "Anna", "Paris", "Berlin", "Peter", "Ken", "Oslo", "Rom", "Ulm", "Karl")
 ENGLISH = [
@@ -33,10 +33,9 @@ GERMAN = [
 
 
 def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:
-    profile = CorpusProfile.parse(build_profile(pairs * copies).encode())
-    assert profile.source is not None
-    folder = Folder(profile.source.character_counts)
-    return NameFinder(profile.source, profile.target, SlipFinder(profile.source), folder)
+    model = model_text(pairs * copies)
+    rewrites = Slips.from_model(model), Characters.from_model(model), GenderForms.from_model(model)
+    return NameFinder(model.source, model.target, *rewrites)
 
 
 ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN)

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.case import CasedText, CasePlan, Caser, capitalise_text, lower_text, upper_text
+from nmt_cli.rewriting.case import Case
+from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, upper_text
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
+from support.rewriting import change, read
 
 TRAINING = (
     "Yesterday I saw Peter in Rome with a dog.",
@@ -24,26 +26,25 @@ TRAINING = (
 LOWER = tuple(sentence.lower() for sentence in TRAINING)
 
 
-def caser(sentences: tuple[str, ...] = TRAINING, language: str = "en") -> Caser:
+def caser(sentences: tuple[str, ...] = TRAINING, language: str = "en") -> Case:
     profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
     assert profile.source is not None
-    return Caser(profile.source, language)
+    return Case(profile.source, (language, language))
 
 
 def fold(text: str, **options: bool) -> str:
-    cased = caser().fold_case(text, **options)
-    return cased.folded.text if cased else text
+    return read(caser(), text, **options)
 
 
 def plan_of(text: str) -> CasePlan | None:
-    cased = caser().fold_case(text)
-    assert isinstance(cased, CasedText)
-    return cased.plan
+    cased = change(caser(), text)
+    assert cased is not None
+    return cased[1]
 
 
 @pytest.mark.parametrize("text", TRAINING)
 def test_a_text_in_usual_case_is_never_touched(text: str) -> None:
-    assert caser().fold_case(text) is None
+    assert change(caser(), text) is None
 
 
 WORDS = ["Peter", "Rome", "BBC", "dog", "bridge", "I", "NATO", "I'm", "the", "Peter's", "xyzzy", "Qwertz", "SQL", "7"]
@@ -117,21 +118,21 @@ def test_a_part_of_a_line_with_capitals_may_begin_small() -> None:
 
 
 def test_a_corpus_in_lower_case_wants_no_capitals() -> None:
-    assert caser(LOWER).fold_case("where is peter?") is None
-    cased = caser(LOWER).fold_case("WHERE IS PETER?")
-    assert cased is not None and cased.folded.text == "Where is peter?"
+    assert change(caser(LOWER), "where is peter?") is None
+    cased = change(caser(LOWER), "WHERE IS PETER?")
+    assert cased is not None and cased[0].text == "Where is peter?"
 
 
 def test_scripts_without_case_stay() -> None:
-    assert caser().fold_case("彼は「はい。」と言った。") is None and caser().fold_case("") is None
+    assert change(caser(), "彼は「はい。」と言った。") is None and change(caser(), "") is None
 
 
 @given(st.text())
 def test_origins_belong_to_the_text(text: str) -> None:
     text = " ".join(text.split())
-    cased = caser().fold_case(text)
+    cased = change(caser(), text)
     if cased is not None:
-        folded = cased.folded
+        folded = cased[0]
         assert len(folded.origins) == len(folded.text) and list(folded.origins) == sorted(folded.origins)
         assert all(0 <= origin < len(text) for origin in folded.origins)
 

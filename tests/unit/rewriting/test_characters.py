@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.characters import Folder
+from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.lookalikes import name_character
 from nmt_cli.text.normalise import normalise
+from support.rewriting import change, read
 
 ENGLISH = 'Will the quick brown fox, Anna\'s "lazy" dog: jump over 0123456789 (vixens)? No - yes; Zebra! ' * 3
 GERMAN = "Er sagte: „Ja, daß die Ähren – fünf Mal – überm Löß wachsen.“ "
@@ -19,25 +20,24 @@ FRENCH = "Il a dit : « Ça m’est égal, n’est-ce pas ? » — Où ? "
 
 
 def fold(text: str, training: str = ENGLISH) -> str:
-    folded = Folder(Counter(training)).fold(normalise(text))
-    return folded.text if folded else normalise(text)
+    return read(Characters(Counter(training)), normalise(text))
 
 
 @given(st.text(sorted(set(ENGLISH))))
 def test_a_text_of_seen_characters_is_never_touched(text: str) -> None:
-    assert Folder(Counter(ENGLISH)).fold(normalise(text)) is None
+    assert change(Characters(Counter(ENGLISH)), normalise(text)) is None
 
 
 @given(st.text())
 def test_folding_is_idempotent_and_says_where_each_character_was(text: str) -> None:
-    folder, text = Folder(Counter(ENGLISH)), normalise(text)
-    folded = folder.fold(text)
-    if folded is not None:
+    folder, text = Characters(Counter(ENGLISH)), normalise(text)
+    changed = change(folder, text)
+    if changed is not None:
+        folded, _ = changed
         assert len(folded.origins) == len(folded.text) and list(folded.origins) == sorted(folded.origins)
         assert all(0 <= origin < len(text) for origin in folded.origins)
         assert folded.text == normalise(folded.text)
-        again = folder.fold(folded.text)
-        assert again is None or again.text == folded.text
+        assert read(folder, folded.text) == folded.text
 
 
 @given(
@@ -62,12 +62,12 @@ def test_marks_without_a_shape_are_dropped_wherever_they_stand(marks: list[str])
     ],
 )
 def test_words_of_which_no_letter_is_known_are_foreign(text: str, words: list[str]) -> None:
-    assert [text[start:end] for start, end in Folder(Counter(ENGLISH)).find_foreign_words(text)] == words
+    assert [text[start:end] for start, end in Characters(Counter(ENGLISH)).find_foreign_words(text)] == words
 
 
 def test_a_long_foreign_word_takes_no_long_look_at_each_of_its_letters() -> None:
     started = time.process_time()
-    assert list(Folder(Counter(ENGLISH)).find_foreign_words("the " + "猫" * 20_000)) == [(4, 20_004)]
+    assert list(Characters(Counter(ENGLISH)).find_foreign_words("the " + "猫" * 20_000)) == [(4, 20_004)]
     assert time.process_time() - started < 5  # a minute, if each letter looked at all others
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.characters import replace_ranges
-from nmt_cli.rewriting.gender_forms import cover_gender_forms, drop_gender_marks, find_gender_marks
+from nmt_cli.rewriting.gender_forms import GenderForms, drop_gender_marks, find_gender_marks
+from nmt_cli.text.aligned import AlignedText
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_other_languages_stay(language: str) -> None:
 
 
 def test_a_cover_hides_the_whole_word() -> None:
-    covered = cover_gender_forms("Die Lehrer*innen, ja", "deu")
+    covered = GenderForms("deu").cover_forms("Die Lehrer*innen, ja")
     assert covered.startswith("Die ") and covered.endswith(" ja")
     assert not any(map(str.isalpha, covered[4:-3])) and len(covered) == len("Die Lehrer*innen, ja")
 
@@ -66,7 +66,7 @@ def test_a_cover_hides_the_whole_word() -> None:
 @given(st.text(st.sampled_from("Lehrinn*:/-()_ e")), st.sampled_from(["deu", "fra"]))
 def test_marks_are_apart_and_nothing_else_is_lost(text: str, language: str) -> None:
     marks = list(find_gender_marks(text, language))
-    folded = replace_ranges(text, marks)
+    folded = AlignedText.from_text(text).replace(marks)
     assert [text[origin] for origin in folded.origins] == list(folded.text)
     assert all(first.end <= second.start for first, second in pairwise(marks))
 
@@ -74,4 +74,4 @@ def test_marks_are_apart_and_nothing_else_is_lost(text: str, language: str) -> N
 def test_many_forms_take_no_longer_than_their_text() -> None:
     text = "Lehrer*innen " * 20_000 + "Abc-" * 20_000 + "*in"
     assert drop_gender_marks(text, "deu").count("Lehrerinnen ") == 20_000  # took minutes
-    assert len(cover_gender_forms(text, "deu")) == len(text)
+    assert len(GenderForms("deu").cover_forms(text)) == len(text)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.quotes import Quotes, choose_target_quotes, find_quotes
+from nmt_cli.rewriting.quotes import OuterQuotes, choose_target_quotes, find_outer_quotes
 
 GERMAN = Counter("„Ja“ " * 30)
 
@@ -16,18 +16,18 @@ GERMAN = Counter("„Ja“ " * 30)
 @pytest.mark.parametrize(
     ("text", "quotes"),
     [
-        ('"It rains."', Quotes('"', '"')),
-        ("“It rains.”", Quotes("“", "”")),
-        ("“It rains”.", Quotes("“", "”", is_mark_outside=True)),
-        ("‘It’s late.’", Quotes("‘", "’")),
-        ("'It's late.'", Quotes("'", "'")),
-        ("“It rains.", Quotes("“", "")),
-        ("It rains.”", Quotes("", "”")),
-        ("“He said ‘yes’.”", Quotes("“", "”")),
+        ('"It rains."', OuterQuotes('"', '"')),
+        ("“It rains.”", OuterQuotes("“", "”")),
+        ("“It rains”.", OuterQuotes("“", "”", is_mark_outside=True)),
+        ("‘It’s late.’", OuterQuotes("‘", "’")),
+        ("'It's late.'", OuterQuotes("'", "'")),
+        ("“It rains.", OuterQuotes("“", "")),
+        ("It rains.”", OuterQuotes("", "”")),
+        ("“He said ‘yes’.”", OuterQuotes("“", "”")),
     ],
 )
-def test_quotes_around_a_text_are_found(text: str, quotes: Quotes) -> None:
-    assert find_quotes(text) == quotes
+def test_quotes_around_a_text_are_found(text: str, quotes: OuterQuotes) -> None:
+    assert find_outer_quotes(text) == quotes
 
 
 @pytest.mark.parametrize(
@@ -48,19 +48,21 @@ def test_quotes_around_a_text_are_found(text: str, quotes: Quotes) -> None:
     ],
 )
 def test_other_quotes_stay(text: str) -> None:
-    assert find_quotes(text) is None
+    assert find_outer_quotes(text) is None
 
 
 def test_the_translation_gets_the_quotes_of_its_language() -> None:
-    assert choose_target_quotes(Quotes('"', '"'), GERMAN).wrap("Es regnet.") == "„Es regnet.“"
-    assert choose_target_quotes(Quotes("“", "”", is_mark_outside=True), GERMAN).wrap("Es regnet.") == "„Es regnet“."
-    assert choose_target_quotes(Quotes("“", ""), GERMAN).wrap("Es regnet.") == "„Es regnet."
-    assert choose_target_quotes(Quotes("“", "”"), Counter("no quotes")).wrap("Es regnet.") == "“Es regnet.”"
+    assert choose_target_quotes(OuterQuotes('"', '"'), GERMAN).wrap("Es regnet.") == "„Es regnet.“"
+    assert (
+        choose_target_quotes(OuterQuotes("“", "”", is_mark_outside=True), GERMAN).wrap("Es regnet.") == "„Es regnet“."
+    )
+    assert choose_target_quotes(OuterQuotes("“", ""), GERMAN).wrap("Es regnet.") == "„Es regnet."
+    assert choose_target_quotes(OuterQuotes("“", "”"), Counter("no quotes")).wrap("Es regnet.") == "“Es regnet.”"
 
 
 @given(st.text("ab. "), st.sampled_from([("“", "”"), ("«", "»"), ('"', '"')]))
 def test_what_is_between_the_quotes_is_all_the_rest(text: str, pair: tuple[str, str]) -> None:
-    quotes = find_quotes(f"{pair[0]}{text}{pair[1]}")
+    quotes = find_outer_quotes(f"{pair[0]}{text}{pair[1]}")
     if any(map(str.isalpha, text)):
         assert quotes is not None
         line = f"{pair[0]}{text}{pair[1]}"

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.rewrite import InputFolding
+from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.normalise import normalise
-from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profiling.building import build_profile
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
@@ -22,20 +20,20 @@ from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 from support.adversary import Parrot
 from support.models import toy_pairs
+from support.rewriting import model_text
 from support.spans import lines_with_spans
 
 TRAINING = [(source.capitalize(), source.capitalize()) for source, _ in toy_pairs(300)]
 SETTINGS = TokenizerSettings(kind="unigram", lowercase=False)
 TOKENIZER = Tokenizer(train_tokenizer([text for pair in TRAINING for text in pair], SETTINGS), SETTINGS)
-PROFILE = CorpusProfile.parse(build_profile(TRAINING).encode())
 CLEAN = TRAINING[0][0]
 
 
 def make_translator(*, fold: bool = True, carries: bool = True) -> Translator:
     """Returns a translator whose network copies what it reads."""
-    folding = InputFolding.from_profile(PROFILE, ("en", "de"), lowercase=False)
+    rewriter = Rewriter.from_model(model_text(TRAINING))
     engine, source = Parrot(TOKENIZER.vocabulary_size), TextSource(TOKENIZER)
-    return Translator(engine, source, TOKENIZER, lines=LineConfig(fold=fold), carries=carries, folding=folding)
+    return Translator(engine, source, TOKENIZER, lines=LineConfig(fold=fold), carries=carries, rewriter=rewriter)
 
 
 def translate(line: str, *, fold: bool = True, carries: bool = True) -> Translation:

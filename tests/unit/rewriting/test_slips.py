@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.rewriting.slips import ReadAs, SlipFinder, count_slips
+from nmt_cli.rewriting.slips import ReadAs, Slips, count_slips
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profiling.building import build_profile
 from support.caches import ForgetfulCache
+from support.rewriting import change, read
 
 SENTENCES = (
     "The children went home with Margaret because the weather was cold and windy.",
@@ -21,27 +22,26 @@ TRAINING = SENTENCES * 30
 WORDS = sorted({word.strip(".,?") for sentence in SENTENCES for word in sentence.split()})
 
 
-def make_finder(sentences: tuple[str, ...] = TRAINING) -> SlipFinder:
+def make_finder(sentences: tuple[str, ...] = TRAINING) -> Slips:
     profile = CorpusProfile.parse(build_profile([(sentence, sentence) for sentence in sentences]).encode())
     assert profile.source is not None
-    return SlipFinder(profile.source)
+    return Slips(profile.source)
 
 
 def respell(text: str) -> str:
-    respelled = make_finder().respell_text(text)
-    return respelled.folded.text if respelled else text
+    return read(make_finder(), text)
 
 
 @given(st.lists(st.sampled_from([*WORDS, "5", "—", "⟦0⟧", "日本"])))
 def test_known_words_stay(words: list[str]) -> None:
-    assert make_finder().respell_text(" ".join(words)) is None
+    assert change(make_finder(), " ".join(words)) is None
 
 
 def test_slips_do_not_need_what_another_thread_may_forget() -> None:
     finder = make_finder()
     finder.best = ForgetfulCache()
-    respelled = finder.respell_text("The chidren went.")
-    assert respelled is not None and respelled.folded.text == "The children went."
+    respelled = change(finder, "The chidren went.")
+    assert respelled is not None and respelled[0].text == "The children went."
 
 
 def test_what_follows_a_name_does_not_begin_the_sentence() -> None:
@@ -69,8 +69,8 @@ def test_what_follows_a_name_does_not_begin_the_sentence() -> None:
 )
 def test_a_slip_of_the_fingers_is_read_as_what_was_meant(typed: str, meant: str) -> None:
     assert respell(f"{typed} home") == f"{meant} home"
-    respelled = make_finder().respell_text(f"({typed})!")
-    assert typed == meant if respelled is None else respelled.words == (ReadAs(typed, meant),)
+    respelled = change(make_finder(), f"({typed})!")
+    assert typed == meant if respelled is None else respelled[1] == (ReadAs(typed, meant),)
 
 
 @pytest.mark.parametrize("typed", ["beuatiiful", "beautful", "baetiful", "beutifil", "beatufiul"])
@@ -95,9 +95,9 @@ def test_two_slips_are_neither_other_letters_nor_other_endings(typed: str) -> No
     ],
 )
 def test_a_mark_is_typed_a_letter_too_early(typed: str, meant: str, words: tuple[tuple[str, str], ...]) -> None:
-    respelled = make_finder().respell_text(typed)
-    assert (respelled.folded.text if respelled else typed) == meant
-    assert (respelled.words if respelled else ()) == words
+    respelled = change(make_finder(), typed)
+    assert (respelled[0].text if respelled else typed) == meant
+    assert (respelled[1] if respelled else ()) == words
 
 
 @given(st.text("abcd", min_size=2, max_size=7), st.integers(0, 5), st.sampled_from(["", "{0}{0}{1}", "{1}{0}", "{1}"]))
@@ -136,12 +136,12 @@ def test_other_forms_names_and_strange_words_stay(text: str) -> None:
 
 
 def test_without_enough_training_text_no_unknown_word_is_taken_for_a_slip() -> None:
-    assert make_finder(SENTENCES).respell_text("chidren went home") is None
+    assert change(make_finder(SENTENCES), "chidren went home") is None
 
 
 def test_a_word_that_may_be_two_others_stays() -> None:
     training = (*TRAINING, *("They hurt the hart.",) * 30)
-    assert make_finder(training).respell_text("I want the hrt") is None
+    assert change(make_finder(training), "I want the hrt") is None
 
 
 @pytest.mark.parametrize("typed", ["the childre nwent home", "the childrenw ent home"])
@@ -151,19 +151,19 @@ def test_a_blank_is_typed_a_letter_too_early_or_too_late(typed: str) -> None:
 
 def test_words_before_it_do_not_decide_about_a_word() -> None:
     finder = make_finder()
-    assert finder.respell_text("I want Chidren") is None  # may be a name
-    assert finder.respell_text("Chidren want the house").folded.text == "Children want the house"
+    assert change(finder, "I want Chidren") is None  # may be a name
+    assert change(finder, "Chidren want the house")[0].text == "Children want the house"
 
 
 def test_slips_are_not_looked_for_in_what_is_no_word() -> None:
     finder = make_finder()
-    assert finder.respell_text("children " + "ca" * 50_000) is None  # took gigabytes
+    assert change(finder, "children " + "ca" * 50_000) is None  # took gigabytes
     assert not finder.may_be_mistyped("Ca" * 50_000, is_first=True)
 
 
 @given(st.text("abcdefghij '’.XÄ\n"))
 def test_each_letter_has_an_origin(text: str) -> None:
-    respelled = make_finder().respell_text(text)
+    respelled = change(make_finder(), text)
     if respelled is not None:
-        assert len(respelled.folded.origins) == len(respelled.folded.text)
-        assert list(respelled.folded.origins) == sorted(respelled.folded.origins)
+        assert len(respelled[0].origins) == len(respelled[0].text)
+        assert list(respelled[0].origins) == sorted(respelled[0].origins)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.placement.joining import join_pieces, restore_piece
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
-from nmt_cli.translation.segmentation.pieces import LineReader
+from nmt_cli.translation.segmentation.line_reader import LineReader
 
 if TYPE_CHECKING:
     from nmt_cli.text.tokenizer import TokenizerPair

@@ -10,7 +10,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import LineConfig, RepairConfig
 from nmt_cli.translation.repair.lost_brackets import find_brackets, find_lost_brackets
 from nmt_cli.translation.result import Repair
-from nmt_cli.translation.segmentation.pieces import LineReader
+from nmt_cli.translation.segmentation.line_reader import LineReader
 from support.scripted_translator import ScriptedTranslator
 
 

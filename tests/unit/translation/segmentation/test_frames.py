@@ -12,7 +12,8 @@ from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.text.escapes import CONTROLS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import LineConfig
-from nmt_cli.translation.segmentation.pieces import LineReader, Piece
+from nmt_cli.translation.segmentation.line_reader import LineReader
+from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
 from support.spans import lines_with_spans
 

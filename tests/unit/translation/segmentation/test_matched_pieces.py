@@ -6,8 +6,8 @@ import pytest
 
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.matched_pieces import match_pieces
-from nmt_cli.translation.segmentation.pieces import LineReader
 
 READER = LineReader(LineConfig(), carries=True)
 

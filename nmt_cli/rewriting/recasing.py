@@ -1,0 +1,84 @@
+"""Puts the case of a source back into its translation: whole for a line in capitals, by word alignment for words.
+
+Spans that must not change keep theirs. Knows no network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from nmt_cli.rewriting.protocol import Written
+from nmt_cli.text.words import Link
+
+TURKIC = frozenset("tr tur az aze azj azb tt tat crh gag ba bak".split())  # languages with a dotted and a dotless i
+
+CaseKind = Literal["upper", "title", "words"]
+
+
+class CasePlan(NamedTuple):
+    """The case that is to be put back into a translation."""
+
+    kind: CaseKind  # all in capitals, a capital for each word that had one, or single words in capitals
+    words: frozenset[int] = frozenset()  # the words of the source, between blanks, that had it
+
+
+def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> str:
+    """Returns a translation in the case of its source; `language` is its own."""
+    if plan.kind == "upper":
+        return "".join(
+            part if is_span else upper_text(part, language) for part, is_span in split_spans(text, written.spans)
+        )
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    choose = choose_title_words if plan.kind == "title" else choose_shouted_words
+    kept = [is_span for part, is_span in split_spans(text, written.spans) for _ in part]
+    letters = list(text)
+    for index in choose([text[start:end] for start, end in words], plan, written.find_links()):
+        free = [position for position in range(*words[index]) if not kept[position] and text[position].isalpha()]
+        for position in free[:1] if plan.kind == "title" else free:
+            change = capitalise_text if plan.kind == "title" else upper_text
+            letters[position] = change(letters[position], language)
+    return "".join(letters)
+
+
+def split_spans(text: str, spans: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yields the parts of a text, and whether each is one of `spans`."""
+    names = "|".join(re.escape(span) for span in sorted(spans, key=len, reverse=True) if span)
+    for number, part in enumerate(re.split(f"({names})", text) if names else [text]):
+        yield part, number % 2 == 1
+
+
+def choose_title_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
+    """Returns the words that get a capital: those of the source's capitals, and all if nothing is linked."""
+    linked: dict[int, set[int]] = {}
+    for source, target in links:
+        linked.setdefault(target, set()).add(source)
+    return [index for index in range(len(words)) if not links or linked.get(index, set()) & plan.words]
+
+
+def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[Link]) -> list[int]:
+    """Returns the word of the translation for each word of the source that was in capitals: the longest linked one."""
+    chosen = []
+    for source in plan.words:
+        targets = [target for other, target in links if other == source and target < len(words)]
+        chosen += sorted(targets, key=lambda target: -len(words[target]))[:1]
+    return chosen
+
+
+def lower_text(text: str, language: str) -> str:
+    """Returns a text in lower case, with the letters i of its language."""
+    return (text.replace("I", "ı").replace("İ", "i") if language in TURKIC else text).lower()
+
+
+def upper_text(text: str, language: str) -> str:
+    """Returns a text in capitals, with the letters i of its language."""
+    return (text.replace("i", "İ") if language in TURKIC else text).upper()
+
+
+def capitalise_text(text: str, language: str) -> str:
+    """Returns a text whose first letter is a capital; the other letters stay as they are."""
+    index = next((index for index, character in enumerate(text) if character.isalnum()), 0)
+    first = text[index : index + 1]
+    capital = "İ" if first == "i" and language in TURKIC else first.title()
+    return text[:index] + capital + text[index + 1 :]
