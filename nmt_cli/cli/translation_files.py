@@ -18,12 +18,12 @@ from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.formats import TEXT, FileFormat, find_by_name
+from nmt_cli.text.characters import FINAL_MARKS
 from nmt_cli.text.sniffing import HEAD
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।")
 STREAM = Path("-")  # standard input or output
 
 
@@ -43,7 +43,7 @@ def require_input(path: Path, models: Sequence[Path]) -> Path:
         return require_file(path)
     except NotFoundError as error:
         text = str(path)
-        looks_like_text = " " in text.strip() or text.endswith(SENTENCE_ENDS) or not (path.suffix or error.hint)
+        looks_like_text = " " in text.strip() or text.endswith(tuple(FINAL_MARKS)) or not (path.suffix or error.hint)
         if os.path.lexists(path) or not looks_like_text:
             raise
         quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'

@@ -14,14 +14,13 @@ from typing import NamedTuple, Self
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.rewriting.recasing import CasePlan, capitalise_text, lower_text, recase_text
 from nmt_cli.text.aligned import AlignedText, Edit
+from nmt_cli.text.characters import CLOSING, END_MARKS, TURNED_QUOTES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import choose_word_pattern
 
 CASED_TRAINING = 0.8  # share of training texts that begin with a capital, if a line without capitals is careless
 RARE_WORD = 3  # occurrences at most; rare words show how a word that never occurred is likely to be written
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
-SENTENCE_MARKS = ".!?…。"
-CLOSING_QUOTES = "\"'”’»)"
 # In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
 INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
 SECOND_CAPITAL = re.compile(r"[ \"'([](?!I\b)[A-Z]")
@@ -105,7 +104,7 @@ class Case(Rewrite):
             return False
         unusual = [word for word in inner if word.is_capitalised and self.find_usual(word.text) == word.text.lower()]
         unseen = [word for word in unusual if not self.is_known_form(word.text)]
-        return len(unusual) > 2 or bool(unseen) or (len(unusual) > 0 and text[-1] not in SENTENCE_MARKS)
+        return len(unusual) > 2 or bool(unseen) or (len(unusual) > 0 and text[-1] not in END_MARKS)
 
     def is_unusual(self, word: str) -> bool:
         """Whether a word in capitals or of mixed case is known, but never stood so in training."""
@@ -180,7 +179,7 @@ def find_cased_words(text: str, *, begins_sentence: bool) -> Iterator[CasedWord]
         is_cased = word.lower() != word.upper() and (re.fullmatch(ORDINAL, word) or not any(map(str.isdigit, word)))
         if is_cased and word[0].isalnum():
             yield CasedWord(word, start, index, is_first)
-        if word in SENTENCE_MARKS and text[end : end + 3].lstrip(CLOSING_QUOTES)[:1] == " ":
+        if word in END_MARKS and text[end : end + 3].lstrip(CLOSING + TURNED_QUOTES)[:1] == " ":
             is_first = word != "." or len(previous) > 1  # a letter before a full stop is an abbreviation
         elif word[0].isalnum() or word[0] == "⟦":
             is_first, previous = False, word

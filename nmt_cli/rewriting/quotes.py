@@ -12,12 +12,12 @@ from typing import NamedTuple, Self
 from nmt_cli.rewriting.lookalikes import DOUBLE_QUOTES, SINGLE_QUOTES
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
+from nmt_cli.text.characters import END_MARKS
 
 KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES))
 UNMISTAKABLE = KINDS[0] | frozenset("‘‚‛‹›❛❜")  # quotes that are nothing else; ' and ’ may be apostrophes
 QUOTES = KINDS[0] | KINDS[1]
 QUOTE_PAIRS = frozenset((*DOUBLE_QUOTES, *SINGLE_QUOTES))
-FINAL_MARKS = ".!?…。！？"
 FEWEST_QUOTES = 20  # of a side, so that they are known to be its own
 QUOTED_RARELY = 0.02  # share of the training texts that end with a quote, at most, for quotes to be taken off
 
@@ -35,7 +35,7 @@ class OuterQuotes(NamedTuple):
 
     def wrap(self, text: str) -> str:
         """Returns a translation between the quotes."""
-        mark = text[-1:] if self.is_mark_outside and text[-1:] in FINAL_MARKS else ""
+        mark = text[-1:] if self.is_mark_outside and text[-1:] in END_MARKS else ""
         return f"{self.opening}{text[: len(text) - len(mark)]}{self.closing}{mark}"
 
 
@@ -71,7 +71,7 @@ def find_outer_quotes(text: str) -> OuterQuotes | None:
 
     A final mark may follow the closing quote.
     """
-    mark = int(len(text) > 3 and text[-1] in FINAL_MARKS and is_quote(text[-2]))
+    mark = int(len(text) > 3 and text[-1] in END_MARKS and is_quote(text[-2]))
     first, last, inner = text[:1], text[len(text) - 1 - mark :][:1], text[1 : len(text) - 1 - mark]
     if not (is_quote(first) or is_quote(last)) or not any(map(str.isalpha, inner)):
         return None

@@ -16,6 +16,7 @@ from xml.parsers import expat
 from nmt_cli.corpus.formats.reader import Reader
 from nmt_cli.corpus.formats.xml_repair import XmlRepair
 from nmt_cli.errors import DataError
+from nmt_cli.text.characters import SPACED_FINAL_MARKS, SPACED_PAUSES
 
 CHUNK = 1 << 16  # bytes
 MAXIMUM_DEPTH = 200  # of nested elements
@@ -24,7 +25,7 @@ XML_LANG = "xml:lang"
 # Inline elements of TMX and XLIFF that hold code or stand for it; all others enclose text of the sentence.
 CODES = frozenset("bpt ept ph it ut sub x bx ex sc ec cp".split())
 MARK = "\uffff"  # which XML cannot contain
-GLUED = re.compile(rf"([^\W_]|[.!?:;,])(?:{MARK})+(?=([^\W_]))")
+GLUED = re.compile(rf"([^\W_]|[{SPACED_FINAL_MARKS}{SPACED_PAUSES}])(?:{MARK})+(?=([^\W_]))")
 UNSPACED, HANGUL = "\u2e80", ("\uac00", "\ud7a3")  # scripts without blanks begin there, but for Korean
 
 

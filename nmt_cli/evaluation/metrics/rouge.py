@@ -20,9 +20,10 @@ from nmt_cli.evaluation.metrics.score import (
     check_pairing,
     read_version,
 )
+from nmt_cli.text.characters import ELLIPSES, SOLID_FINAL_MARKS, SPACED_FINAL_MARKS
 from nmt_cli.text.normalise import split_unspaced
 
-SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
+SENTENCE_END = rf"(?<=[{SPACED_FINAL_MARKS}{ELLIPSES}])\s+|(?<=[{SOLID_FINAL_MARKS}])\s*"
 
 
 class UnicodeTokenizer:
@@ -107,7 +108,7 @@ def compute_f_score(precision: float, recall: float, beta: float) -> float:
 
 def split_lines(text: str) -> str:
     """Returns the text with one sentence per line, as rougeLsum expects it."""
-    return SENTENCE_END.sub("\n", text)
+    return re.sub(SENTENCE_END, "\n", text)
 
 
 def make_rouge(kind: str) -> MetricFunction:

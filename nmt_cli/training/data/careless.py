@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmt_cli.corpus.dataset import SentencePair
-
-FINAL_MARKS = ".!?。！？ "
+from nmt_cli.text.characters import END_MARKS
 
 
 @dataclass(frozen=True)
@@ -25,4 +24,8 @@ class CarelessSpelling:
 
 def write_carelessly(text: str) -> str:
     """Returns `text` in lower case and without its final mark; a text that is nothing but marks keeps them."""
-    return text.lower().rstrip(FINAL_MARKS) or text
+    return drop_final_marks(text.lower()) or text
+
+
+def drop_final_marks(text: str) -> str:
+    return text.rstrip(f"{END_MARKS} ")

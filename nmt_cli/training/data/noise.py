@@ -11,7 +11,7 @@ import numpy as np
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import SentencePair
 from nmt_cli.training.config import TrainConfig
-from nmt_cli.training.data.careless import FINAL_MARKS, CarelessSpelling
+from nmt_cli.training.data.careless import CarelessSpelling, drop_final_marks
 from nmt_cli.training.data.text_rewrite import TextRewrite
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
@@ -38,7 +38,7 @@ def make_noise(config: TrainConfig) -> tuple[TextRewrite, ...]:
         SourceNoise(config.title_case, lambda text, _: write_title(text)),
         SourceNoise(config.upper_case, lambda text, _: text.upper()),
         SourceNoise(config.lower_case, lambda text, _: text.lower()),
-        SourceNoise(config.missing_mark, lambda text, _: text.rstrip(FINAL_MARKS)),
+        SourceNoise(config.missing_mark, lambda text, _: drop_final_marks(text)),
     )
     return (*(kind for kind in kinds if kind.share), CarelessSpelling(config.careless))
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmt_cli.corpus.dataset import SentencePair
+from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.symbols import PLACEHOLDERS
 
 MOST_WORDS = 3  # the largest number of words of a sentence that are replaced
 SHORTEST_NAME = 3  # letters of a name; shorter words are mostly an "in" or "an" of related languages
 EDGE_SHARE = 1 / 3  # share of the pairs without a shared word that get a placeholder at one end
 
-FINAL_MARKS = ".!?。！？"
 WORD = re.compile(r"(?<![\w⟦])\w[\w'’]*(?:-\w+)*")
 
 
@@ -81,5 +81,5 @@ def insert_at_edge(source: str, target: str, free: Sequence[str], generator: np.
 
 def append_word(text: str, word: str) -> str:
     """Returns `text` with a word after its last one, before the final marks."""
-    body = text.rstrip(FINAL_MARKS) or text
+    body = text.rstrip(END_MARKS) or text
     return f"{body} {word}{text[len(body) :]}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.numbers import BETWEEN_DIGITS
 from nmt_cli.carrying.spans import DIGIT, find_spans
+from nmt_cli.text.characters import DOUBLE_QUOTES, END_MARKS, PAUSES, PLAIN_BRACKETS, QUOTES, SINGLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
 from nmt_cli.text.words import choose_word_pattern
 from nmt_cli.text.wrapping import format_count
@@ -30,16 +31,12 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import CheckKind
 
 # Patterns as text: compiled at their first use.
-BRACKETS = r"[()\[\]{}（）［］｛｝【】〔〕]"
-NARROW = str.maketrans("（）［］｛｝【】〔〕／", "()[]{}[][]/")  # brackets and strokes that scripts write differently
 STROKE = r"(?<=[^\W\d_])/(?=[^\W\d_])"  # between two words, not in a date or a fraction
-QUOTES = r'["“”„‟«»「」『』＂]'
-SINGLE_QUOTES = frozenset("'‘‚‹›")
-QUOTED = r"(?<![\w'])['‘‚‹›][^\W_]{2}[^'‘’‚‹›]{0,200}['’‘‹›](?!\w)"
-MARKS_INSIDE = frozenset('()[]{}（）［］｛｝【】〔〕"“”„‟«»「」『』＂')
-SENTENCE_ENDS = r"[.!?…؟۔։።।]\S*\s+\S|[。！？｡။។].|<|\n"  # what a text of several sentences contains
+SINGLE_OPENING = frozenset(SINGLE_QUOTES) - {"’"}
+QUOTED = rf"(?<![\w'])(?!’)[{SINGLE_QUOTES}][^\W_]{{2}}[^{SINGLE_QUOTES}]{{0,200}}[{SINGLE_QUOTES}](?!\w)"
+MARKS_INSIDE = frozenset((*PLAIN_BRACKETS, *DOUBLE_QUOTES))
 BREAK = r"(?i)<(?:br|/p|/li|/div|/h\d|/tr|/td|/th|hr)\b[^>]*>|\n"
-EDGES = ".,;:!?…\"'„“”"  # what may stand around a word
+EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
 UNSEEN_OFTEN = 0.1  # as an expected share of a new text, new words are usual; 5,000 ordinary pairs have 4 to 9 %
@@ -224,7 +221,7 @@ def check_inner_marks(source: str, target: str, context: CheckContext) -> Failed
 
     Single ones count where they surely are no apostrophes: around a word or more.
     """
-    is_quoted = not SINGLE_QUOTES.isdisjoint(source) and re.search(QUOTED, source) is not None
+    is_quoted = not SINGLE_OPENING.isdisjoint(source) and re.search(QUOTED, source) is not None
     has_stroke = "/" in source
     if MARKS_INSIDE.isdisjoint(source) and MARKS_INSIDE.isdisjoint(target) and not is_quoted and not has_stroke:
         return None
@@ -233,13 +230,15 @@ def check_inner_marks(source: str, target: str, context: CheckContext) -> Failed
         from nmt_cli.rewriting.gender_forms import drop_gender_marks  # which few lines need
 
         source = drop_gender_marks(source, context.source_language)
-    if has_stroke and len(re.findall(STROKE, source)) > target.translate(NARROW).count("/"):
+    if has_stroke and len(re.findall(STROKE, source)) > target.count("/") + target.count("／"):
         return FailedCheck("brackets", "/ missing")
-    before, after = (Counter(re.findall(BRACKETS, text.translate(NARROW))) for text in (source, target))
+    before, after = (
+        Counter(PLAIN_BRACKETS[mark] for mark in text if mark in PLAIN_BRACKETS) for text in (source, target)
+    )
     if before != after:
         parts = [(before - after, "missing"), (after - before, "added")]
         return FailedCheck("brackets", ", ".join(f"{' '.join(marks)} {what}" for marks, what in parts if marks))
-    count, target_count = len(re.findall(QUOTES, source)), len(re.findall(QUOTES, target))
+    count, target_count = (sum(map(text.count, DOUBLE_QUOTES)) for text in (source, target))
     if (count or is_quoted) and not target_count and not re.search(QUOTED, target):
         return FailedCheck("quotes", "quotation marks missing")
     if target_count and not count and not is_quoted:
@@ -261,7 +260,7 @@ def check_final_mark(source: str, target: str, context: CheckContext) -> FailedC
 
 def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Compares the numbers of sentences where the source has several."""
-    if not (has_mark_inside(source) or "<" in source or "\n" in source) or not re.search(SENTENCE_ENDS, source):
+    if not (has_mark_inside(source) or "<" in source or "\n" in source):
         return None
     count = count_sentences(source)
     target_count = count_sentences(target) if count > 1 else count

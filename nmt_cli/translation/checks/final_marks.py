@@ -5,25 +5,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nmt_cli.text.characters import (
+    CLOSING,
+    ELLIPSES,
+    EXCLAMATION_MARKS,
+    FULL_STOPS,
+    PAUSES,
+    QUESTION_MARKS,
+    TURNED_QUOTES,
+)
+from nmt_cli.text.words import is_mark
+
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-CLOSING = "\"“”„‟«»「」『』＂'’‘)]}）】〕 "  # may follow the final mark
-FINAL_MARKS = {  # the marks of a kind are exchanged freely between languages
-    "?": "?？؟;՞፧⸮",
-    ".": ".!。！।॥։።၊။។؛…︒｡",
-    ":": ":：,，、;；",
+BEHIND_MARK = f"{CLOSING}{TURNED_QUOTES} "
+FINAL_KINDS = {  # the marks of a kind are exchanged freely between languages
+    "?": f"{QUESTION_MARKS}՞",  # that of Armenian stands in a word, perhaps on its last letter
+    ".": FULL_STOPS + EXCLAMATION_MARKS + ELLIPSES,
+    ":": PAUSES,
 }
-MARK_KINDS = {mark: kind for kind, marks in FINAL_MARKS.items() for mark in marks}
+MARK_KINDS = {mark: kind for kind, marks in FINAL_KINDS.items() for mark in marks}
 ABBREVIATED = r"(?:etc|usw|ff|(?:\w{1,2}\.)+\w{1,2})\.$"  # ends with a full stop of its own: usw., p.m.
-ADDED = (".", "!", "。", "！", "।", "።")  # marks of sentences that a network adds to what is none
+ADDED = tuple(FULL_STOPS + EXCLAMATION_MARKS)  # that a network adds to what is none
 
 
 def find_final_mark(text: str) -> str:
     """Returns the last character before closing quotation marks, brackets and tags; empty without any other."""
     if text.endswith(">"):
         text = re.sub(r"(?:<[^<>]*>\s*)+$", "", text)
-    return text.rstrip(CLOSING)[-1:]
+    return text.rstrip(BEHIND_MARK)[-1:]
 
 
 def drop_added_mark(translation: Translation) -> Translation:
@@ -37,8 +48,8 @@ def drop_added_mark(translation: Translation) -> Translation:
         return translation
     bare = text[:-1].rstrip()
     if (
-        not bare[-1:].isalnum()
-        or find_final_mark(translation.source) in (*MARK_KINDS, "…")
+        not any(last.isalnum() or is_mark(last) for last in bare[-1:])
+        or find_final_mark(translation.source) in MARK_KINDS
         or not translation.hypotheses
         or owns_mark(text, translation.source)
     ):
@@ -53,5 +64,5 @@ def owns_mark(text: str, source: str) -> bool:
 
     A number at the end of the source too is no ordinal.
     """
-    is_ordinal = text[-2:-1].isdigit() and not source.rstrip(CLOSING)[-1:].isdigit()
+    is_ordinal = text[-2:-1].isdigit() and not source.rstrip(BEHIND_MARK)[-1:].isdigit()
     return is_ordinal or re.search(rf"(?<![^\s(]){ABBREVIATED}", text) is not None

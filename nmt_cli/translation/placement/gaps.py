@@ -13,13 +13,12 @@ import numpy as np
 
 from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.arrays.types import FloatArray
+from nmt_cli.text.characters import CLOSING, END_MARKS, TURNED_QUOTES
 from nmt_cli.translation.placement.tag_tree import Node, PlacedItem
 from nmt_cli.translation.placement.units import Unit
 
 REACH = 1.5  # source positions over which the influence of a neighbour decreases by the factor e
 INSIDE = 0.5  # minimum attention to the inside of a pair of tags that draws a word inside
-FINAL_MARKS = ".!?…。！？｡।"
-CLOSING = "\"'”’“»›)]}」』"  # may follow the final mark
 
 
 def fill_gaps(
@@ -80,13 +79,15 @@ class GapChooser(NamedTuple):
         """Returns the last gap for an item: one that stands for a word never follows the final mark."""
         if item.span.is_extracted:
             return high
-        end = high
-        while end > low and self.units[end - 1].masked_span is None and self.units[end - 1].text in CLOSING:
-            end -= 1
-        marks = end
-        while end > low and self.units[end - 1].masked_span is None and self.units[end - 1].text in FINAL_MARKS:
-            end -= 1
-        return end if end < marks else high
+        end = self.skip_back(high, low, CLOSING + TURNED_QUOTES)
+        before_marks = self.skip_back(end, low, END_MARKS)
+        return before_marks if before_marks < end else high
+
+    def skip_back(self, gap: int, low: int, marks: str) -> int:
+        """Returns the gap before those of the `marks` that stand right before a gap."""
+        while gap > low and self.units[gap - 1].masked_span is None and self.units[gap - 1].text in marks:
+            gap -= 1
+        return gap
 
     def find_word(self, gap: int, low: int, high: int) -> int:
         """Returns the gap before the next word, else before the last one; the same gap if there is no word."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN, MaskedText
+from nmt_cli.text.characters import OPENING
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.placement.units import Unit
 
 TRUST = 0.3  # minimum attention to a span from which a wrong placeholder is taken for its own
-OPENING = "([{¿¡„“«\"'"
 
 
 def find_placeholder_positions(masked: MaskedText, labels: Sequence[str]) -> list[int]:

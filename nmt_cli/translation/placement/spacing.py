@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from nmt_cli.text.characters import OPENING
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
-from nmt_cli.translation.placement.slots import OPENING
 from nmt_cli.translation.placement.tag_tree import Node, PlacedItem
 from nmt_cli.translation.placement.units import Unit
 

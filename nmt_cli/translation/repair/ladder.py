@@ -12,12 +12,12 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.text.characters import END_MARKS, PAUSES
 from nmt_cli.translation.repair.faults import Fault, find_fault, has_stutter
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 
 COVERAGE = 0.5  # beta; more than the 0.2 of Wu et al., since these translations are known to be faulty
 WIDE, WIDEST = 10, 100  # beam sizes
-CLAUSE_ENDS = ".!?;:,…。！？；：，、؟،।"
 
 Search = Callable[[Sequence[str], SearchConfig], list[Translation]]
 
@@ -158,7 +158,7 @@ def split_in_half(text: str) -> tuple[str, str] | None:
     blanks = [index for index in blanks if text[index:].strip()]
     if not blanks:
         return None
-    after_clauses = [index for index in blanks if text[index - 1] in CLAUSE_ENDS]
+    after_clauses = [index for index in blanks if text[index - 1] in END_MARKS + PAUSES]
     middle = min(after_clauses or blanks, key=lambda index: abs(index - len(text) // 2))
     return text[:middle], text[middle + 1 :]
 

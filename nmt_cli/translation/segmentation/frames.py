@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nmt_cli.carrying.spans import Span
+from nmt_cli.text.characters import BRACKETS, COLONS, DASHES, ELLIPSES, FINAL_MARKS, QUOTES
 from nmt_cli.text.normalise import DROPPED
 from nmt_cli.translation.segmentation.segments import Segment
 
 INVISIBLE = DROPPED[1:-1]
-QUOTES = "\"'“”„‟«»‚‘’‹›「」『』"
-CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}", "（": "）", "［": "］", "【": "】", "〔": "〕"}
-OPENING_BRACKETS = {closing: opening for opening, closing in CLOSING_BRACKETS.items()}
+CLOSED_BY = dict(zip(BRACKETS[::2], BRACKETS[1::2], strict=True))
+OPENED_BY = dict(zip(BRACKETS[1::2], BRACKETS[::2], strict=True))
 # What may stand before the words, each kind once or more. Patterns as text: compiled at their first use.
 BEFORE = (
     r"\s+"
@@ -27,14 +27,14 @@ BEFORE = (
     r"|\[(?:\d{1,3}|[A-Za-z]|[ xX*-]?)\]|（\d{1,3}）)(?=\s)"
     r"|\d{1,2}(?:\.\d{1,2}){2,4}(?=\s)|[\u2460-\u24ff\u2776-\u2793](?=\s)"
     # Bullets, arrows, quote marks of mail, headings: signs before a blank; some even without.
-    rf"|[^\w\s{INVISIBLE}{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[…—–•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
+    rf"|[^\w\s{INVISIBLE}{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[{ELLIPSES}{DASHES}•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
 )
 # What may stand after the words.
 AFTER = (
     r"\s+"
-    r"|\s*(?:[:：…⋯]|(?<!\.)\.{2,}|(?<=\w)[*†‡§|]+)"
+    rf"|\s*(?:[{COLONS}{ELLIPSES}]|(?<!\.)\.{{2,}}|(?<=\w)[*†‡§|]+)"
     r"|\s?\[\d{1,3}\]|\s?\(\*\)"
-    rf"|\s[^\w\s{INVISIBLE}{QUOTES}.!?。！？]{{1,10}}"
+    rf"|\s[^\w\s{INVISIBLE}{QUOTES}{FINAL_MARKS}]{{1,10}}"
 )
 WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
 
@@ -112,13 +112,13 @@ def skip_brackets(text: str, spans: Sequence[Span], start: int, end: int) -> tup
     span_edges = {span.start for span in spans} | {span.end - 1 for span in spans}
     if end - start < 2 or start in span_edges or end - 1 in span_edges:
         return start, end
-    opens, closes = first in CLOSING_BRACKETS, last in OPENING_BRACKETS
+    opens, closes = first in CLOSED_BY, last in OPENED_BY
     if opens and closes and find_partner(text, start, end) == end - 1:
         return start + 1, end - 1
     if opens and find_partner(text, start, end) is None:
         return start + 1, end
     inner = text[start:end]
-    if closes and inner.count(last) > inner.count(OPENING_BRACKETS[last]):
+    if closes and inner.count(last) > inner.count(OPENED_BY[last]):
         return start, end - 1
     mark = re.compile(WRAPPING).match(text, start, end)
     if mark and inner.endswith(mark[0]) and inner.count(mark[0]) == 2 and len(inner) > 2 * len(mark[0]):
@@ -129,7 +129,7 @@ def skip_brackets(text: str, spans: Sequence[Span], start: int, end: int) -> tup
 def find_partner(text: str, start: int, end: int) -> int | None:
     """Returns the position of the bracket that closes the one at `start`; None if it is never closed."""
     opening, depth = text[start], 0
-    closing = CLOSING_BRACKETS[opening]
+    closing = CLOSED_BY[opening]
     for index in range(start, end):
         depth += (text[index] == opening) - (text[index] == closing)
         if depth == 0:

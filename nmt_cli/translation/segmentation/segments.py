@@ -6,11 +6,23 @@ Knows text and spans, but no networks.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, cover_spans
+from nmt_cli.text.characters import (
+    CLOSING_BRACKETS,
+    DASHES,
+    END_MARKS,
+    EXCLAMATION_MARKS,
+    FINAL_MARKS,
+    FULL_STOPS,
+    PAUSES,
+    SOLID_PAUSES,
+    SPACED_PAUSES,
+)
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.segmentation.sentence_ends import (
@@ -22,16 +34,14 @@ from nmt_cli.translation.segmentation.sentence_ends import (
 MAX_WORD_LETTERS = 15  # a longer word counts as several, so that a line without blanks is bounded too
 
 # Patterns as text: Python compiles and caches them at their first use, and a line that fits needs only one of them.
-CLAUSE = r"[,;:)\]—–]\s+|[，、；：،؛]\s*"
+CLAUSE = rf"[{SPACED_PAUSES}{re.escape(CLOSING_BRACKETS)}{DASHES}]\s+|[{SOLID_PAUSES}]\s*"
 WORD = r"\s+"
 COVERED = rf"{COVERS[0]}+|{COVERS[1]}+|{EMOJI_COVER}+"
 CHARACTER = rf"{COVERED}|[^{COVERS}{EMOJI_COVER}]"
 LEVELS = ("", CLAUSE, WORD, CHARACTER)  # the first level is that of sentences
 
-FULL_STOP, EXCLAMATION = ".。", "!！"
-PAUSES = ",;:，、；："
 ROMAN, MARK_ENDS = "ivxIVX", (".", ")", ":")  # of marks of lists: iv) IV. A:
-PLAIN_ENDS = frozenset(".!?。！？।")
+PLAIN_ENDS = frozenset(FINAL_MARKS)
 
 
 class Segment(NamedTuple):
@@ -178,7 +188,7 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
     left = ""  # the last text that is not empty
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
         inside = number < len(segments) - 1 and not segment.ends_sentence and not segment.is_frame
-        marks = FULL_STOP + EXCLAMATION if has_frame_after(segments, number) else FULL_STOP
+        marks = FULL_STOPS + EXCLAMATION_MARKS if has_frame_after(segments, number) else FULL_STOPS
         text = drop_full_stop(segment.text, translation, marks) if inside else translation
         needs_blank = left and text and not segment.is_glued and wants_blank(left, text, segment.blank_before)
         yield (" " if needs_blank else "") + text
@@ -187,8 +197,13 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
 
 def wants_blank(left: str, right: str, blank: bool) -> bool:
     """Whether a blank goes between two segments; none goes between characters of scripts without blanks."""
-    solid = [bool(find_unspaced(text)) or text in "。！？，、；：」』）" for text in (left[-1], right[0])]
-    return not all(solid) and (blank or left[-1] in ".!?…" or solid[0] != solid[1])
+    solid = [bool(find_unspaced(text)) or is_wide_mark(text) for text in (left[-1], right[0])]
+    return not all(solid) and (blank or left[-1] in END_MARKS or solid[0] != solid[1])
+
+
+def is_wide_mark(character: str) -> bool:
+    """Whether a character is a mark of East Asia, which is as wide as another mark and its blank."""
+    return unicodedata.category(character)[0] == "P" and unicodedata.east_asian_width(character) in ("W", "F", "H")
 
 
 def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
@@ -196,7 +211,7 @@ def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
     return number + 1 < len(segments) and segments[number + 1].is_frame and segments[number + 1].is_glued
 
 
-def drop_full_stop(source: str, translation: str, marks: str = FULL_STOP) -> str:
+def drop_full_stop(source: str, translation: str, marks: str = FULL_STOPS) -> str:
     """Returns the translation of a part of a sentence without a full stop; it may end in the pause of its source.
 
     `marks` are all that count as a full stop.

@@ -9,23 +9,40 @@ import re
 from collections.abc import Iterator
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
+from nmt_cli.text.characters import (
+    CLOSING,
+    CLOSING_QUOTES,
+    ELLIPSES,
+    EXCLAMATION_MARKS,
+    OPENING,
+    OPENING_QUOTES,
+    QUESTION_MARKS,
+    SOLID_FINAL_MARKS,
+    SOLID_PAUSES,
+    SPACED_FINAL_MARKS,
+    THIN_BLANKS,
+    TURNED_QUOTES,
+)
 from nmt_cli.text.normalise import find_unspaced
 
 WORDS_BEFORE_EMOJI = 2  # in "I ❤ New York" it stands for a word
-BLANK_AFTER = ".!?…؟۔։"  # marks that a blank follows, or the end
-SOLID = "。！？｡။។៕।॥።፧፨༎"  # marks that need none
-ANY_MARK = rf"[{BLANK_AFTER}{SOLID}{EMOJI_COVER}]"
-CLOSERS = "\"'”’“»›)\\]}）］】"
-QUOTE_ENDS = "\"'”’»“›"
-QUOTE_STARTS = "\"'“„«‘‹»"
+BLANK_AFTER = SPACED_FINAL_MARKS + ELLIPSES  # marks that a blank follows, or the end
+ANY_MARK = rf"[{BLANK_AFTER}{SOLID_FINAL_MARKS}{EMOJI_COVER}]"
+CLOSERS = re.escape(CLOSING + TURNED_QUOTES)
+LIVELY_MARKS = EXCLAMATION_MARKS + QUESTION_MARKS
+QUOTE_ENDS = CLOSING_QUOTES + TURNED_QUOTES
+QUOTE_STARTS = OPENING_QUOTES + TURNED_QUOTES
 # Patterns as text: Python compiles and caches them at their first use.
 END = (
-    rf"(?<![{BLANK_AFTER}])[{BLANK_AFTER}]++(?:[{CLOSERS}{COVERS}]|[ \u00a0\u202f][»›])*+\s+"
-    rf"|[{SOLID}]++[”’」』）】》〉\"»]*\s*|(?<=[^\W\d_])[.!?](?=[^\W\d_])"
+    rf"(?<![{BLANK_AFTER}])[{BLANK_AFTER}]++(?:[{CLOSERS}{COVERS}]|[ {THIN_BLANKS}][»›])*+\s+"
+    rf"|[{SOLID_FINAL_MARKS}]++[{re.escape(CLOSING)}]*\s*"
+    rf"|(?<=[^\W\d_])[{SPACED_FINAL_MARKS}](?=[^\W\d_])"
     rf"|{EMOJI_COVER}+(?:\s*{EMOJI_COVER})*\s*"
 )
 # After a quotation with its own mark, these go on with the sentence: particles of Japanese, verbs of saying in Chinese.
-GOES_ON = r"[とってのはがをにもへでやかねよ]|[^，。！？、\s\u3040-\u30ff]{1,3}[说說道问問喊叫答曰]"
+GOES_ON = (
+    rf"[とってのはがをにもへでやかねよ]|[^{SOLID_FINAL_MARKS}{SOLID_PAUSES}\s\u3040-\u30ff]{{1,3}}[说說道问問喊叫答曰]"
+)
 
 # Abbreviations whose dot ends no sentence, before whatever word; nor does that of a single letter, except "I".
 ABBREVIATIONS = frozenset(
@@ -41,7 +58,7 @@ OF_NUMBERS = frozenset(
     " jan feb mar apr jun jul aug sep sept oct okt nov dec dez".split()
 )
 OFTEN_LAST = frozenset("etc usw ff".split())  # a capital after these begins a sentence
-WORD_BEFORE = r"(?:^|(?<=[\s(\[\"'“„«‘./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
+WORD_BEFORE = rf"(?:^|(?<=[\s{re.escape(OPENING + TURNED_QUOTES)}./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
 # A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
 SMALL_NUMBER = rf"(?:^|(?<=[(\s{COVERS}])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{{1,2}}\.$"
 LIST_MARK = rf"[ivx]{{1,5}}|[IVX]{{1,5}}|[{COVERS}]{{3}}|[{COVERS}]{{5}}"  # with a full stop; 1.1 and 1.1.1 are covered
@@ -71,7 +88,7 @@ def ends_with_mark(covered: str) -> bool:
     """Whether a text ends with a mark that may end a sentence."""
     return (
         re.search(
-            rf"[{BLANK_AFTER}{SOLID}](?:[{CLOSERS}」』》〉{COVERS}{EMOJI_COVER}]|[ \u00a0\u202f][»›])*\s*$",
+            rf"[{BLANK_AFTER}{SOLID_FINAL_MARKS}](?:[{CLOSERS}{COVERS}{EMOJI_COVER}]|[ {THIN_BLANKS}][»›])*\s*$",
             covered[-40:],
         )
         is not None
@@ -86,8 +103,8 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: b
     following = covered[match.end() : match.end() + 1]
     marks = match[0].rstrip()
     # 1. Marks of scripts without blanks: the sentence goes on after a quotation.
-    if marks[0] in SOLID:
-        return marks[-1] in SOLID or not re.compile(GOES_ON).match(covered, match.end())
+    if marks[0] in SOLID_FINAL_MARKS:
+        return marks[-1] in SOLID_FINAL_MARKS or not re.compile(GOES_ON).match(covered, match.end())
     if marks[0] == EMOJI_COVER:
         return following.isupper() and len(covered[start : match.start()].split()) >= WORDS_BEFORE_EMOJI
     # 2. A mark without a blank after it.
@@ -96,11 +113,11 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: b
     # 3. A small letter goes on; an ellipsis ends nothing.
     if is_cased and following.islower():
         return False
-    run = marks.rstrip(f"{QUOTE_ENDS}{COVERS})]}}）］】 \u00a0\u202f")
-    if run.strip(".…") == "" and (len(run) > 1 or run == "…"):
+    run = marks.rstrip(f"{CLOSING}{TURNED_QUOTES}{COVERS} {THIN_BLANKS}")
+    if run.strip(f".{ELLIPSES}") == "" and (len(run) > 1 or run in ELLIPSES):
         return False
     # 4. "Go!" Tom said.
-    if run[-1] in "!?" and marks[-1] in QUOTE_ENDS and covered[start:].lstrip()[:1] in QUOTE_STARTS:
+    if run[-1] in LIVELY_MARKS and marks[-1] in QUOTE_ENDS and covered[start:].lstrip()[:1] in QUOTE_STARTS:
         return False
     # 5. The mark of an item of a list.
     if run == "." and re.fullmatch(LIST_MARK, covered[start : match.start()].strip()):
@@ -118,7 +135,7 @@ def begins_without_blank(covered: str, match: re.Match[str]) -> bool:
     before, after = covered[:position].split()[-1], covered[position + 1 :].split()[0]
     if "." in before or re.search(r"[/\\_=@:.]\w", f"{before} {after}"):
         return False
-    return before.strip("\"'(„“«").lower() not in ABBREVIATIONS
+    return before.strip(OPENING).lower() not in ABBREVIATIONS
 
 
 def is_abbreviation(covered: str, end: int, following: str, *, is_cased: bool) -> bool:
@@ -129,7 +146,7 @@ def is_abbreviation(covered: str, end: int, following: str, *, is_cased: bool) -
     match = re.search(WORD_BEFORE, text)
     if match is None or (re.search(UNIT, text) and following.isupper()):
         return False
-    word = (match[1] or match[2]).lstrip(f"([{QUOTE_STARTS}")  # (approx. 5 km)
+    word = (match[1] or match[2]).lstrip(OPENING + TURNED_QUOTES)  # (approx. 5 km)
     if len(word) == 1 and word.isalpha():
         return word not in PRONOUNS and not find_unspaced(word)
     word = word.lower()

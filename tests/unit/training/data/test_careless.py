@@ -8,6 +8,7 @@ from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import Augmentation
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.data.careless import CarelessSpelling, write_carelessly
+from support.final_marks import ENDED
 from support.models import prepare_toy
 
 
@@ -56,3 +57,8 @@ def test_about_as_many_sources_are_careless_as_asked(corpus: PreparedCorpus) -> 
 )
 def test_people_in_a_hurry_leave_out_capitals_and_the_last_mark(text: str, typed: str) -> None:
     assert write_carelessly(text) == typed
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_a_careless_sentence_lacks_its_final_mark(words: str, mark: str) -> None:
+    assert write_carelessly(f"{words}{mark}") == words.lower()

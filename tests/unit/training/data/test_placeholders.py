@@ -10,7 +10,13 @@ from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.augmentation import apply_rewrites
 from nmt_cli.training.data.batches import TrainingBatches, shift_right
-from nmt_cli.training.data.placeholders import PlaceholderAugmentation, find_shared_words, insert_placeholders
+from nmt_cli.training.data.placeholders import (
+    PlaceholderAugmentation,
+    append_word,
+    find_shared_words,
+    insert_placeholders,
+)
+from support.final_marks import ENDED
 from support.models import prepare_toy
 
 SOURCE, TARGET = "Tom saw Maria in 2013.", "2013 hat Tom Maria gesehen."
@@ -45,6 +51,11 @@ def test_of_pairs_without_shared_words_some_get_one_at_an_end() -> None:
     changed = [re.sub(r"⟦\d⟧", "@", "|".join(pair)) for pair in pairs if pair != ("where is it?", "wo ist es?")]
     assert set(changed) == {"@ where is it?|@ wo ist es?", "where is it @?|wo ist es @?"}
     assert 40 < len(changed) < 100  # a third
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_a_placeholder_at_the_end_stands_before_the_final_mark(words: str, mark: str) -> None:
+    assert append_word(f"{words}{mark}", "⟦0⟧") == f"{words} ⟦0⟧{mark}"
 
 
 @pytest.mark.parametrize("text", [" ".join(PLACEHOLDERS)])

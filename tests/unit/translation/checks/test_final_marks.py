@@ -12,8 +12,9 @@ from nmt_cli.documents.document import DocumentSource
 from nmt_cli.jobs.job import InProcess
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.text.stream import batch_blocks
-from nmt_cli.translation.checks.final_marks import drop_added_mark, find_final_mark
+from nmt_cli.translation.checks.final_marks import MARK_KINDS, drop_added_mark, find_final_mark
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Translation
+from support.final_marks import ENDED
 
 ADDED = FailedCheck("final mark", "final mark . added")
 OTHER = FailedCheck("length", "too long")
@@ -68,6 +69,14 @@ def test_a_blank_text_and_what_a_person_wrote_stay() -> None:
     assert drop_added_mark(blank) is blank
     recalled = make_translation("Settings", "Optionen.")._replace(origin="memory")
     assert drop_added_mark(recalled) is recalled
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_final_marks_of_a_kind_stand_for_each_other_in_any_language(words: str, mark: str) -> None:
+    kind = "?" if mark in "؟？" else "."
+    assert MARK_KINDS[find_final_mark(f"{words}{mark}")] == kind
+    dropped = drop_added_mark(make_translation("Settings", f"{words}{mark}"))
+    assert (dropped.text == words) == (kind == "." and mark != "…")
 
 
 def test_the_final_mark_stands_before_quotes_brackets_and_tags() -> None:

@@ -9,6 +9,7 @@ from nmt_cli.carrying.spans import Span
 from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
 from nmt_cli.translation.placement.tag_tree import Node, PlacedItem, build_tree
 from nmt_cli.translation.placement.units import Unit
+from support.final_marks import ENDED
 
 EMOJI = Span(0, 1, "☺", is_extracted=True, is_markup=True)
 
@@ -56,6 +57,12 @@ def choose_among(texts: str, span: Span, source: int) -> int:
 )
 def test_a_lost_number_never_follows_the_final_mark(target: str, gap: int) -> None:
     assert choose_among(target, Span(0, 3, "103", is_extracted=False, is_number=True), 3) == gap
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_a_lost_number_precedes_the_final_mark_of_any_language(words: str, mark: str) -> None:
+    target = " ".join(["wo", "ist", "es", mark])
+    assert choose_among(target, Span(0, 3, "103", is_extracted=False, is_number=True), 4) == 3
 
 
 def test_an_emoji_may_follow_the_final_mark() -> None:

@@ -10,6 +10,7 @@ import pytest
 from nmt_cli.carrying.spans import find_spans
 from nmt_cli.translation.segmentation.segments import find_sentence_starts
 from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark
+from support.final_marks import ENDED
 
 TABLE = Path(__file__).parents[3] / "support" / "sentences.tsv"
 LABELLED = [line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines()]
@@ -52,6 +53,13 @@ def test_a_text_without_capitals_is_split_at_its_marks() -> None:
 def test_a_mark_at_the_end_is_seen_before_what_closes(text: str) -> None:
     assert ends_with_mark(text)
     assert not ends_with_mark(text[:1] if text[0] != "«" else "« Va »")
+
+
+@pytest.mark.parametrize(("words", "mark"), [(words, mark) for words, mark in ENDED if mark != "…"])
+def test_a_sentence_ends_at_its_mark_in_any_language(words: str, mark: str) -> None:
+    sentence = f"{words}{mark}"
+    assert ends_with_mark(sentence) and ends_with_mark(f"“{sentence}”") and not ends_with_mark(words)
+    assert split(f"{sentence} {sentence}") == f"{sentence}|{sentence}"
 
 
 @pytest.mark.parametrize("part", ["a. ", "A.B", "。」", "😀 ", "1. ", "« ! » ", "... ", "x.Yz"])
