@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from nmt_cli.errors import OptionError
 from nmt_cli.server.batching import BATCH_LINES, LONG_LINE, Batcher
 from nmt_cli.server.models import ModelPool
+from nmt_cli.translation.result import Translation
 from support.served import make_pool
+from support.translations import louder
 
 
 async def translate_all(pool: ModelPool, *requests: list[str], n_best: int = 1) -> list[tuple[list[str], int]]:
@@ -27,19 +30,53 @@ async def translate_all(pool: ModelPool, *requests: list[str], n_best: int = 1) 
         batcher.close()
 
 
+class Gate:
+    """A rule of a fake model whose first batch waits until the gate is opened."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+
+    def __call__(self, line: str) -> Translation:
+        assert self.opened.wait(30)
+        return louder(line)
+
+    async def begin(self, batcher: Batcher, lines: list[str]) -> asyncio.Task[list[Translation]]:
+        """Asks for a translation, and returns as soon as a worker waits at the gate with its first batch."""
+        task = asyncio.create_task(batcher.translate(batcher.pool.models[0], lines))
+        while not batcher.batches:
+            await asyncio.sleep(0.001)
+        return task
+
+
 def test_requests_that_wait_are_translated_as_one_batch() -> None:
-    pool, loaded = make_pool(seconds_per_line=0.001)
-    requests = [[f"line {number}", "more"] for number in range(50)]
-    answers = asyncio.run(translate_all(pool, *requests))
-    assert [texts for texts, _ in answers] == [[f"LINE {number}", "MORE"] for number in range(50)]
+    gate = Gate()
+    pool, loaded = make_pool(rule=gate)
+
+    async def ask() -> list[list[Translation]]:
+        batcher = Batcher(pool, 100_000)
+        first = await gate.begin(batcher, ["first"])
+        others = [
+            asyncio.create_task(batcher.translate(pool.models[0], [f"line {number}", "more"])) for number in range(50)
+        ]
+        await asyncio.sleep(0)  # until all of them wait
+        gate.opened.set()
+        answers = await asyncio.gather(first, *others)
+        batcher.close()
+        return answers
+
+    first, *others = asyncio.run(ask())
+    assert [translation.text for translation in first] == ["FIRST"]
+    assert [[each.text for each in answer] for answer in others] == [[f"LINE {n}", "MORE"] for n in range(50)]
     (fake,) = loaded.values()
-    assert len(fake.batches) <= 2
+    assert [len(batch) for batch in fake.batches] == [1, 100]
 
 
 def test_a_long_request_does_not_hold_up_a_short_one() -> None:
-    pool, _ = make_pool(seconds_per_line=0.0005)
-    long, short = asyncio.run(translate_all(pool, ["word"] * (8 * BATCH_LINES), ["short"]))
+    pool, loaded = make_pool()
+    long, short = asyncio.run(translate_all(pool, ["word"] * (24 * BATCH_LINES), ["short"]))
     assert short[0] == ["SHORT"]
+    (fake,) = loaded.values()
+    assert "short" in fake.batches[0]
     assert short[1] < long[1] / 3  # batches
 
 
@@ -52,19 +89,21 @@ def test_a_long_line_does_not_hold_up_a_short_one() -> None:
 
 
 def test_a_client_that_is_gone_leaves_no_work() -> None:
-    pool, loaded = make_pool(seconds_per_line=0.001)
+    gate = Gate()
+    pool, loaded = make_pool(rule=gate)
 
     async def leave() -> None:
         batcher = Batcher(pool, 100_000)
-        task = asyncio.create_task(batcher.translate(pool.models[0], ["word"] * 20 * BATCH_LINES))
-        await asyncio.sleep(0.1)
+        task = await gate.begin(batcher, ["word"] * 20 * BATCH_LINES)
         task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        gate.opened.set()
         await batcher.translate(pool.models[0], ["next"])
         batcher.close()
 
     asyncio.run(leave())
     (fake,) = loaded.values()
-    assert sum(map(len, fake.batches)) < 5 * BATCH_LINES
+    assert [len(batch) for batch in fake.batches] == [BATCH_LINES, 1]
 
 
 def test_an_error_of_a_model_reaches_its_request_and_no_other() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, OptionError
@@ -65,17 +65,21 @@ def test_a_script_of_thousands_of_characters_needs_no_option() -> None:
     kind=st.sampled_from(["unigram", "bpe", "char"]),
     seed=st.integers(0, 9),
 )
+@example(characters=1097, lines=375, kind="unigram", seed=0)
 def test_the_default_size_of_a_script_without_blanks_holds_its_characters(
     characters: int, lines: int, kind: TokenizerKind, seed: int
 ) -> None:
-    """Characters follow Zipf's law, as kanji do; all but the rarest 0.05 % are pieces, and no size is refused."""
+    """Characters follow Zipf's law, as kanji do; all but the rarest 0.05 % are pieces, and no size is refused.
+
+    SentencePiece counts the mark before each line as one more character.
+    """
     generator = np.random.default_rng(seed)
     drawn = np.minimum(generator.zipf(1.3, (lines, 15)), characters) - 1
     texts = ["".join(chr(0x4E00 + int(number)) for number in row) for row in drawn]
     options = TokenizerSettings(kind=kind, lowercase=False)
     tokenizer = Tokenizer(train_tokenizer(texts, options), options)
     unseen = tokenizer.find_unseen("".join(texts))
-    assert sum(text.count(character) for text in texts for character in unseen) <= 0.0005 * 15 * lines
+    assert 2_000 * sum(text.count(character) for text in texts for character in unseen) <= (15 + 1) * lines
 
 
 def test_text_without_sentences_is_refused() -> None:
