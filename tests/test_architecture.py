@@ -177,7 +177,7 @@ def test_the_command_line_starts_without_any_heavy_import() -> None:
     assert loaded_by(code, HEAVY) == ([], "")
 
 
-def test_importing_the_package_imports_nothing_outside_the_standard_library() -> None:
+def test_importing_the_package_imports_only_the_standard_library() -> None:
     code = "before = set(sys.modules); import nmt_cli; print(*sorted(set(sys.modules) - before), file=sys.stderr)"
     loaded, said = loaded_by(code, HEAVY)
     assert (loaded, said.split()) == ([], ["nmt_cli"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,7 @@ PRESCRIBED = frozenset(
     aenter dir
     """.split()
 )
+LONGEST_TEST_NAME = 70
 IRREGULAR = ("drawn", "found", "given", "held", "kept", "known", "made", "shown", "taken", "told", "written", "learnt")
 
 
@@ -129,3 +131,10 @@ def test_a_docstring_begins_with_what_is_done() -> None:
         if (ast.get_docstring(node) or "").startswith("Of ")
     ]
     assert offenders == []
+
+
+def test_names_of_tests_are_properties_of_at_most_seventy_characters() -> None:
+    paths = sorted(Path(__file__).parent.rglob("test_*.py"))
+    names = [name for path in paths for name in re.findall(r"\bdef (test_\w+)", path.read_text(encoding="utf-8"))]
+    assert names
+    assert [name for name in names if len(name) > LONGEST_TEST_NAME] == []

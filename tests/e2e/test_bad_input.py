@@ -65,7 +65,7 @@ def test_a_damaged_model_is_named_file_by_file(place: Path, tmp_path: Path) -> N
     assert "decoder.onnx is missing" in nmt("translate", "--model", str(model), cwd=place)[1][0]
 
 
-def test_invalid_utf8_on_standard_input_is_told_with_its_line_after_the_lines_before_it(place: Path) -> None:
+def test_invalid_utf8_on_standard_input_is_reported_after_the_lines_before(place: Path) -> None:
     code, lines, out = nmt("translate", "--beam-size", "1", cwd=place, text=b"bade.\nlu.\ncaf\xe9\nma.\n")
     assert code == 65
     assert lines[0] == "error: standard input, line 3: byte 0xe9 is not valid UTF-8"

@@ -9,6 +9,6 @@ from pathlib import Path
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "kill.py"
 
 
-def test_a_training_killed_at_random_moments_ends_with_the_weights_of_one_that_was_not() -> None:
+def test_a_training_killed_at_random_ends_with_the_same_weights() -> None:
     done = subprocess.run([sys.executable, str(SCRIPT), "--kills", "3", "--seed", "4"], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["after 3 kills: equal weights and history"], done.stdout + done.stderr

@@ -100,7 +100,7 @@ def test_json_says_all_of_a_line_and_alignments_are_those_of_the_words(place: Pa
     assert told[0]["repairs"] == [] and plain[1] == "0.0000\t\t"
 
 
-def test_scoring_a_translation_gives_the_log_probability_that_translating_found(place: Path) -> None:
+def test_scoring_gives_the_log_probability_that_translating_found(place: Path) -> None:
     (told,) = [
         json.loads(line) for line in succeed("translate", "--json", cwd=place, text="bade giko.").stdout.split("\n")[:1]
     ]

@@ -84,7 +84,7 @@ def colours(png: bytes) -> int:
     return len(np.unique(pixels.reshape(-1, 3), axis=0))
 
 
-def test_a_page_loads_without_an_error_asks_nothing_of_the_network_and_is_not_blank(opened: Any) -> None:
+def test_a_page_loads_without_errors_or_requests_and_is_not_blank(opened: Any) -> None:
     assert opened.get_log("browser") == []
     messages = [json.loads(entry["message"])["message"] for entry in opened.get_log("performance")]
     asked = [message["params"]["request"]["url"] for message in messages if "requestWillBeSent" in message["method"]]

@@ -50,7 +50,7 @@ def test_marks_before_nothing_are_left_out(case_marks: ModuleType) -> None:
     assert case_marks.restore_case("ǂ das ǂ haus ƻ") == "Das Haus"
 
 
-def test_noise_sets_both_sides_in_capitals_or_as_headings_but_only_sources_carelessly(case_marks: ModuleType) -> None:
+def test_noise_changes_the_case_of_both_sides_and_the_care_of_one(case_marks: ModuleType) -> None:
     pair = SentencePair("ǂ where is ǂ tom?", "ǂ wo ist ǂ tom?")
     noise = case_marks.make_marked_noise(TrainConfig())
     changed = [kind.rewrite_pairs([pair], np.random.default_rng(1))[0] for kind in noise]

@@ -98,7 +98,7 @@ def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
 
 
-def test_of_several_that_fill_one_directory_at_once_one_wins_and_the_others_say_so(tmp_path: Path) -> None:
+def test_of_several_that_fill_one_directory_one_wins_and_the_others_say_so(tmp_path: Path) -> None:
     path = tmp_path / "d"
     loses = pytest.raises(OutputError, match="d/ already exists: another process has written it in the meantime")
     with loses, stage_directory(path, replace=False) as first:
@@ -231,9 +231,7 @@ def test_what_the_system_refuses_is_said_in_plain_words(number: int, code: ExitC
     assert error.message.startswith(words)
 
 
-def test_an_interruption_right_after_the_staged_directory_was_made_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_right_after_staging_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_directory = Path.mkdir
 
     def make_and_interrupt(path: Path, *arguments: Any, **options: Any) -> None:

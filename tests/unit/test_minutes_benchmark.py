@@ -60,7 +60,7 @@ def test_validations_of_the_peer_are_read(minutes: ModuleType, tmp_path: Path) -
     assert minutes.read_steps(noted) == [200, 400]
 
 
-def test_the_picture_has_a_column_for_each_corpus_and_a_line_for_each_curve(minutes: ModuleType) -> None:
+def test_the_picture_has_a_column_per_corpus_and_a_line_per_curve(minutes: ModuleType) -> None:
     curve = [{"minutes": 1.0, "bleu": 10.0, "chrf": 30.0}, {"minutes": 2.0, "bleu": 20.0, "chrf": 40.0}]
     rows = [
         {"corpus": corpus, "system": system, "curve": curve}

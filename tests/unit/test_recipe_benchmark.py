@@ -53,7 +53,7 @@ def test_twelve_words_are_short_and_thirteen_are_long() -> None:
     assert texts.only(short=False) == bench.Translations([thirteen], ["y"], ["Y"])
 
 
-def test_a_group_without_sentences_has_no_score_and_case_counts_unless_lowered() -> None:
+def test_a_group_without_sentences_has_no_score_and_case_counts_by_default() -> None:
     texts = bench.Translations(["a b c d e"], ["A B C D E"], ["a b c d e"])
     nothing = {"sentences": 0, "bleu": None, "bleu_interval95": None, "chrf": None}
     assert bench.group(texts.only(short=False)) == nothing
@@ -88,7 +88,7 @@ def test_each_attention_has_its_turn_and_one_that_does_not_exist_is_told() -> No
         list(bench.jobs_of_attention(3, ["luong"]))
 
 
-def test_what_is_done_is_not_run_again_and_a_failure_does_not_stop_the_rest(
+def test_what_is_done_is_not_run_again_and_a_failure_stops_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = []
@@ -111,7 +111,7 @@ def test_what_is_done_is_not_run_again_and_a_failure_does_not_stop_the_rest(
     ]
 
 
-def test_the_table_has_a_line_a_row_with_the_half_interval_and_the_signature() -> None:
+def test_the_table_has_a_line_per_row_with_half_interval_and_signature() -> None:
     lines = list(bench.table([row()]))
     assert lines[2] == ("| dot | 2.8 M | 20.0 | 25.3 ± 1.8 | 26.0 | 45.1 | 26.0 ± 1.5 (950) | - (0) | 4 of 5 | 10:05 |")
     assert lines[-1] == "BLEU `nrefs:1`, beam 5."

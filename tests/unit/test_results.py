@@ -147,7 +147,7 @@ def test_pages_can_be_read_at_a_glance(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", LOG, ids=lambda path: path.name)
-def test_every_experiment_has_a_question_and_a_conclusion_and_is_in_the_index(path: Path) -> None:
+def test_every_experiment_has_a_question_a_conclusion_and_an_entry(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert all(f"**{part}.**" in text for part in ("Question", "Command", "Conclusion"))

@@ -59,13 +59,13 @@ def commands_of(manifest: Any, **options: Any) -> list[str]:
     return [each.command for each in advise_on_corpus(manifest, COMMANDS).suggestions]
 
 
-def test_the_interval_is_the_measured_one_and_shrinks_with_the_root_of_the_number_of_sentences() -> None:
+def test_the_interval_shrinks_with_the_root_of_the_number_of_sentences() -> None:
     assert compute_interval(5_000) == pytest.approx(0.9)
     assert 1.8 < compute_interval(1_000) < 2.1  # benchmarks/RESULTS.md has ± 1.86 to 2.0
     assert compute_interval(1_250) == pytest.approx(1.8)
 
 
-def test_measured_sizes_have_their_range_and_sizes_between_them_a_range_between() -> None:
+def test_sizes_between_measured_ones_have_a_range_between_theirs() -> None:
     for row in MEASURED:
         assert find_usual_bleu(row.pairs) == (row.low, row.high)
     low, high = find_usual_bleu(1_600) or (0, 0)
@@ -84,7 +84,7 @@ def test_of_sizes_far_from_all_measured_ones_no_range_is_told(pairs: int) -> Non
     assert "usual" not in advise_on_corpus(make_manifest(pairs), COMMANDS).lines[0]
 
 
-def test_a_small_corpus_is_advised_on_data_and_a_large_clean_one_on_training() -> None:
+def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> None:
     assert commands_of(make_manifest()) == [
         "nmt prepare a.tsv --monolingual-target more.vie --force",
         "nmt train --force --init-from OTHER-MODEL",
@@ -111,7 +111,7 @@ def test_advice_follows_what_is_true_of_the_corpus() -> None:
     assert not any("--test" in command for command in commands_of(make_manifest(1_000, 100)))  # none to spare
 
 
-def test_advice_after_training_leaves_out_what_was_done_and_turns_with_the_direction() -> None:
+def test_advice_after_training_omits_what_was_done_and_knows_the_direction() -> None:
     report = make_report([10, 14, 15, 15.1, 15.0])
     assert not any("--init-from" in each for each in commands_of(make_manifest(), report=report, has_parent=True))
     reverse = commands_of(make_manifest(), report=report, is_reversed=True)

@@ -86,7 +86,7 @@ def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
     ("term", "text"),
     [("sınır", "sInır"), ("gas", "gaſ"), ("\u00b5m", "\u03bcM"), ("σας", "σασ"), ("İstanbul", "İstanbul")],
 )
-def test_letters_are_matched_that_only_some_take_for_one_letter_in_two_cases(term: str, text: str) -> None:
+def test_letters_that_only_some_take_for_two_cases_of_one_are_matched(term: str, text: str) -> None:
     assert find_terms(Glossary({term: "x"}), text) == [(text, "x")]
 
 
@@ -102,7 +102,7 @@ def test_the_dotless_i_is_another_letter(text: str, expected: str | None) -> Non
     assert find_terms(glossary(sinir_ucu="nerve ending", ucu="ending"), "sınır ucu") == [("ucu", "ending")]
 
 
-def test_whatever_re_takes_for_one_letter_in_two_cases_is_one_to_the_glossary_too() -> None:
+def test_two_cases_of_a_letter_for_re_are_one_letter_for_the_glossary() -> None:
     assert all(
         fold_case(first) == fold_case(second) for first, second in ("iI", "iİ", "ıI", "sſ", "kK", "åÅ", "σς", "ßẞ")
     )

@@ -31,7 +31,7 @@ def test_masking_loses_nothing_but_blanks(line: str) -> None:
         assert unmask(mask(line, spans)) == "".join(line.replace("\ufdd0", "").split())
 
 
-def test_markup_is_taken_out_and_words_stay_apart_only_where_it_parted_them() -> None:
+def test_markup_is_removed_and_words_stay_apart_only_where_it_parted_them() -> None:
     def masked_text(line: str) -> str:
         return mask(line, find_spans(line)).text
 
@@ -59,7 +59,7 @@ def test_numbers_are_shared_whatever_marks_a_side_writes() -> None:
     assert mask_pair("at 2:30", "um halb drei") == ("at 2:30", "um halb drei")
 
 
-def test_a_placeholder_in_the_text_of_one_side_is_not_taken_for_one_of_ours() -> None:
+def test_a_placeholder_in_the_text_of_one_side_is_none_of_ours() -> None:
     assert mask_pair("what is ⟦3⟧?", "nichts") == ("what is [3]?", "nichts")
     assert mask_pair("⟦5⟧ is 10 km", "es sind 10 km") == ("[5] is ⟦0⟧", "es sind ⟦0⟧")
 

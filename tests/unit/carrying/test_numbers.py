@@ -96,7 +96,7 @@ def test_a_time_of_day_is_written_as_the_target_counts_its_hours(time: str, writ
     assert GERMAN.convert(time) == time
 
 
-def test_the_beginning_of_a_range_is_in_the_half_of_the_day_of_its_end_or_before() -> None:
+def test_a_range_begins_in_the_half_of_the_day_of_its_end_or_before() -> None:
     german = GERMAN._replace(has_day_of_24_hours=True)
     assert [german.convert("5", following) for following in (" to 6 p.m. ", " and 4:30 PM", " to 6", "")] == [
         "17:00",

@@ -46,7 +46,7 @@ def test_a_default_is_what_its_parameter_would_be_converted_to(command: str) -> 
         assert type(converted) is type(default) or default is None, one.name
 
 
-def test_a_default_still_has_its_callback_and_what_is_required_is_asked_for() -> None:
+def test_defaults_run_their_callbacks_and_required_values_are_asked_for() -> None:
     seen: list[object] = []
     small = typer.Typer(cls=NmtGroup)
 
@@ -167,9 +167,7 @@ def test_the_module_is_the_command() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(["--version"], ExitCode.OK), (["no-such-command"], ExitCode.USAGE)])
-def test_the_process_ends_with_its_code_when_what_is_to_be_done_at_its_end_is_done(
-    arguments: list[str], code: int
-) -> None:
+def test_the_process_ends_with_its_code_after_its_exit_handlers(arguments: list[str], code: int) -> None:
     registering = "a.check_streams = lambda: atexit.register(lambda: sys.stdout.write('done'))"
     program = f"import atexit, sys, nmt_cli.cli.app as a; {registering}; sys.argv[1:] = {arguments}; a.main()"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

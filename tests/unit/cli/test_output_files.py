@@ -27,7 +27,7 @@ def make_files(folder: Path, *names: str) -> list[Path]:
     return [folder / name for name in names]
 
 
-def test_one_name_is_one_file_and_a_directory_or_pattern_names_one_for_each(tmp_path: Path) -> None:
+def test_a_name_is_one_file_and_a_directory_or_pattern_one_for_each(tmp_path: Path) -> None:
     paths = make_files(tmp_path, "a.md", "b/c.po")
     assert name_outputs(None, paths, "de", force=False) == name_outputs("-", paths, "de", force=False) == []
     assert name_outputs(f"{tmp_path}/x", paths, "de", force=False) == [tmp_path / "x"]

@@ -94,7 +94,7 @@ def test_the_table_of_epochs_has_the_columns_that_fit(width: int | None, heading
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_training_fits_the_terminal_and_its_numbers_stand_below_their_headings(
+def test_a_training_fits_the_terminal_with_numbers_below_their_headings(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))

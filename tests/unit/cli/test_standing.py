@@ -80,7 +80,7 @@ def test_a_corpus_is_described_and_a_model_after_it(place: Path, monkeypatch: py
     assert lines[2].endswith("| nmt translate")
 
 
-def test_the_scores_of_the_last_evaluation_are_shown_until_the_model_is_another(
+def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = place / "model"

@@ -133,7 +133,7 @@ def test_an_option_that_says_nothing_is_refused(arguments: str, message: str, tm
     assert (result.exit_code, result.stderr.splitlines()[0]) == (ExitCode.USAGE, f"error: {message}")
 
 
-def test_what_is_typed_wins_over_an_option_of_the_file_that_then_says_nothing(tmp_path: Path) -> None:
+def test_what_is_typed_wins_over_the_file_which_then_says_nothing(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("epochs = 3\nbatch = 32\nattention-units = 64\n")
     typed = ["--time", "4m", "--batch-tokens", "4096", "--attention", "general"]
@@ -165,7 +165,7 @@ def test_signals_are_given_back_after_training() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_training_ended_before_its_first_update_exits_as_the_signal_wants_it() -> None:
+def test_a_training_ended_before_its_first_update_exits_as_the_signal_says() -> None:
     with pytest.raises(typer.Exit) as caught, catch_stop_signals():
         signal.raise_signal(signal.SIGTERM)
         raise KeyboardInterrupt

@@ -123,7 +123,7 @@ def test_what_shows_failed_checks_needs_them(arguments: list[str]) -> None:
     assert f"{arguments[0]} cannot be combined with --no-check" in refused.stderr
 
 
-def test_a_sentence_in_place_of_a_file_is_shown_as_a_command_with_the_model_that_was_typed(tmp_path: Path) -> None:
+def test_a_sentence_in_place_of_a_file_becomes_a_command_with_the_model(tmp_path: Path) -> None:
     model = tmp_path / "my model"
     result = CliRunner().invoke(app, ["translate", "Where is it?", "--model", str(model)])
     assert result.exit_code == ExitCode.NO_INPUT

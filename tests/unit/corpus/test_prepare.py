@@ -205,9 +205,7 @@ def test_inputs_of_one_name_are_all_in_the_manifest(corpus: Path, tmp_path: Path
     assert manifest.counts.dropped["duplicate"] == 400
 
 
-def test_given_dev_and_test_data_stay_as_they_are_and_training_keeps_away_from_them(
-    corpus: Path, tmp_path: Path
-) -> None:
+def test_given_dev_and_test_data_stay_unchanged_and_out_of_training(corpus: Path, tmp_path: Path) -> None:
     held_out = toy_pairs(440)[390:]
     dev, test = write_tsv(tmp_path / "dev.tsv", held_out[:20]), write_tsv(tmp_path / "test.tsv", held_out[20:])
     config = PrepareConfig(dev=str(dev), test=str(test))
@@ -239,7 +237,7 @@ def test_subwords_of_another_corpus_or_model_are_taken_over(
 
 
 @pytest.mark.parametrize("options", [{"tokenizer": "bpe"}, {"lowercase": True}, {"separate_vocabularies": True}])
-def test_options_that_ask_for_other_subwords_than_those_taken_over_are_refused(
+def test_options_that_ask_for_other_subwords_than_the_given_are_refused(
     prepared_directory: Path, corpus: Path, tmp_path: Path, options: dict
 ) -> None:
     with pytest.raises(OptionError, match="contradicts the subwords"):

@@ -45,7 +45,7 @@ def test_lines_of_wide_text_have_one_byte_order_mark_as_their_source_has(encodin
 
 
 @pytest.mark.parametrize("declared", ["utf-16", "UTF-32", "unicode", "base64"])
-def test_a_declared_encoding_in_which_the_declaration_is_not_readable_is_utf_8(declared: str) -> None:
+def test_a_declared_encoding_that_cannot_hold_its_declaration_is_utf_8(declared: str) -> None:
     page = f'<meta charset="{declared}"><p>où ça</p>'
     assert translated("html", page.encode()) == page.replace("où ça", "OÙ ÇA").encode()
     strings = f'<?xml version="1.0" encoding="{declared}"?><resources><string name="a">où ça</string></resources>'

@@ -147,7 +147,7 @@ def test_a_break_parts_texts_and_stays_where_it_was() -> None:
     assert texts[:3] == ["it rains", "it snows", "it hails"]
 
 
-def test_what_extensions_of_markdown_mean_stays_and_the_prose_between_is_translated() -> None:
+def test_extensions_of_markdown_stay_and_the_prose_between_is_translated() -> None:
     prose = "useful words.|more words.|and more|folded|a paragraph|inside|the mass is|here, and it costs|or|see|a word|"
     expected = EXTENDED
     for text in (*prose.split("|")[:-1], "item", "inner"):

@@ -60,7 +60,7 @@ def test_a_link_for_which_no_word_is_left_keeps_its_own_words() -> None:
     assert placed.text == "[AB](x) [b](y)"
 
 
-def test_marks_inside_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> None:
+def test_marks_in_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> None:
     marks = (Mark(0, 1, "[", "](x)"), Mark(2, 11, "[", "](y)"), Mark(6, 11, "**", "**", depth=1))
     placed = project_marks(MarkedText("a the first", marks), aligned("a the first", ["A"], [0]), str)
     assert placed.text == "[A](x) [the **first**](y)"

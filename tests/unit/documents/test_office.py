@@ -110,7 +110,7 @@ DOCUMENTS = {"docx": DOCX, "odt": ODT, "pptx": PPTX, "epub": EPUB}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_part_stays_byte_for_byte_where_the_translation_equals_the_text(name: str) -> None:
+def test_parts_stay_byte_for_byte_where_the_translation_equals_the_text(name: str) -> None:
     written = unpack(convert_bytes(name, DOCUMENTS[name], echo, "en"))
     stripped = {
         part: content.replace(FIRST.encode(), b"").replace(LAST.encode(), b"") for part, content in written.items()

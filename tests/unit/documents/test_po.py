@@ -80,7 +80,7 @@ def test_a_translation_that_keeps_its_placeholder_is_not_fuzzy() -> None:
 
 
 @pytest.mark.parametrize(("flag", "fuzzy"), [("", True), ("#, no-c-format\n", False)])
-def test_a_lost_placeholder_makes_any_message_fuzzy_unless_it_is_said_to_have_none(flag: str, fuzzy: bool) -> None:
+def test_a_lost_placeholder_makes_a_message_fuzzy_unless_it_may_have_none(flag: str, fuzzy: bool) -> None:
     written, notes = converted("po", flag + 'msgid "hello {name}"\nmsgstr ""\n')
     assert polib.pofile(written)[0].fuzzy == fuzzy
     assert len(notes) == fuzzy
@@ -89,9 +89,7 @@ def test_a_lost_placeholder_makes_any_message_fuzzy_unless_it_is_said_to_have_no
 @pytest.mark.parametrize(
     ("forms", "expected"), [(1, ["APPLES"]), (2, ["APPLE", "APPLES"]), (3, ["APPLE", "APPLES", "APPLES"])]
 )
-def test_each_plural_form_of_the_language_is_filled_and_more_than_two_are_fuzzy(
-    forms: int, expected: list[str]
-) -> None:
+def test_each_plural_form_is_filled_and_more_than_two_are_fuzzy(forms: int, expected: list[str]) -> None:
     text = HEADER.format(forms) + 'msgid "apple"\nmsgid_plural "apples"\nmsgstr[0] ""\n'
     entry = polib.pofile(converted("po", text)[0])[0]
     assert list(entry.msgstr_plural.values()) == expected
@@ -173,7 +171,7 @@ def test_a_new_translation_replaces_the_remarks_about_the_old_one() -> None:
     assert "nmt:" not in better and "fuzzy" not in better and "# by hand\n#. extracted\n" in better
 
 
-def test_little_confidence_makes_a_message_fuzzy_and_is_no_part_of_its_text() -> None:
+def test_low_confidence_makes_a_message_fuzzy_and_is_no_part_of_its_text() -> None:
     failed = FailedCheck("confidence", "confidence 0.10 is below 0.5")
 
     def doubt(text: str) -> Translation:

@@ -125,7 +125,7 @@ def test_speakers_stay_apart_and_what_names_them_stays(cue: str, texts: list[str
     assert seen == texts
 
 
-def test_a_sentence_that_goes_on_in_the_next_cue_is_one_text_and_divided_again() -> None:
+def test_a_sentence_over_two_cues_is_one_text_and_divided_again() -> None:
     seen: list[str] = []
 
     def noted(text: str) -> Translation:

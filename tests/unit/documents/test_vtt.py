@@ -98,7 +98,7 @@ we would like to
 """
 
 
-def test_a_sentence_over_several_cues_is_translated_as_one_and_divided_again() -> None:
+def test_a_sentence_over_cues_is_translated_as_one_and_divided_again() -> None:
     assert list_texts("vtt", LONG_SENTENCE.encode()) == [
         "We have been here for a very long time & we would like to stay.",
         "Or not.",
@@ -162,7 +162,7 @@ def test_any_film_stays_byte_for_byte(lines: list[str]) -> None:
         ("html", "<p>One two. Three <i>four.\nFive</i>.</p>"),
     ],
 )
-def test_a_paragraph_of_several_sentences_is_one_text_which_the_translator_splits(name: str, text: str) -> None:
+def test_a_paragraph_of_sentences_is_one_text_that_the_translator_splits(name: str, text: str) -> None:
     assert list_texts(name, text.encode()) == ["One two. Three four. Five."]
 
 

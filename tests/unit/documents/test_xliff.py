@@ -159,7 +159,7 @@ def test_little_confidence_is_a_state_not_a_part_of_the_text() -> None:
     assert '<target state="needs-review-translation">SEE</target>' in written.decode()
 
 
-def test_what_a_person_translated_before_needs_no_review_unless_its_numbers_were_changed() -> None:
+def test_what_a_person_translated_needs_review_only_if_its_numbers_changed() -> None:
     failed = (FailedCheck("numbers", "number 5 missing"),)
 
     def recall(text: str) -> Translation:

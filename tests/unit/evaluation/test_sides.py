@@ -41,7 +41,7 @@ def test_columns_are_named_behind_a_colon(tmp_path: Path) -> None:
             read(write(tmp_path / name, content).with_name(f"{name}:2"))
 
 
-def test_a_blank_line_is_an_empty_text_of_a_single_column_and_no_row_of_several(tmp_path: Path) -> None:
+def test_a_blank_line_is_an_empty_text_of_one_column_and_no_row_of_several(tmp_path: Path) -> None:
     assert read(write(tmp_path / "one.csv", 'text\n"a, b"\n\nc\n').with_name("one.csv:text")) == [["a, b", "", "c"]]
     assert read(write(tmp_path / "two.csv", "text,id\na,1\n\nc,2\n").with_name("two.csv:text")) == [["a", "c"]]
 

@@ -74,7 +74,7 @@ def test_the_glossary_travels_too(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("two_workers")
-def test_what_goes_wrong_in_an_actor_or_in_the_input_is_raised_after_what_came_before(model: Path) -> None:
+def test_errors_of_an_actor_or_the_input_are_raised_after_what_came_before(model: Path) -> None:
     texts: list[str] = []
 
     def take(blocks: Iterable[Block]) -> None:

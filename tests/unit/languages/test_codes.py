@@ -48,7 +48,7 @@ def test_documents_get_short_tags_with_their_region(code: str, tag: str) -> None
     assert find_language_tag(code) == tag
 
 
-def test_regions_do_not_part_languages_and_what_is_no_code_is_like_no_other() -> None:
+def test_regions_do_not_part_languages_and_what_is_no_code_equals_none() -> None:
     assert has_same_primary_tag("deu", "de-CH")
     assert not has_same_primary_tag("source", "source")
 

@@ -15,7 +15,7 @@ from nmt_cli.sources.images import pad_grids
 TINY = {"embedding": 6, "units": 4, "attention_units": 4}
 
 
-def test_memory_is_relu_of_a_dense_layer_and_the_first_state_the_mean_of_true_regions() -> None:
+def test_memory_is_a_dense_relu_and_the_first_state_a_mean_of_true_regions() -> None:
     encoder = GridEncoder(ModelConfig.from_options(embedding=2, units=2, cell="lstm", layers=2))
     encoder.build((None, None, 2))
     encoder.dense.set_weights([np.array([[1.0, -1.0], [0.0, 1.0]]), np.array([0.0, 0.5])])

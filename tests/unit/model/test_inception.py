@@ -22,7 +22,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_picture_is_64_regions_row_by_row_and_the_same_with_saved_weights(weights: Path, tmp_path: Path) -> None:
+def test_a_picture_is_64_regions_row_by_row_also_with_saved_weights(weights: Path, tmp_path: Path) -> None:
     noise = np.random.default_rng(1).integers(0, 256, (299, 299, 3), dtype=np.uint8)
     noise[150:] = 128  # below the middle there is nothing to see
     for name, array in (("upright.png", noise), ("turned.png", noise.swapaxes(0, 1)), ("small.jpg", noise[:20, :30])):

@@ -202,7 +202,7 @@ def test_pictures_have_no_embeddings_to_attend_to() -> None:
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_every_weight_has_a_name_that_does_not_depend_on_what_was_made_before(options: dict) -> None:
+def test_names_of_weights_do_not_depend_on_what_was_made_before(options: dict) -> None:
     names = [weight.path for weight in network(**options).weights]
     assert names == [weight.path for weight in network(**options).weights]
     assert len(set(names)) == len(names)

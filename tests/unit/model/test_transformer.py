@@ -84,7 +84,7 @@ def is_noisy(layer: FeedForward | HeadedAttention) -> bool:
     return not np.allclose(layer(*rows, training=True), layer(*rows, training=False))
 
 
-def test_attention_weights_and_feed_forward_networks_have_a_dropout_of_their_own() -> None:
+def test_attention_and_feed_forward_networks_have_dropouts_of_their_own() -> None:
     quiet = config(dropout=0.5, attention_dropout=0.0, feed_forward_dropout=0.0)
     for kind in (HeadedAttention, FeedForward):
         assert is_noisy(kind(config(dropout=0.5)))

@@ -32,7 +32,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_an_installed_model_is_found_by_name_and_its_package_is_not_imported(site: Path) -> None:
+def test_an_installed_model_is_found_by_name_without_importing_it(site: Path) -> None:
     directory = install_model(site, "xxx-yyy")
     assert find_model(Path("xxx-yyy")) == directory
     assert "nmt_model_xxx_yyy" not in sys.modules

@@ -47,7 +47,7 @@ def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path:
 
 
 @pytest.mark.parametrize("precision", ["float", "int8"])
-def test_a_model_whose_files_have_second_names_translates_as_the_original_does(
+def test_a_model_whose_files_are_hard_links_translates_as_the_original(
     original: Path, model: Path, tmp_path: Path, precision: str
 ) -> None:
     """As after `cp -al`: the files of both directories are the same, and both have to work."""
@@ -65,7 +65,7 @@ def test_a_model_whose_files_have_second_names_translates_as_the_original_does(
     assert texts[0] == texts[1] == texts[2]
 
 
-def test_a_graph_that_cannot_be_run_is_reported_without_the_words_of_the_library(model: Path) -> None:
+def test_a_graph_that_cannot_run_is_reported_in_words_of_our_own(model: Path) -> None:
     (model / "encoder.onnx").write_bytes(b"\x08\x08 no graph")
     with pytest.raises(DamagedError) as caught:
         OnnxEngine(model)
@@ -159,9 +159,7 @@ def test_a_model_of_format_2_translates_and_has_no_profile(original: Path, model
     assert [translation.text for translation in first] == [translation.text for translation in second]
 
 
-def test_the_command_translates_with_a_model_of_format_2_and_says_what_it_does_without(
-    original: Path, model: Path
-) -> None:
+def test_a_model_of_format_2_translates_and_says_what_it_does_without(original: Path, model: Path) -> None:
     lower_format(model)
     plain, old = (
         CliRunner().invoke(app, ["translate", "--model", str(path), "--no-fold"], input="bade giko.\nlu.\n")

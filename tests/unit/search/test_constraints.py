@@ -92,7 +92,7 @@ def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
     assert 4 not in tokens[3:] and not repeats(tokens[3:], 1)
 
 
-def test_a_forced_beginning_does_not_count_against_the_limit_of_a_short_source() -> None:
+def test_a_prefix_does_not_count_against_the_limit_of_a_short_source() -> None:
     config = SearchConfig(max_length=100)
     assert limit_lengths(sources(3), config, prefix_length=30).tolist() == [3 * 3 + 5 + 30]
     assert limit_lengths(sources(3), config, prefix_length=95).tolist() == [100]

@@ -32,7 +32,7 @@ def test_a_forced_target_has_the_probability_that_the_model_gives_it(rows: list[
         assert score.attention.shape == (len(target), 3)
 
 
-def test_what_greedy_search_finds_is_likeliest_at_every_place_with_the_same_attention() -> None:
+def test_forcing_what_greedy_search_found_finds_the_likeliest_tokens() -> None:
     model = TableModel(vocabulary=3)
     hypothesis = search(model, sources([7]), SearchConfig(beam_size=1, max_length=30))[0][0]
     (forced,) = force(model, sources([7]), [list(hypothesis.tokens)], size=4)
@@ -41,7 +41,7 @@ def test_what_greedy_search_finds_is_likeliest_at_every_place_with_the_same_atte
     np.testing.assert_allclose(forced.attention, hypothesis.attention)
 
 
-def test_perplexity_is_per_token_of_all_sentences_and_accuracy_the_share_of_first_choices() -> None:
+def test_perplexity_is_per_token_and_accuracy_the_share_of_first_choices() -> None:
     attention = np.ones((1, 1))
     half = ForcedTarget((5, 6, 3), (math.log(0.5),) * 3, (True, False, True), attention)
     eighth = ForcedTarget((3,), (math.log(0.125),), (False,), attention)

@@ -261,7 +261,7 @@ def test_a_client_that_sends_slowly_is_cut_off() -> None:
             assert time.monotonic() - begun < 5
 
 
-def test_a_client_that_does_not_read_its_answer_is_cut_off_and_does_not_hold_up_the_end() -> None:
+def test_a_client_that_does_not_read_is_cut_off_and_never_delays_the_end() -> None:
     """Several answers are asked for at once, so that they fill the buffers of the system."""
     service = Service(make_pool()[0], Limits(answer_seconds=0.3))
     body = b'{"source": "en", "target": "de", "q": "%s"}' % (b"1" * 1_900_000)

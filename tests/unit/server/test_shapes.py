@@ -135,7 +135,7 @@ def test_a_correction_begins_a_line_after_whatever_is_in_the_file(tmp_path: Path
     assert (tmp_path / "s.tsv").read_text(encoding="utf-8") == f"{after}c\td\n"
 
 
-def test_a_file_of_corrections_that_cannot_be_written_is_an_error_at_the_start(tmp_path: Path) -> None:
+def test_an_unwritable_file_of_corrections_is_an_error_at_the_start(tmp_path: Path) -> None:
     for path in (tmp_path / "none" / "s.tsv", tmp_path):
         with pytest.raises(OutputError, match="--suggestions"):
             SuggestionFile(path).require_folder()

@@ -83,7 +83,7 @@ def test_regions_are_called_by_row_and_column_where_they_are_a_square() -> None:
     assert label_regions(3) == ("1", "2", "3")
 
 
-def test_all_captions_of_a_picture_are_in_one_split_though_captions_are_shared(tmp_path: Path) -> None:
+def test_the_captions_of_a_picture_are_in_one_split_though_some_are_shared(tmp_path: Path) -> None:
     corpus = prepared(tmp_path)
     names = [{pair.source for pair in corpus.read_pairs(split)} for split in ("train", "dev", "test")]
     assert [len(split_names) for split_names in names] == [25, 2, 3]

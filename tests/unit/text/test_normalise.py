@@ -22,7 +22,7 @@ def test_normalise_is_idempotent(text: str) -> None:
 
 
 @given(ANY_TEXT)
-def test_normalised_text_is_nfc_on_one_line_with_single_inner_blanks_and_can_be_written(text: str) -> None:
+def test_normalised_text_is_nfc_on_one_line_with_single_blanks(text: str) -> None:
     normal = normalise(text)
     assert unicodedata.is_normalized("NFC", normal)
     assert normal == " ".join(normal.split())

@@ -63,7 +63,7 @@ def test_a_compound_is_as_frequent_as_its_rarest_part() -> None:
     assert source.count_word("May-go") == 1 and source.count_word("Rome's") == 0
 
 
-def test_a_word_of_a_script_without_spaces_is_as_frequent_as_its_rarest_character() -> None:
+def test_without_spaces_a_word_is_as_frequent_as_its_rarest_character() -> None:
     target = profile_of([("Yes.", "はい。"), ("No.", "いいえ。")]).target
     assert target.count_word("はい") == 1 and target.count_word("いい") == 3 and target.count_word("猫") == 0
 

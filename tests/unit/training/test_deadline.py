@@ -66,7 +66,7 @@ def test_the_share_rises_with_the_time_whatever_it_is_spent_on() -> None:
     assert run.advance() == pytest.approx(1.0)
 
 
-def test_what_turns_out_dearer_or_cheaper_bends_the_way_and_breaks_it_nowhere() -> None:
+def test_costs_that_turn_out_otherwise_bend_the_schedule_without_a_break() -> None:
     clock = Clock()
     run = deadline(clock, validation_seconds=20 / CAUTION)
     run.start()

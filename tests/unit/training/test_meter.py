@@ -6,7 +6,7 @@ from nmt_cli.training import meter as module
 from nmt_cli.training.meter import Meter
 
 
-def test_speed_is_told_without_the_first_step_and_without_what_follows_the_last(
+def test_speed_counts_neither_the_first_step_nor_what_follows_the_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     moments = iter([100.0, 110.0, 111.0, 112.0, 150.0])  # begun, three steps, after validation
@@ -21,7 +21,7 @@ def test_speed_is_told_without_the_first_step_and_without_what_follows_the_last(
     assert meter.seconds == 50.0
 
 
-def test_an_epoch_that_another_process_began_counts_its_tokens_and_time_but_not_its_speed(
+def test_a_resumed_epoch_counts_earlier_tokens_and_time_but_not_its_speed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     moments = iter([0.0, 5.0, 7.0, 100.0, 101.0, 103.0])

@@ -77,7 +77,7 @@ def test_attention_stays_a_distribution_in_mixed_precision(options: dict) -> Non
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-def test_mixed_precision_keeps_float32_weights_and_nearly_the_same_gradient(options: dict) -> None:
+def test_mixed_precision_keeps_float32_weights_and_nearly_its_gradient(options: dict) -> None:
     def gradients(policy: str) -> np.ndarray:
         model = network(policy, dropout=0.0, **options)
         assert {variable.dtype for variable in model.trainable_variables} == {"float32"}

@@ -85,13 +85,13 @@ def test_the_best_so_far_is_the_model_when_a_later_run_fails(tmp_path: Path) -> 
     assert (tmp_path / "model.json").read_text() == "1"
 
 
-def test_a_run_that_is_stopped_before_it_learned_anything_leaves_those_before_it(tmp_path: Path) -> None:
+def test_a_run_stopped_before_it_learned_anything_leaves_those_before_it(tmp_path: Path) -> None:
     trainer = Fails({1: 20.0}, error=KeyboardInterrupt())
     report = train_repeatedly(make_request(tmp_path), trainer, runs=3, replace_models=False)
     assert [run.seed for run in report.runs] == [1] and (tmp_path / "model.json").read_text() == "1"
 
 
-def test_nothing_is_left_of_a_first_run_that_is_stopped_before_it_learned_anything(tmp_path: Path) -> None:
+def test_nothing_is_left_of_a_first_run_stopped_before_it_learned_anything(tmp_path: Path) -> None:
     trainer = Fails({}, seeds=[1], error=KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
         train_repeatedly(make_request(tmp_path), trainer, runs=3, replace_models=False)

@@ -173,7 +173,7 @@ def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: 
     assert not (tmp_path / "model" / "model.json").exists()
 
 
-def test_a_resumed_training_that_is_stopped_before_its_first_step_makes_a_model_of_what_it_finds(
+def test_a_resumed_training_stopped_at_once_makes_a_model_of_what_it_finds(
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
     class Killed(Recorder):

@@ -45,7 +45,7 @@ def test_the_factor_scales_the_whole_schedule() -> None:
     assert float(schedule.compute_rate(10)) == pytest.approx(1e-3)
 
 
-def test_the_peak_suits_the_architecture_and_fine_tuning_unless_it_is_given() -> None:
+def test_the_default_peak_suits_the_architecture_and_fine_tuning() -> None:
     assert TrainConfig().fit_to("transformer").learning_rate == 2e-3
     assert TrainConfig().fit_to("rnn").learning_rate == TrainConfig().peak_rate == 5e-3
     assert TrainConfig(init_from="model").fit_to("rnn").learning_rate == 5e-4

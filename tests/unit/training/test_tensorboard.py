@@ -31,7 +31,7 @@ def test_tensorflow_has_done_nothing_before_the_first_value(tmp_path: Path, monk
     TensorBoard(tmp_path / "logs", pytest.fail)
 
 
-def test_a_place_that_may_not_be_written_is_refused_and_a_full_disk_outlived(
+def test_an_unwritable_place_is_refused_and_a_full_disk_outlived(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()

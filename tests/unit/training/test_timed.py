@@ -249,7 +249,7 @@ def test_a_real_calibration_leaves_the_run_as_it_was(corpus: PreparedCorpus, tmp
         np.testing.assert_array_equal(variable.numpy(), array)
 
 
-def test_a_calibration_tries_no_more_updates_than_a_share_of_the_time_allows(
+def test_a_calibration_takes_no_more_than_its_share_of_the_time(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nmt_cli.training import cost_model

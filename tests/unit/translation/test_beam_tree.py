@@ -54,7 +54,7 @@ def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> Non
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 5000))
-def test_watching_changes_nothing_and_at_most_the_beam_is_kept_at_each_step(seed: int) -> None:
+def test_watching_changes_nothing_and_each_step_keeps_at_most_the_beam(seed: int) -> None:
     trace, hypotheses = traced(seed, 3)
     alone = search(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=3, max_length=6))[0]
     assert [hypothesis.tokens for hypothesis in alone] == [hypothesis.tokens for hypothesis in hypotheses]

@@ -27,7 +27,7 @@ def test_the_best_of_each_text_is_kept(texts: str, most: int, expected: list[int
     assert [-hypothesis.score for hypothesis in kept] == expected
 
 
-def test_more_hypotheses_than_asked_for_are_searched_where_the_beam_has_them() -> None:
+def test_more_hypotheses_are_searched_than_asked_for_if_the_beam_has_them() -> None:
     assert widen_for_distinct(SearchConfig(n_best=3, beam_size=10)).n_best == 6
     assert widen_for_distinct(SearchConfig(n_best=3, beam_size=4)).n_best == 4
     for config in (SearchConfig(n_best=1), SearchConfig(n_best=3, sampling=SamplingConfig(sample=True))):

@@ -48,9 +48,7 @@ def lost(spans: list[str], text: str) -> list[str]:
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char", "word"])
 @pytest.mark.parametrize("carries", [True, False])
 @pytest.mark.parametrize("flat", [True, False])
-def test_a_thousand_spans_survive_a_network_that_drops_repeats_and_shuffles(
-    kind: Kind, carries: bool, flat: bool
-) -> None:
+def test_a_thousand_spans_survive_a_network_that_loses_and_shuffles_them(kind: Kind, carries: bool, flat: bool) -> None:
     lines = sentences_with_spans(WORDS, 1000)
     translations = translator(kind, carries=carries, flat=flat).translate([line for line, _ in lines], GREEDY)
     assert sum(len(spans) for _, spans in lines) == 1000

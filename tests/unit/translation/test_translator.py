@@ -97,7 +97,7 @@ def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> Non
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(1, 4), top_k=st.sampled_from([0, 3]))
-def test_a_sample_follows_from_the_line_and_its_number_however_lines_arrive(
+def test_a_sample_follows_from_its_line_and_number_however_lines_arrive(
     translator: Translator, cut: int, top_k: int
 ) -> None:
     config = SearchConfig(max_length=12, n_best=2, sampling=SamplingConfig(sample=True, top_k=top_k, seed=5))

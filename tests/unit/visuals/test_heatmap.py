@@ -84,7 +84,7 @@ def test_labels_never_overlap_and_the_darkest_cell_is_the_largest_weight(tokens:
     assert axes.collections[0].norm.vmax == pytest.approx(0.8)
 
 
-def test_missing_glyphs_are_returned_for_a_png_and_nothing_is_said_on_the_way(
+def test_missing_glyphs_of_a_png_are_returned_and_nothing_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(fonts, "list_candidates", lambda: iter([(fonts.BASE, range(0x20, 0x2FF))]))

@@ -24,7 +24,7 @@ def report() -> Report:
     return Report(**{**vars(compared), "profile": build_profile(material), "search": SearchConfig(beam_size=3)})
 
 
-def test_the_page_holds_scores_intervals_signatures_profile_and_worst_sentences(report: Report) -> None:
+def test_the_page_has_scores_intervals_signatures_profile_and_examples(report: Report) -> None:
     page = render_html(report, "test sentences", {"split": "test"}, "<svg>curve</svg>")
     for score in report.scores.values():
         assert f"{score.value:.2f}" in page and score.signature in page

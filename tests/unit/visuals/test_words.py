@@ -34,7 +34,7 @@ def test_every_piece_belongs_to_one_word_in_order(pieces: list[str]) -> None:
         assert [index for group in grouping(pieces) for index in group] == list(range(len(pieces)))
 
 
-def test_weights_of_source_pieces_add_up_and_those_of_target_pieces_are_averaged() -> None:
+def test_weights_of_source_pieces_add_up_and_of_target_pieces_are_averaged() -> None:
     attention = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])  # (T, S)
     np.testing.assert_allclose(merge_attention(attention, [[0, 1], [2]], [[0, 1]]), [[0.5, 0.5]])
     heads = np.stack([np.stack([attention] * 3)] * 2)  # (L, H, T, S)

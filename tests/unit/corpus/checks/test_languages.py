@@ -19,7 +19,7 @@ def language_pairs(number: int) -> list[tuple[str, str]]:
     ]
 
 
-def test_swapped_sides_and_wrong_languages_are_found_by_what_the_corpus_teaches() -> None:
+def test_the_corpus_teaches_to_find_swapped_sides_and_wrong_languages() -> None:
     rows = language_pairs(2500)
     rows[100:110] = [(target, source) for source, target in rows[100:110]]
     rows[200:205] = [(source, f"{rows[i][0]} too") for i, (source, _) in enumerate(rows[200:205])]
@@ -43,7 +43,7 @@ def test_a_third_language_is_reported() -> None:
     assert (finding.count, finding.action, finding.examples[0].line) == (1, "reported", 301)
 
 
-def test_languages_that_cannot_be_told_apart_or_are_too_few_give_no_findings() -> None:
+def test_languages_that_are_alike_or_too_few_give_no_findings() -> None:
     same = [(source, " ".join(reversed(source.split()))) for source, _ in language_pairs(2500)]
     assert not {"swapped", "language"} & check_rows(same).keys()
     few = [*language_pairs(50), ("der die und in den von zu", "the of and to in that was")]

@@ -47,6 +47,6 @@ def test_the_languages_that_a_file_is_named_by_are_a_header(tmp_path: Path) -> N
     assert texts(tmp_path / "news.csv", "no,such\none,eins\n") == [("no", "such"), ("one", "eins")]
 
 
-def test_a_quote_that_is_never_closed_is_told_with_the_line_where_it_was_opened(tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_reported_with_the_line_that_opened_it(tmp_path: Path) -> None:
     data = 'a,b\nc,"d\n' + "e,f\n" * 100_000
     assert "line 2: field larger than" in refusal(tmp_path / "a.csv", data)

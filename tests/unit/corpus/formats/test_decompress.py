@@ -37,7 +37,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(path: Path) -> None:
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
-def test_packed_files_are_read_as_they_are_and_their_checksum_is_that_of_the_file(path: Path, compress: object) -> None:
+def test_packed_files_are_read_and_their_checksum_is_that_of_the_file(path: Path, compress: object) -> None:
     data = "".join(f"{number}\tä{number}\n" for number in range(9_000)).encode()
     compressed = compress(data[: len(data) // 2]) + compress(data[len(data) // 2 :])  # type: ignore[operator]
     path.write_bytes(compressed)

@@ -24,7 +24,7 @@ def test_parallel_files_are_read_side_by_side(tmp_path: Path) -> None:
     ]
 
 
-def test_parallel_files_of_unequal_length_name_the_line_where_they_come_apart(tmp_path: Path) -> None:
+def test_parallel_files_of_unequal_length_name_the_line_where_they_part(tmp_path: Path) -> None:
     lines = [f"{'word ' * (1 + (7 * n * n) % 23)}{n}" for n in range(1000)]
     (tmp_path / "a.en").write_text("\n".join(lines) + "\n")
     (tmp_path / "a.de").write_text("\n".join(lines[:400] + lines[401:]) + "\n")

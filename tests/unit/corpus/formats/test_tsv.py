@@ -12,7 +12,7 @@ from nmt_cli.errors import DataError
 from support.formats import refusal, texts
 
 
-def test_what_is_not_utf_8_is_read_as_cp1252_where_that_is_plausible_and_said(tmp_path: Path) -> None:
+def test_what_is_not_utf_8_is_read_as_cp1252_where_plausible_and_said(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_bytes("Go.\tLos!\nAs is.\tWie gehabt – für “uns”.\n".encode("cp1252"))
     reader = open_reader(CorpusFile(tmp_path / "a.tsv"), ReadOptions())
     assert [row.target for row in reader] == ["Los!", "Wie gehabt – für “uns”."]

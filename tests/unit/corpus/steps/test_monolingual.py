@@ -131,7 +131,7 @@ def test_an_input_for_training_only_gives_no_held_out_pair_and_leaks_none(tmp_pa
     assert sum(counts.splits.values()) == counts.kept + counts.repeated
 
 
-def test_with_files_for_dev_and_test_all_other_inputs_may_be_for_training_only(tmp_path: Path) -> None:
+def test_with_files_for_dev_and_test_all_others_may_be_for_training_only(tmp_path: Path) -> None:
     pairs = toy_pairs(60)
     for name, part in (("a", pairs[:40]), ("dev", pairs[38:50]), ("test", pairs[50:])):
         write_tsv(tmp_path / f"{name}.tsv", part)

@@ -142,7 +142,7 @@ def test_too_few_pairs_are_refused_with_the_number_needed(
     choose_sizes(int(needed), dev, test, where="toy.tsv")
 
 
-def test_pairs_for_training_only_count_as_remaining_for_training_and_are_never_drawn() -> None:
+def test_pairs_for_training_only_remain_for_training_and_are_never_drawn() -> None:
     assert choose_sizes(12, "5", "5", where="toy.tsv", training_only=8) == Sizes(5, 5)
     assert choose_sizes(0, "a", "b", where="toy.tsv", from_files=frozenset({"dev", "test"}), training_only=1) == Sizes(
         0, 0

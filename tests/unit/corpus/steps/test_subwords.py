@@ -51,7 +51,7 @@ def test_sides_of_one_script_or_of_none_share_a_vocabulary(rows: list[tuple[str,
     assert decide(rows) == (False, [])
 
 
-def test_names_in_the_other_script_do_not_make_a_common_script_but_much_text_does() -> None:
+def test_much_text_in_the_other_script_makes_it_common_but_names_do_not() -> None:
     rows = write_in(CYRILLIC)
     assert decide([(source, f"{target} Tom" if i % 20 == 0 else target) for i, (source, target) in enumerate(rows)])[0]
     assert not decide([(source, f"{target} Tomtom" if i % 2 else target) for i, (source, target) in enumerate(rows)])[0]

@@ -22,7 +22,7 @@ def model(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> P
     return export_untrained(corpus, tmp_path_factory.mktemp("untrained") / "model")
 
 
-def test_a_training_sentence_is_nearest_to_itself_and_the_index_is_made_once(
+def test_a_training_sentence_is_nearest_to_itself_and_indexed_once(
     corpus: PreparedCorpus, model: Path, tmp_path: Path
 ) -> None:
     translator, pairs, progress = Translator.load(ModelRequest(model)), corpus.read_pairs("train"), []

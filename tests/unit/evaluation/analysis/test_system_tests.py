@@ -16,7 +16,7 @@ def make_score(values: list[float]) -> Score:
     return average_scores("toy", values, "toy")
 
 
-def test_holm_multiplies_the_smallest_by_the_number_of_tests_and_never_falls() -> None:
+def test_holm_multiplies_the_smallest_by_the_tests_and_never_falls() -> None:
     # By hand: 0.01 * 4, 0.02 * 3, max(0.06, 0.022 * 2), max(0.06, 0.4 * 1), as R's p.adjust(method = "holm").
     assert correct_by_holm([0.02, 0.4, 0.01, 0.022]) == pytest.approx([0.06, 0.4, 0.04, 0.06])
     assert correct_by_holm([0.9, 0.8]) == [1.0, 1.0]

@@ -38,7 +38,7 @@ def test_a_model_that_writes_lower_case_is_told() -> None:
     assert list_warnings(["bleu"], lower, references, ScoreConfig(lowercase=True)) == []
 
 
-def test_blanks_before_marks_are_as_they_should_be_where_tokens_are_counted() -> None:
+def test_blanks_before_marks_are_right_where_tokens_are_counted() -> None:
     assert (
         list_warnings(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, ScoreConfig(bleu_tokenizer="none"))
         == []

@@ -45,7 +45,7 @@ def program(folder: Path, references: int, *options: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("references", [1, 2])
-def test_bleu_and_chrf_are_those_of_the_sacrebleu_program_to_the_last_digit(tmp_path: Path, references: int) -> None:
+def test_bleu_and_chrf_equal_the_sacrebleu_program_to_the_last_digit(tmp_path: Path, references: int) -> None:
     reported = program(tmp_path, references, "-m", "bleu", "chrf")
     first_references = [alternatives[:references] for alternatives in REFERENCES]
     for metric, name in (("bleu", "BLEU"), ("bleu4", "BLEU"), ("chrf", "chrF2")):

@@ -50,7 +50,7 @@ def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.Mo
         ("", ""),
     ],
 )
-def test_scripts_tell_the_languages_whose_words_have_no_blanks_between_them(text: str, language: str) -> None:
+def test_scripts_tell_the_languages_that_write_no_blanks_between_words(text: str, language: str) -> None:
     assert guess_language([[text]]) == language
 
 

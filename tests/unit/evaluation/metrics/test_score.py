@@ -8,7 +8,7 @@ from nmt_cli.evaluation.metrics.score import check_pairing, transpose_references
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_different_numbers_of_hypotheses_and_references_are_refused_with_both_counts(metric: str) -> None:
+def test_unequal_counts_of_hypotheses_and_references_are_refused_with_both(metric: str) -> None:
     with pytest.raises(DataError, match=r"2 hypotheses .* 3 sentences"):
         METRICS[metric](["a", "b"], [["a"], ["b"], ["c"]])
 
@@ -19,14 +19,14 @@ def test_nothing_to_score_is_refused(metric: str) -> None:
         METRICS[metric]([], [])
 
 
-def test_every_sentence_needs_as_many_references_as_the_first_and_at_least_one() -> None:
+def test_sentences_need_as_many_references_as_the_first_and_at_least_one() -> None:
     with pytest.raises(DataError, match="sentence 2 has 1 reference, but those before it have 2"):
         check_pairing(["a", "b"], [["a", "b"], ["c"]])
     with pytest.raises(DataError, match="sentence 1 has no reference"):
         check_pairing(["a"], [[]])
 
 
-def test_streams_hold_the_first_references_of_all_sentences_then_the_second() -> None:
+def test_streams_hold_all_first_references_then_all_second_ones() -> None:
     assert transpose_references([["a", "b"], ["c", "d"], ["e", "f"]]) == [["a", "c", "e"], ["b", "d", "f"]]
 
 
@@ -40,7 +40,7 @@ def test_a_score_lies_in_its_range_and_has_a_value_for_each_sentence(metric: str
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_perfect_translation_scores_100_whichever_of_its_references_it_equals(metric: str) -> None:
+def test_a_translation_equal_to_any_of_its_references_scores_100(metric: str) -> None:
     lines = ["Das ist ein Haus mit Garten.", "Wo ist hier der Bahnhof?"]
     references = [[lines[0], "etwas ganz anderes"], ["etwas ganz anderes", lines[1]]]
     score = METRICS[metric](lines, references)

@@ -73,7 +73,7 @@ def test_a_full_disk_leaves_the_weights_that_were_there(tmp_path: Path, monkeypa
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]
 
 
-def test_the_best_weights_are_those_of_the_best_bleu_then_of_the_least_loss(tmp_path: Path) -> None:
+def test_the_best_weights_have_the_best_bleu_then_the_least_loss(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path)
     first, second = network(seed=1), network(seed=2)
     assert checkpoints.is_better(validation(0.0))
@@ -97,7 +97,7 @@ def test_another_metric_may_say_what_is_best(metric: KeptMetric, best: int, tmp_
     assert checkpoints.best is not None and checkpoints.best.epoch == best
 
 
-def test_as_many_epochs_are_kept_as_were_asked_for_and_others_leave_with_the_next_state(tmp_path: Path) -> None:
+def test_as_many_epochs_are_kept_as_asked_for_and_older_ones_leave(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, count=2)
     for epoch, bleu in enumerate([3.0, 1.0, 2.0, 2.0], start=1):
         checkpoints.keep(network(), epoch, validation(bleu))

@@ -90,7 +90,7 @@ def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None
     lock_once(tmp_path / "m", resume=True)
 
 
-def test_stages_that_replace_a_model_can_be_resumed_and_are_not_lost_by_accident(tmp_path: Path) -> None:
+def test_stages_that_replace_a_model_resume_and_are_not_lost_by_accident(tmp_path: Path) -> None:
     lock_once(tmp_path)
     (tmp_path / "model.json").write_text("{}", encoding="utf-8")
     (tmp_path / "stages").mkdir()

@@ -169,7 +169,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_was_not(corpus: PreparedCorpus,
     assert_equal_runs(after, whole)
 
 
-def test_the_weights_that_a_state_names_are_there_whatever_was_written_after_it(
+def test_the_weights_that_a_state_names_outlive_what_is_written_after_it(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The moment between the weights of a better epoch and the state that names them."""

@@ -32,7 +32,7 @@ def test_what_only_one_side_agrees_on_is_no_translation() -> None:
     assert learn(pairs)["run"] == "rennen"
 
 
-def test_the_first_round_shares_a_word_evenly_among_all_that_may_explain_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_round_shares_a_word_evenly_among_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     """By hand, of (a b, x y) and (a, x): in the first, a third of x and of y is for each of a, b and nothing; in the
     second, half of x is for a. So a expects 1/3 + 1/2 of x and 1/3 of y, and b 1/3 of each.
     """

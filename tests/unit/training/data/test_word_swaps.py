@@ -35,7 +35,7 @@ def swap_repeatedly(source: str, target: str, times: int = 60) -> set[tuple[str,
     return {learned.swap_words(source, target, generator) for _ in range(times)}
 
 
-def test_a_word_and_its_translation_become_others_that_have_stood_in_such_a_place() -> None:
+def test_a_word_and_its_translation_become_others_seen_in_such_a_place() -> None:
     pairs = swap_repeatedly("Yesterday the dog barked.", "Gestern bellte der Hund.")
     assert pairs == {(f"Yesterday the {noun} barked.", f"Gestern bellte der {ding}.") for noun, ding in NOUNS}
 

@@ -95,7 +95,7 @@ def losses(directory: Path) -> list[tuple[float, float]]:
     return [(record["loss"], record["dev_loss"]) for record in map(json.loads, lines)]
 
 
-def test_two_processes_learn_what_one_would_also_when_they_are_stopped_and_go_on(
+def test_two_processes_learn_what_one_would_also_when_stopped_and_resumed(
     corpus: PreparedCorpus, tmp_path: Path
 ) -> None:
     directory = corpus.directory

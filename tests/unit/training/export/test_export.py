@@ -62,7 +62,7 @@ def test_attention_is_a_distribution_over_the_true_source_positions(engines: tup
 
 
 @pytest.mark.parametrize(("readout", "mixed"), [(8, "reading"), (10, "memory")])
-def test_the_decoder_mixes_what_the_readout_makes_of_the_memory_unless_that_is_wider(
+def test_the_decoder_mixes_the_readout_of_the_memory_unless_that_is_wider(
     readout: int, mixed: str, tmp_path: Path
 ) -> None:
     config = tiny_config(attention="dot", encoder_units=8, units=8, readout_units=readout, tied=False)

@@ -78,7 +78,7 @@ def test_a_sentence_has_the_same_result_in_every_batch_to_the_last_bit(
 
 @pytest.mark.parametrize("precision", ["float", "int8"])
 @pytest.mark.parametrize("length", [1, 2, 3, 6, 8])
-def test_the_distribution_after_a_sentence_is_the_same_at_every_width_to_the_last_bit(
+def test_the_distribution_is_the_same_at_every_width_to_the_last_bit(
     directory: Path, precision: str, length: int
 ) -> None:
     generator = np.random.default_rng(length)
@@ -194,7 +194,7 @@ def test_every_product_with_weights_is_one_of_bytes(directory: Path) -> None:
         assert not [linear.value for part in (graph, *bodies) for linear in part.list_linears(narrowest=NARROWEST)]
 
 
-def test_what_the_graph_clips_has_the_scale_of_its_limit_and_needs_no_clipping(tmp_path: Path) -> None:
+def test_what_the_graph_clips_has_the_scale_of_its_limit(tmp_path: Path) -> None:
     weights, bias = np.array([[1.0], [-2.0], [0.5], [1.0]]).astype(np.float32), np.array([0.25], dtype=np.float32)
     weights = np.tile(weights, (1, 4))  # wide enough to be quantised
     graph = product_graph(weights, np.tile(bias, 4))

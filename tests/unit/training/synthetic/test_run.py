@@ -71,9 +71,7 @@ def test_real_pairs_are_repeated_by_the_number_of_synthetic_ones() -> None:
     assert count_repeats(100, 1_000_000) == 10
 
 
-def test_a_checkpoint_of_the_model_that_is_replaced_is_none_of_the_new_training(
-    corpus: PreparedCorpus, tmp_path: Path
-) -> None:
+def test_a_checkpoint_of_the_replaced_model_is_none_of_the_new_training(corpus: PreparedCorpus, tmp_path: Path) -> None:
     request = TrainingRequest(corpus, tmp_path, NETWORK, CONFIG)
     state = locate_state(tmp_path)
     state.parent.mkdir()
@@ -97,7 +95,7 @@ def test_stages_that_are_done_need_no_more_room(
         SyntheticRun.open(request, plan)
 
 
-def test_a_time_that_is_too_short_for_a_helper_model_is_named_as_it_was_typed(
+def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def train(request: TrainingRequest) -> None:
@@ -121,9 +119,7 @@ def test_the_model_itself_has_as_many_epochs_as_its_mixture_needs(
     assert SyntheticRun.open(typed, make_plan(corpus, CONFIG)).request_final(mixture).training.epochs == CONFIG.epochs
 
 
-def test_stages_are_interrupted_resumed_and_removed_and_the_card_tells_of_them(
-    corpus: PreparedCorpus, tmp_path: Path
-) -> None:
+def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(corpus: PreparedCorpus, tmp_path: Path) -> None:
     directory = tmp_path / "model"
     directory.mkdir()
     request = TrainingRequest(corpus, directory, NETWORK, CONFIG)

@@ -146,7 +146,7 @@ def test_only_old_pairs_need_the_same_subwords(old: Old, tmp_path: Path) -> None
     assert "--tokenizer-from" in (error.value.hint or "")
 
 
-def test_a_child_keeps_what_it_shares_with_its_parent_and_its_card_tells_it(old: Old, tmp_path: Path) -> None:
+def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old, tmp_path: Path) -> None:
     child = prepare_toy(tmp_path, 200, vocab_size=310)
     config = TrainConfig(epochs=1, **{**OPTIONS, "learning_rate": 0.0}, init_from=str(old.model))
     watcher = StartWatcher()
@@ -162,7 +162,7 @@ def test_a_child_keeps_what_it_shares_with_its_parent_and_its_card_tells_it(old:
     assert watcher.parents == [ParentInfo.from_mapping(entries)]
 
 
-def test_a_child_with_other_subwords_learns_faster_than_a_network_from_scratch(old: Old, tmp_path: Path) -> None:
+def test_a_child_with_other_subwords_learns_faster_than_from_scratch(old: Old, tmp_path: Path) -> None:
     child = prepare_toy(tmp_path, 200, vocab_size=310)
     config = TrainConfig(epochs=3, **OPTIONS)
     train(TrainingRequest(child, tmp_path / "scratch", SMALL, config))

@@ -145,7 +145,7 @@ def test_the_rows_of_shared_pieces_are_the_parents_on_each_side(
             np.testing.assert_array_equal(arrays[name][piece_id], rows[place])
 
 
-def test_a_joint_vocabulary_takes_what_is_written_from_the_target_and_the_rest_from_the_source(
+def test_a_joint_vocabulary_takes_from_the_target_what_is_written(
     small_target: PreparedCorpus,
 ) -> None:
     tokenizer, written = small_target.source_tokenizer, small_target.target_tokenizer.vocabulary_size
@@ -175,7 +175,7 @@ def make_words(*texts: str) -> Tokenizer:
     return Tokenizer(train_tokenizer([*texts] * 9, settings, minimum_count=1), settings)
 
 
-def test_spelled_rows_are_means_and_drawn_rows_have_the_mean_and_spread_of_the_parents() -> None:
+def test_spelled_rows_are_means_and_drawn_rows_spread_as_the_parents_do() -> None:
     """Half of the words of the child are known, and half are strange to a parent of characters."""
     settings = TokenizerSettings(kind="char", lowercase=False)
     parent = PieceMatcher(Tokenizer(train_tokenizer(["abc cab bac"] * 9, settings), settings))

@@ -110,7 +110,7 @@ def test_what_was_only_kept_says_nothing_about_the_rest() -> None:
 
 
 @pytest.mark.parametrize(("otherwise", "text"), [("blank", ""), ("source", "we see"), ("mark", "[?] ab")])
-def test_a_translation_of_too_little_confidence_is_replaced_and_fails_a_check(otherwise: Any, text: str) -> None:
+def test_a_translation_of_low_confidence_is_replaced_and_fails_a_check(otherwise: Any, text: str) -> None:
     doubtful = translation(hypothesis("ab", -1.0))._replace(confidence=0.4)
     replaced = apply_threshold(doubtful, 0.5, otherwise)
     assert replaced.text == text

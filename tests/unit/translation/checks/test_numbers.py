@@ -70,7 +70,7 @@ def test_digits_of_any_script_are_digits() -> None:
     assert compare_numbers("三匹の犬", "3 dogs", "jpn", "eng") == NO_DIFFERENCE
 
 
-def test_where_number_words_are_unknown_small_and_round_numbers_do_not_count() -> None:
+def test_small_and_round_numbers_do_not_count_if_their_words_are_unknown() -> None:
     assert compare_numbers("7 goats, 300 sheep", "xx yy", "xxx", "yyy") == NO_DIFFERENCE
     assert compare_numbers("in 1976", "xx 1967", "xxx", "yyy").missing == ("1976",)
 
@@ -127,7 +127,7 @@ def test_a_number_word_within_another_word_does_not_count(source: str, target: s
         ("21 goats", "einundzwanzig Ziegen", []),
     ],
 )
-def test_a_number_that_is_not_there_as_often_and_as_a_word_of_its_own_is_uncertain(
+def test_a_number_that_is_missing_or_part_of_a_word_is_uncertain(
     source: str, target: str, uncertain: list[str]
 ) -> None:
     assert list(list_uncertain(source, target, "deu")) == uncertain

@@ -32,7 +32,7 @@ def translate(translator: Translator, lines: Sequence[str], memory: TranslationM
 
 
 @pytest.mark.parametrize("links_words", [False, True])
-def test_lines_and_sentences_come_from_the_memory_and_all_others_from_the_network(
+def test_known_lines_and_sentences_come_from_the_memory_and_no_others(
     translator: Translator, links_words: bool
 ) -> None:
     memory = TranslationMemory(links_words=links_words)
@@ -49,7 +49,7 @@ def test_lines_and_sentences_come_from_the_memory_and_all_others_from_the_networ
     assert all(translation.origin == "network" for translation in without)
 
 
-def test_words_of_a_recalled_translation_are_linked_by_the_attention_of_the_network(translator: Translator) -> None:
+def test_words_of_a_recalled_translation_are_linked_by_attention(translator: Translator) -> None:
     memory = TranslationMemory()
     memory.add("bade lu ma.", "edab ul am bade.")
     (translation,) = translate(translator, ["bade lu ma."], memory)

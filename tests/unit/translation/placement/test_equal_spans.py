@@ -127,7 +127,7 @@ def test_orders_begin_with_the_given_one_and_permute_complete_groups_alone() -> 
     assert len(list_orders(list(range(10)), [list(range(10))])) == MOST_ORDERS
 
 
-def test_samples_stay_as_drawn_and_lines_without_equal_spans_are_left_alone() -> None:
+def test_samples_and_lines_without_equal_spans_are_left_alone() -> None:
     translator = Translator(Carrier(3), TextSource(WORD_TOKENIZER), WORD_TOKENIZER)
     sampling = SearchConfig(n_best=3, max_length=40, sampling=SamplingConfig(sample=True, seed=5))
     first, again = (translator.translate(["dog €30 cat €30"], sampling)[0] for _ in range(2))

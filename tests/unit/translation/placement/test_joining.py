@@ -39,9 +39,7 @@ def ranked(translation: Translation) -> list[tuple[str, float]]:
     first=st.lists(st.integers(-30, 0), min_size=1, max_size=5),
     second=st.lists(st.integers(-30, 0), min_size=1, max_size=5),
 )
-def test_hypotheses_of_a_line_are_the_best_that_those_of_its_sentences_make(
-    first: list[int], second: list[int]
-) -> None:
+def test_the_best_hypotheses_of_sentences_make_the_best_of_their_line(first: list[int], second: list[int]) -> None:
     joined = line(*(sentence(*(("A", score) for score in sorted(scores, reverse=True))) for scores in (first, second)))
     sums = sorted((a + b for a in first for b in second), reverse=True)
     assert [hypothesis.score for hypothesis in joined.hypotheses] == sums[: max(len(first), len(second))]

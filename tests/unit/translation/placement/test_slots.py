@@ -25,7 +25,7 @@ def test_of_two_placeholders_the_one_that_attends_to_the_span_is_chosen() -> Non
     assert choose_slots([unit("⟦0⟧", 0, 0.9), unit("⟦0⟧", 2, 0.9)], [2]) == {0: 1}
 
 
-def test_a_wrong_placeholder_is_taken_only_if_it_attends_to_the_missing_span() -> None:
+def test_a_wrong_placeholder_counts_only_if_it_attends_to_the_missing_span() -> None:
     assert choose_slots([unit("⟦5⟧", 2, 0.31)], [2]) == {0: 0}
     assert choose_slots([unit("⟦5⟧", 2, 0.29)], [2]) == {}
 

@@ -44,7 +44,7 @@ def test_two_spans_that_stand_for_words_are_always_apart() -> None:
     assert not is_apart(item("<b>", before=True, after=False), item("☺", before=False, after=True))
 
 
-def test_a_text_is_assembled_from_units_and_items_with_the_word_that_each_unit_is() -> None:
+def test_a_text_is_assembled_from_units_and_items_and_knows_their_words() -> None:
     units = [Unit("geh", False, np.eye(3)[0]), Unit("jetzt", True, np.eye(3)[1])]
     text, words = assemble_text(units, build_tree([item("☺", before=True, after=True)]), 2, flat=False)
     assert text == "geh ☺ jetzt"

@@ -79,7 +79,7 @@ def test_unknown_words_that_one_piece_stands_for_move_no_other() -> None:
     assert empty.text == ""
 
 
-def test_a_part_of_nothing_but_spans_is_linked_to_itself_and_moves_no_other() -> None:
+def test_a_part_of_spans_alone_is_linked_to_itself_and_moves_no_other() -> None:
     assert linked("bade. {x} - {y}! giko.") == {word: [word] for word in ("bade.", "{x}", "-", "{y}!", "giko.")}
 
 
@@ -91,7 +91,7 @@ def test_a_part_of_nothing_but_spans_is_linked_to_itself_and_moves_no_other() ->
     kind=st.sampled_from(sorted(SETTINGS)),
     words=st.sampled_from([3, 50]),
 )
-def test_links_are_between_words_that_there_are_and_every_ordinary_word_has_one(
+def test_links_join_words_of_the_line_and_every_ordinary_word_has_one(
     line: str, seed: int, carries: bool, kind: str, words: int
 ) -> None:
     translation = translated(line, kind=kind, seed=seed, carries=carries, words=words)

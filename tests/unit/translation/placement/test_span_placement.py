@@ -64,7 +64,7 @@ def test_a_wrong_placeholder_that_looks_at_the_span_is_taken_for_it(tokenizers: 
     assert placed(tokenizers, "go to {x} now", "⟦7⟧ geh zu jetzt", [0, 0, 1, 3]).text == "geh zu {x} jetzt"
 
 
-def test_a_span_that_was_dropped_stands_between_the_translations_of_its_neighbours(tokenizers: TokenizerPair) -> None:
+def test_a_dropped_span_is_put_between_the_translations_of_its_neighbours(tokenizers: TokenizerPair) -> None:
     restored = placed(tokenizers, "go to {x} now", "geh zu jetzt", [0, 1, 3])
     assert restored.text == "geh zu {x} jetzt"
     assert [(span.how, span.dropped, span.doubtful) for span in restored.placed] == [("attention", True, True)]

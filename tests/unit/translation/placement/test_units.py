@@ -57,6 +57,6 @@ def test_a_part_of_a_character_ends_where_the_token_before_ends() -> None:
     assert spelling("geh", " jetzt").ends == [3, 9]
 
 
-def test_a_spelling_is_trusted_only_if_no_other_token_reads_like_a_placeholder() -> None:
+def test_a_spelling_is_trusted_if_no_other_token_reads_like_a_placeholder() -> None:
     assert spelling("geh", " ⟦0⟧").is_trusted
     assert not spelling("geh", " ⟦", "0⟧").is_trusted

@@ -35,7 +35,7 @@ def test_a_lost_small_number_is_carried_in_a_second_search() -> None:
     assert [placed.text for placed in translation.placed] == ["3"]
 
 
-def test_with_one_lost_number_all_are_carried_so_that_none_gets_lost_instead() -> None:
+def test_with_one_lost_number_all_are_carried_lest_another_is_lost() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3", "7") if "⟦" not in line else line.replace("4", "9"))
     assert translate(translator, "we have 3 cats and 4 dogs.").text == "we have 3 cats and 4 dogs."
     assert translator.given[1:] == ["we have ⟦0⟧ cats and ⟦1⟧ dogs."]
@@ -64,7 +64,7 @@ def test_a_network_without_placeholders_reads_numbers_and_is_put_right(wrong: Ma
     assert translation.repairs[-1] == Repair("numbers", remedy)
 
 
-def test_samples_stay_as_they_were_drawn_and_without_repair_nothing_is_searched_again() -> None:
+def test_samples_stay_as_drawn_and_no_repair_means_no_second_search() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3", "7"))
     sampling = SearchConfig(sampling=SamplingConfig(sample=True))
     assert translate(translator, "we have 3 cats.", sampling).text == "we have 7 cats."
