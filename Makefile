@@ -74,10 +74,10 @@ test: lint
 	$(PYTEST) --durations 20
 
 check-install: $(VENV)/installed
-	$(BIN)/python benchmarks/check_install.py
+	$(BIN)/python tests/release/check_install.py
 
 check-documents: $(VENV)/installed
-	$(BIN)/python benchmarks/check_documents.py
+	$(BIN)/python tests/release/check_documents.py
 
 # NO_MKDOCS_2_WARNING: the theme's makers announce its successor.
 docs: $(VENV)/installed

@@ -4,19 +4,20 @@
     python benchmarks/checks.py time FULL.tsv --data PREPARED --model MODEL         # share of the time at beam 5
     python benchmarks/checks.py confidence FULL.tsv --data PREPARED --model MODEL   # beside the mean log-probability
 
-Sentences are drawn from FULL.tsv, none of them a source or a target of the training data in PREPARED. A model without
-a profile, or without a model of confidence, gets one from PREPARED for the occasion.
+Sentences are drawn from FULL.tsv; none of them is a source or a target of the training data in PREPARED. A model
+without a profile gets one from PREPARED for the occasion.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from bench import make_parser
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.analysis.reliability import compute_auc, measure_reliability
@@ -40,7 +41,7 @@ def read_pairs(path: Path) -> list[Pair]:
     return [(source, target) for source, target, *_ in (line.split("\t") for line in lines)]
 
 
-def draw_unseen(pairs: list[Pair], trained: list[Pair], count: int, seed: int) -> list[Pair]:
+def draw_unseen(pairs: Sequence[Pair], trained: Sequence[Pair], count: int, seed: int) -> list[Pair]:
     """Returns `count` pairs of which training knows neither side, each source once; all if there are fewer."""
     known = [{make_sentence_key(pair[side]) for pair in trained} for side in (0, 1)]
     unseen = {
@@ -49,35 +50,36 @@ def draw_unseen(pairs: list[Pair], trained: list[Pair], count: int, seed: int) -
     return random.Random(seed).sample(sorted(unseen.values()), min(count, len(unseen)))
 
 
-def measure_alarms(pairs: list[Pair], context: CheckContext) -> None:
-    """Prints the share of the references that fail each check."""
+def count_alarms(pairs: Sequence[Pair], context: CheckContext) -> Counter[str]:
+    """Returns how many of the pairs fail each check, and any of them."""
     alarms: Counter[str] = Counter()
-    begin = time.process_time()
     for source, target in pairs:
         failed = check_pair(source, target, context)
         alarms.update(check.kind for check in failed)
         alarms["any"] += bool(failed)
-    spent = time.process_time() - begin
-    print(f"{len(pairs):,} references, {1e6 * spent / len(pairs):.0f} µs each")
-    for kind, count in alarms.most_common():
-        print(f"  {kind:14} {count:5,}  {100 * count / len(pairs):.2f} %")
+    return alarms
+
+
+def measure_alarms(pairs: Sequence[Pair], context: CheckContext) -> None:
+    for kind, count in count_alarms(pairs, context).most_common():
+        print(f"  {kind:14} {count:5,} of {len(pairs):,} references  {100 * count / len(pairs):.2f} %")
 
 
 def measure_time(translator: Translator, sources: list[str]) -> None:
     """Prints the processor time of translation without checks, and of the checks alone, round by round."""
     shares = []
     for _ in range(ROUNDS):
-        begin = time.process_time()
+        started = time.process_time()
         translations = translator.translate(sources, SearchConfig(scored=False), repair=RepairConfig())
-        middle = time.process_time()
+        translated = time.process_time()
         translator.check_translations(translations, healed=True)
-        end = time.process_time()
-        shares.append((end - middle) / (middle - begin))
-        print(f"  {middle - begin:6.2f} s translating, {end - middle:5.3f} s checking: {100 * shares[-1]:.2f} %")
+        translating, checking = translated - started, time.process_time() - translated
+        shares.append(checking / translating)
+        print(f"  {translating:6.2f} s translating, {checking:5.3f} s checking: {100 * shares[-1]:.2f} %")
     print(f"median {100 * float(np.median(shares)):.2f} % of the time of {len(sources):,} sentences at beam 5")
 
 
-def rate_pairs(translator: Translator, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
+def rate_pairs(translator: Translator, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the features (N, F) of the translations of the sources, and their chrF (N,)."""
     sources = [source for source, _ in pairs]
     translations = translator.translate(sources, SEARCH, repair=RepairConfig(), checks=CheckConfig())
@@ -86,39 +88,34 @@ def rate_pairs(translator: Translator, pairs: list[Pair]) -> tuple[np.ndarray, n
     return np.array(features), np.array(scores.sentence_values)
 
 
-def measure_confidence(translator: Translator, development: list[Pair], pairs: list[Pair]) -> None:
+def measure_confidence(translator: Translator, development: Sequence[Pair], pairs: Sequence[Pair]) -> None:
     """Prints the quality of the confidence on `pairs`, by a model fitted to `development`."""
     model = ConfidenceModel.from_mapping(describe_fit(*rate_pairs(translator, development)))
     features, values = rate_pairs(translator, pairs)
     sure, plain, good = model.rate(features), features[:, 0], values >= BAR
     measured = measure_reliability(sure.tolist(), plain.tolist(), values.tolist(), BAR)
-    print(
-        f"{len(pairs):,} sentences, {measured.good:.1%} good (chrF2 of {BAR:g} or more); fitted to {len(development):,}"
-    )
-    print(
-        f"ECE {measured.calibration_error:.4f}   AUC {measured.auc:.4f}   mean log-probability {measured.plain_auc:.4f}"
-    )
+    print(f"{len(pairs):,} sentences, {measured.good:.1%} of chrF2 {BAR:g} or more; fitted to {len(development):,}")
+    print(f"ECE {measured.calibration_error:.4f}   AUC {measured.auc:.4f}   mean log-prob. {measured.plain_auc:.4f}")
     generator = np.random.default_rng(1)
-    rows = (generator.integers(0, len(good), len(good)) for _ in range(RESAMPLES))
-    gains = [compute_auc(sure[drawn], good[drawn]) - compute_auc(plain[drawn], good[drawn]) for drawn in rows]
+    samples = (generator.integers(0, len(good), len(good)) for _ in range(RESAMPLES))
+    gains = np.array([compute_auc(sure[rows], good[rows]) - compute_auc(plain[rows], good[rows]) for rows in samples])
     low, high = np.quantile(gains, (0.025, 0.975))
-    chance = np.mean(np.array(gains) <= 0)
-    print(f"AUC gained {measured.auc - measured.plain_auc:.4f}, 95 % {low:.4f} to {high:.4f}, p {chance:.4f}")
+    gained = measured.auc - measured.plain_auc
+    print(f"AUC gained {gained:.4f}, 95 % {low:.4f} to {high:.4f}, p {np.mean(gains <= 0):.4f}")
     for share, value in measured.coverage:
         print(f"  without the least sure {share:4.0%}: mean chrF2 {value:.1f}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, "data", "model", "sentences", "seed")
     parser.add_argument("what", choices=("alarms", "time", "confidence"))
     parser.add_argument("pairs", type=Path)
-    parser.add_argument("--data", type=Path, default=Path("prepared"))
-    parser.add_argument("--model", type=Path, default=Path("model"))
-    parser.add_argument("--sentences", type=int, default=5_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.set_defaults(sentences=5_000)
     options = parser.parse_args()
     corpus = PreparedCorpus.load(options.data)
-    trained = [(pair.source, pair.target) for pair in corpus.read_pairs("train")]
+    trained, development = (
+        [(pair.source, pair.target) for pair in corpus.read_pairs(split)] for split in ("train", "dev")
+    )
     pairs = draw_unseen(read_pairs(options.pairs), trained, options.sentences, options.seed)
     translator = Translator.load(ModelRequest(options.model))
     if translator.profile is None:
@@ -128,7 +125,6 @@ def main() -> None:
     elif options.what == "time":
         measure_time(translator, [source for source, _ in pairs])
     else:
-        development = [(pair.source, pair.target) for pair in corpus.read_pairs("dev")]
         held = {make_sentence_key(source) for source, _ in development}
         measure_confidence(translator, development, [pair for pair in pairs if make_sentence_key(pair[0]) not in held])
 

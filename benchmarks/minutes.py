@@ -1,32 +1,30 @@
 """How good a training is after each minute, beside Joey NMT's on the same machine and the same pairs.
 
-    python benchmarks/minutes.py nmt PREPARED --corpus NAME --system NAME --work DIR [options of `nmt train`]
-    python benchmarks/minutes.py joeynmt PREPARED --corpus NAME --work DIR --minutes 15 [--peers DIRECTORY]
-    python benchmarks/minutes.py draw [-o docs/minutes.png]
+    python benchmarks/minutes.py nmt --data PREPARED --corpus NAME --system NAME --work DIR [options of `nmt train`]
+    python benchmarks/minutes.py joeynmt --data PREPARED --corpus NAME --work DIR [--minutes 60] [--units 256]
+    python benchmarks/minutes.py draw [--output docs/minutes.png]
 
 Minutes count from the moment the command is given: start, validation and saving are in them. Dev BLEU and chrF of
-greedy translations after each validation, both with our scorers: those of `nmt train` as it notes them, those of Joey
-NMT from the translations that it writes (its network and settings are those of `joeynmt_hour.py`). `nmt` and `joeynmt`
-print a line and add it to minutes.jsonl, `draw` makes the picture of all lines: a column for each corpus.
+greedy translations after each validation, both with our metrics: those of `nmt train` as it notes them, those of Joey
+NMT from the translations that it writes. Its training is ended when the time is over; the checkpoint with the best dev
+BLEU then translates the test split with beam 5. `nmt` and `joeynmt` add a line to minutes.jsonl, of which `draw` makes
+the picture: a column for each corpus.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import re
 import shlex
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from joeynmt_hour import settings, write_texts
-from recipes import read_rows
-from translate import install
+from bench import NMT, add_options, append_row, install_peers, make_parser, read_rows, run_nmt
+from joey import write_settings, write_texts
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
@@ -37,15 +35,12 @@ from nmt_cli.visuals.curves import LINE_STYLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "minutes.jsonl"
-PICTURE = HERE.parent / "docs" / "minutes.png"
+RESULTS = Path(__file__).with_name("minutes.jsonl")
+PICTURE = Path(__file__).parents[1] / "docs" / "minutes.png"
 POLLING = 0.5  # seconds
-VALIDATED = 75  # updates of the peer between two validations
-SCORES = (("bleu", "development BLEU (greedy)"), ("chrf", "development chrF (greedy)"))
+SCORES = {"bleu": "development BLEU (greedy)", "chrf": "development chrF (greedy)"}
 PEER = "Joey NMT"
-SEED = 1  # that of the peer's settings
-NOTED = re.compile(r"^Steps: (\d+)\b", re.MULTILINE)  # a validation of the peer
+VALIDATION = re.compile(r"^Steps: (\d+)\b", re.MULTILINE)  # of the peer
 
 Point = dict[str, float]  # minutes, bleu, chrf
 
@@ -74,61 +69,63 @@ def follow(command: Sequence[str], log: Path, count: Callable[[], int], limit: f
     return times
 
 
-def measure_nmt(data: Path, work: Path, options: Sequence[str]) -> list[Point]:
+def measure_nmt(options: Namespace, train: Sequence[str]) -> list[Point]:
     """Returns a point for each validation of `nmt train`."""
-    model = work / "model"
+    model = options.work / "model"
     history = model / "history.jsonl"
-    command = [sys.executable, "-m", "nmt_cli", "train", "--data", str(data), "--model", str(model), "--force"]
     history.unlink(missing_ok=True)
-    times = follow([*command, *options], work / "train.log", lambda: count_lines(history))
-    return [
-        make_point(seconds, record["bleu"], record["chrf"])
-        for seconds, record in zip(times, read_rows(history), strict=True)
-    ]
-
-
-def measure_joeynmt(data: Path, work: Path, minutes: float, peers: Path) -> list[Point]:
-    """Returns a point for each validation of `joeynmt train`, which is ended after so many minutes."""
-    from nmt_cli.training.validation import choose_scoring
-
-    python = install(peers.absolute())
-    corpus = PreparedCorpus.load(data)
-    config = work / "config.yaml"
-    chosen = settings(work, write_texts(corpus, work))
-    chosen["training"] |= {"validation_freq": VALIDATED, "logging_freq": VALIDATED // 3}
-    config.write_text(json.dumps(chosen, indent=1), encoding="utf-8")
-    noted = work / "model" / "validations.txt"
-    noted.unlink(missing_ok=True)
-    command = [python, "-m", "joeynmt", "train", str(config), "--skip-test"]
-    times = follow(command, work / "train.log", lambda: len(read_steps(noted)), 60 * minutes)
-
-    references = [sentence.references for sentence in corpus.read_references("dev")]
-    scoring = choose_scoring(corpus, references)
-    points = []
-    for seconds, steps in zip(times, read_steps(noted), strict=False):
-        hypotheses = (work / "model" / f"{steps}.hyps").read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        scores = (compute(hypotheses, references, scoring) for compute in (compute_bleu, compute_chrf))
-        points.append(make_point(seconds, *(score.value for score in scores)))
-    return points
+    command = [*NMT, "train", "--data", str(options.data), "--model", str(model), "--force", *train]
+    times = follow(command, options.work / "train.log", lambda: count_lines(history))
+    rows = read_rows(history)
+    return [make_point(seconds, row["bleu"], row["chrf"]) for seconds, row in zip(times, rows, strict=True)]
 
 
 def count_lines(path: Path) -> int:
     return path.read_text(encoding="utf-8").count("\n") if path.exists() else 0
 
 
+def measure_joeynmt(options: Namespace) -> list[Point]:
+    """Returns a point for each validation of `joeynmt train`, which is ended when the time is over."""
+    joey = [install_peers(options.peers), "-m", "joeynmt"]
+    work, corpus = options.work, PreparedCorpus.load(options.data)
+    write_texts(corpus, work)
+    validated = {"validated": options.validated, "logged": options.validated // 3}
+    settings = write_settings(work / "joeynmt.yaml", units=options.units, embedding=options.embedding, **validated)
+    noted = work / "model" / "validations.txt"
+    noted.unlink(missing_ok=True)
+    train = [*joey, "train", str(settings), "--skip-test"]
+    times = follow(train, work / "train.log", lambda: len(read_steps(noted)), 60 * options.minutes)
+    scores = (score(corpus, work, steps) for steps in read_steps(noted))
+    return [make_point(seconds, *values) for seconds, values in zip(times, scores, strict=False)]
+
+
+def score_test(options: Namespace) -> str:
+    """Returns the scores of the peer's best checkpoint on the test split."""
+    work, python = options.work, install_peers(options.peers)
+    test = [python, "-m", "joeynmt", "test", str(work / "joeynmt.yaml"), "-o", str(work / "translated")]
+    subprocess.run(test, check=True, capture_output=True)
+    texts = ("--hypothesis", str(work / "translated.test"), "--reference", str(work / "test.target"))
+    return run_nmt(work / "evaluate.log", "evaluate", "--metric", "bleu", "--metric", "chrf", *texts)
+
+
+def score(corpus: PreparedCorpus, work: Path, steps: int) -> tuple[float, float]:
+    """Returns BLEU and chrF of the translations that the peer wrote after so many updates."""
+    from nmt_cli.training.validation import choose_scoring
+
+    references = [sentence.references for sentence in corpus.read_references("dev")]
+    scoring = choose_scoring(corpus, references)
+    hypotheses = (work / "model" / f"{steps}.hyps").read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    bleu, chrf = (compute(hypotheses, references, scoring) for compute in (compute_bleu, compute_chrf))
+    return bleu.value, chrf.value
+
+
 def read_steps(noted: Path) -> list[int]:
     """Returns after how many updates the peer was validated, as far as it has noted that."""
-    return [int(steps) for steps in NOTED.findall(noted.read_text(encoding="utf-8"))] if noted.exists() else []
+    return [int(steps) for steps in VALIDATION.findall(noted.read_text(encoding="utf-8"))] if noted.exists() else []
 
 
 def make_point(seconds: float, bleu: float, chrf: float) -> Point:
     return {"minutes": round(seconds / 60, 2), "bleu": round(bleu, 2), "chrf": round(chrf, 2)}
-
-
-def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Writes the picture of all curves."""
-    names = "".join(f"{row['corpus']} {row['system']}" for row in rows)
-    write_figure(path, names, lambda: build_figure(rows), title="BLEU and chrF by minutes of training")
 
 
 def build_figure(rows: Sequence[dict[str, Any]]) -> Figure:
@@ -139,80 +136,75 @@ def build_figure(rows: Sequence[dict[str, Any]]) -> Figure:
     figure = create_figure(3.6 * len(corpora), 5.6)
     panels = figure.subplots(len(SCORES), len(corpora), squeeze=False, sharex="col", sharey="row")
     figure.subplots_adjust(hspace=0.16, wspace=0.1)
-    for line, (score, title) in zip(panels, SCORES, strict=True):
+    handles = {}
+    for line, (metric, title) in zip(panels, SCORES.items(), strict=True):
         for axes, corpus in zip(line, corpora, strict=True):
-            style_axes(axes, corpus if score == "bleu" else "")
+            style_axes(axes, corpus if metric == "bleu" else "")
             for row in (row for row in rows if row["corpus"] == corpus):
-                plot_curve(axes, row, score, styles[row["system"]])
+                handles[row["system"]] = plot_curve(axes, row, metric, styles[row["system"]])
         line[0].set_ylim(bottom=0)  # when all curves are drawn: the panels of a line share it
         line[0].set_ylabel(title, fontsize=FONT_SIZE)
     for axes in panels[-1]:
         axes.set_xlim(left=0)
         axes.set_xlabel("minutes on two cores", fontsize=FONT_SIZE)
-    by_name = {
-        name: handle for axes in panels[0] for handle, name in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    chosen = [by_name[name] for name in systems]
-    figure.legend(chosen, systems, loc="upper center", ncols=len(systems), frameon=False, bbox_to_anchor=(0.5, 1.0))
+    curves = [handles[name] for name in systems]
+    figure.legend(curves, systems, loc="upper center", ncols=len(systems), frameon=False, bbox_to_anchor=(0.5, 1.0))
     return figure
 
 
-def plot_curve(axes: Any, row: dict[str, Any], score: str, style: tuple[str, str, str]) -> None:
+def plot_curve(axes: Any, row: dict[str, Any], metric: str, style: tuple[str, str, str]) -> Any:
     colour, dashes, marker = style
-    minutes, values = ([point[key] for point in row["curve"]] for key in ("minutes", score))
-    axes.plot(
-        minutes, values, color=colour, linestyle=dashes, marker=marker, markersize=4, clip_on=False, label=row["system"]
-    )
+    minutes, values = ([point[key] for point in row["curve"]] for key in ("minutes", metric))
+    (curve,) = axes.plot(minutes, values, color=colour, linestyle=dashes, marker=marker, markersize=4, clip_on=False)
+    return curve
 
 
-def describe(row: dict[str, Any]) -> Iterator[str]:
-    """Yields one line for each curve: dev BLEU by minutes."""
+def describe(row: dict[str, Any]) -> str:
+    """Returns dev BLEU by minutes."""
     points = ", ".join(f"{point['minutes']:.1f} {point['bleu']:.1f}" for point in row["curve"])
-    yield f"{row['corpus']}, {row['system']}: {points}"
+    return f"{row['corpus']}, {row['system']}: {points}"
 
 
-def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = made.add_subparsers(dest="command", required=True)
-    for name in ("nmt", "joeynmt"):
-        command = commands.add_parser(name)
-        command.add_argument("data", type=Path)
+def parse_options() -> tuple[Namespace, list[str]]:
+    parser = make_parser(__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    made: dict[str, ArgumentParser] = {name: commands.add_parser(name) for name in ("nmt", "joeynmt", "draw")}
+    for command in (made["nmt"], made["joeynmt"]):
+        add_options(command, "data", "work")
         command.add_argument("--corpus", required=True, help="name of the column in the picture")
-        command.add_argument("--work", type=Path, required=True, help="directory for model and logs")
         command.add_argument("--machine", default="?", help="name in machines.md")
+    made["nmt"].add_argument("--system", required=True, help="name of the line in the picture")
+    add_options(made["nmt"], "seed")
+    add_options(made["joeynmt"], "peers")
+    made["joeynmt"].set_defaults(seed=1, system=PEER)  # the seed of its settings
+    for name, default in {"minutes": 60.0, "units": 512, "embedding": 256, "validated": 75}.items():
+        made["joeynmt"].add_argument(f"--{name}", type=type(default), default=default)
+    made["draw"].add_argument("--output", type=Path, default=PICTURE)
+    for command in made.values():
         command.add_argument("--results", type=Path, default=RESULTS)
-    commands.choices["nmt"].add_argument("--system", required=True, help="name of the line in the picture")
-    commands.choices["nmt"].add_argument("--seed", type=int, default=SEED)
-    commands.choices["joeynmt"].add_argument("--minutes", type=float, default=15)
-    commands.choices["joeynmt"].add_argument("--peers", type=Path, help="its virtual environment, made if missing")
-    drawing = commands.add_parser("draw")
-    drawing.add_argument("--results", type=Path, default=RESULTS)
-    drawing.add_argument("-o", "--output", type=Path, default=PICTURE)
-    return made
+    return parser.parse_known_args()
 
 
 def main() -> None:
-    arguments, train_options = parser().parse_known_args()
-    if arguments.command == "draw":
-        rows = read_rows(arguments.results)
-        draw(rows, arguments.output)
-        print(*(line for row in rows for line in describe(row)), sep="\n")
+    options, train = parse_options()
+    if options.command == "draw":
+        rows = read_rows(options.results)
+        names = "".join(f"{row['corpus']} {row['system']}" for row in rows)
+        write_figure(options.output, names, lambda: build_figure(rows), title="BLEU and chrF by minutes of training")
+        print(*map(describe, rows), sep="\n")
         return
-    work = arguments.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    if arguments.command == "nmt":
-        system, told = arguments.system, shlex.join(["nmt", "train", *train_options])
-        seed = arguments.seed
-        curve = measure_nmt(arguments.data, work, [*train_options, "--seed", str(seed)])
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    if options.command == "nmt":
+        command = shlex.join(["nmt", "train", *train])
+        curve = measure_nmt(options, [*train, "--seed", str(options.seed)])
     else:
-        system, told = PEER, f"joeynmt train, {arguments.minutes:g} minutes"
-        seed = SEED
-        curve = measure_joeynmt(arguments.data, work, arguments.minutes, arguments.peers or work / "peers")
-    row = {"corpus": arguments.corpus, "system": system, "command": told, "machine": arguments.machine, "seed": seed}
-    row |= {"cores": len(os.sched_getaffinity(0)), "curve": curve}
-    with arguments.results.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    print(*describe(row), sep="\n")
+        command = f"joeynmt train, {options.minutes:g} minutes"
+        curve = measure_joeynmt(options)
+    row = {name: getattr(options, name) for name in ("corpus", "system", "machine", "seed")}
+    row |= {"command": command, "cores": len(os.sched_getaffinity(0)), "curve": curve}
+    append_row(options.results, row)
+    print(describe(row), score_test(options) if options.command == "joeynmt" else "", sep="\n")
 
 
 if __name__ == "__main__":

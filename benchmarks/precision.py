@@ -1,6 +1,6 @@
 """Target tokens a second of the default network's training step in float32 and in bfloat16, in turn in one run.
 
-    python benchmarks/precision.py
+    python benchmarks/precision.py [--rounds 5]
 
 Batches are random ids of the bundled corpus' usual size: 128 pairs of 11 source and 12 target tokens.
 """
@@ -8,12 +8,13 @@ Batches are random ids of the bundled corpus' usual size: 128 pairs of 11 source
 from __future__ import annotations
 
 import os
-import time
+from functools import partial
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `nmt train` does
 
 import numpy as np
+from bench import make_parser, measure_call, print_speeds, run_in_turn
 
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
@@ -24,33 +25,28 @@ from nmt_cli.training.schedule import Schedule
 from nmt_cli.training.step import Trainer
 
 PAIRS, SOURCE, TARGET, VOCABULARY = 128, 11, 12, 4_000
-ROUNDS, STEPS = 5, 10
+STEPS = 10
 
 
-def trainer(policy: str) -> Trainer:
+def make_trainer(policy: str) -> Trainer:
     with dtype_policy(policy):
         network = Seq2Seq(ModelConfig.from_options(), Vocabularies(source=VOCABULARY, target=VOCABULARY, joint=True))
     return Trainer(network, Schedule(TrainConfig(), steps=1_000), TrainConfig())
 
 
+def train(trainer: Trainer, batch: Batch) -> None:
+    for _ in range(STEPS):
+        trainer.update([batch])
+
+
 def main() -> None:
+    options = make_parser(__doc__, "rounds").parse_args()
     ids = np.random.default_rng(1).integers(4, VOCABULARY, (PAIRS, SOURCE + 2 * TARGET)).astype(np.int32)
     batch = Batch(ids[:, :SOURCE], ids[:, SOURCE : SOURCE + TARGET], ids[:, SOURCE + TARGET :])
-    trainers = {policy: trainer(policy) for policy in (FLOAT32, MIXED)}
-    for one in trainers.values():
-        one.update([batch])  # compiles
-    ratios = []
-    for number in range(1, ROUNDS + 1):
-        speeds = {}
-        for policy, one in trainers.items():
-            started = time.perf_counter()
-            for _ in range(STEPS):
-                one.update([batch])
-            speeds[policy] = PAIRS * TARGET * STEPS / (time.perf_counter() - started)
-        ratios.append(speeds[MIXED] / speeds[FLOAT32])
-        told = "   ".join(f"{policy} {speed:,.0f} tokens/s" for policy, speed in speeds.items())
-        print(f"round {number}   {told}   x{ratios[-1]:.2f}")
-    print(f"median x{np.median(ratios):.2f}")
+    trainers = {policy: make_trainer(policy) for policy in (MIXED, FLOAT32)}
+    runners = {policy: partial(measure_call, partial(train, trainer, batch)) for policy, trainer in trainers.items()}
+    run_in_turn(runners, 1)  # compiles
+    print_speeds(run_in_turn(runners, options.rounds), PAIRS * TARGET * STEPS, "tokens")
 
 
 if __name__ == "__main__":

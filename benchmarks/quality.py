@@ -1,165 +1,280 @@
-"""How good the translations are, in the settings that others publish, and what was tried to make them better.
+"""How good the translations are: trains networks one after the other and scores them, a JSON line each.
 
-    python benchmarks/quality.py textbook data/eng-deu.tsv --work DIR       # 40,000 pairs, 5 epochs, batch 128
-    python benchmarks/quality.py hour FULL.tsv --work DIR                   # all pairs, one hour of training
-    python benchmarks/quality.py multi30k FOLDER --work DIR                 # train, val, test_2016_flickr; .en, .de
-    python benchmarks/quality.py table DIR/results.jsonl                    # as Markdown
-    python benchmarks/quality.py curve DIR/results.jsonl                    # dev BLEU by minutes
+    python benchmarks/quality.py textbook data/eng-deu.tsv --work DIR               # 40,000 pairs, 5 epochs, batch 128
+    python benchmarks/quality.py hour FULL.tsv --work DIR --prepare "--test 5000"   # all pairs, one hour of training
+    python benchmarks/quality.py multi30k FOLDER --work DIR                         # train, val, test_2016_flickr
+    python benchmarks/quality.py recipes data/eng-deu.tsv [NAME ...] --work DIR     # the files of examples/recipes
+    python benchmarks/quality.py attention FULL.tsv [NAME ...] --work DIR --epochs 2    # the kinds of --attention
+    python benchmarks/quality.py jobs FULL.tsv JOBS.jsonl --work DIR                # subsets and options of your own
+    python benchmarks/quality.py table DIR/results.jsonl                            # what was found, as Markdown
 
-`--name` tells one attempt from another, `--prepare "OPTIONS"` goes to `nmt prepare`, and options that are not known
-here to `nmt train`. A JSON line each, so that what is done is not run again. Test split, free-running, beam 5: cased
-and detokenised; in lower case; in lower case without punctuation, as textbooks have it; and, where `sacremoses` is
-installed, in lower case between the tokens of Moses, as papers on Multi30k have it. What the commands said is in
-DIR/NAME.log, their translations in DIR/NAME.tsv.
+A job is {"name": ..., "pairs": 5000, "prepare": [options], "train": [options]}: subsets share a development set and a
+test set, and a larger one contains the smaller; `--init-from` names the model of another job. `--prepare "OPTIONS"`
+goes to `nmt prepare`, and options that are not known here to `nmt train`. A job that has a line is not run again.
+Scores are of free-running translations of the test split with beam 5: cased and detokenised; in lower case, without
+punctuation, between the tokens of Moses, as others publish them; of short and of long sources.
 """
 
 from __future__ import annotations
 
-import argparse
+import hashlib
+import json
 import lzma
 import shlex
+import subprocess
 import sys
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from importlib.util import find_spec
+import time
+import tomllib
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from random import Random
 from typing import Any
 
-from recipes import Bench, Job, Translations, number, read_rows, run_all, table, with_interval
+import numpy as np
+from bench import add_options, append_row, make_parser, read_rows, run_nmt, write_lines
+from views import VIEWS, read_translated
 
-from nmt_cli.evaluation.analysis.significance import bootstrap_interval
-from nmt_cli.evaluation.config import ScoreConfig
-from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.model.config import ATTENTIONS
 
+RECIPES = Path(__file__).parents[1] / "examples" / "recipes"
 MULTI30K = ("train", "val", "test_2016_flickr")
-TENTH = "5000"  # of the 50,000 bundled pairs, as much for dev and for test as in TensorFlow in Action
+TENTH = "5000"  # of the 50,000 bundled pairs, for dev and for test, as in TensorFlow in Action
+BEAM = 5
+SUBSET_SEED = 1
+ASKED = ("--metric", "bleu", "--metric", "chrf", "--beam-size", str(BEAM), "--json")
 
 
-def textbook(corpus: Path, work: Path) -> tuple[Path, Job]:
-    return corpus, Job("textbook", ("--dev", TENTH, "--test", TENTH), ("--epochs", "5", "--batch", "128"))
+@dataclass(frozen=True)
+class Job:
+    """One network to train: its name, the options of both commands, and how many of the training pairs it has."""
+
+    name: str
+    prepare: tuple[str, ...] = ()
+    train: tuple[str, ...] = ()
+    pairs: int | None = None
+    preparation: str = ""  # equal for jobs that share a prepared corpus
 
 
-def hour(corpus: Path, work: Path) -> tuple[Path, Job]:
-    return corpus, Job("hour", (), ("--time", "60m"))
+def make_textbook(options: Namespace) -> list[Job]:
+    return [Job("textbook", ("--dev", TENTH, "--test", TENTH), ("--epochs", "5", "--batch", "128"))]
 
 
-def multi30k(folder: Path, work: Path) -> tuple[Path, Job]:
-    train, dev, test = (joined(folder, name, work) for name in MULTI30K)
+def make_hour(options: Namespace) -> list[Job]:
+    return [Job("hour", train=("--time", "60m"))]
+
+
+def make_multi30k(options: Namespace) -> list[Job]:
+    """Joins both sides of each part; the corpus is that of the training pairs then."""
+    options.corpus, dev, test = (join_sides(options.corpus, name, options.work) for name in MULTI30K)
     languages = ("--source-language", "en", "--target-language", "de")
-    return train, Job("multi30k", ("--dev", str(dev), "--test", str(test), *languages, "--lowercase"), ())
+    return [Job("multi30k", ("--dev", str(dev), "--test", str(test), *languages, "--lowercase"))]
 
 
-SETTINGS: dict[str, Callable[[Path, Path], tuple[Path, Job]]] = {
-    "textbook": textbook,
-    "hour": hour,
-    "multi30k": multi30k,
+def join_sides(folder: Path, name: str, work: Path) -> Path:
+    """Writes both sides of a part of Multi30k, which may be packed as `.xz`, as one file of pairs."""
+    sides = []
+    for path in (folder / f"{name}.{language}" for language in ("en", "de")):
+        packed = path.with_name(f"{path.name}.xz")
+        data = lzma.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
+        sides.append(data.decode().removesuffix("\n").split("\n"))
+    return write_lines(work / f"{name}.tsv", map("\t".join, zip(*sides, strict=True)))
+
+
+def make_recipes(options: Namespace) -> list[Job]:
+    known = {path.stem: path for path in sorted(RECIPES.glob("*.toml"))}
+    jobs = []
+    for name in choose(options.names, list(known)):
+        config = ("--config", str(known[name]))
+        preparation = tomllib.loads(known[name].read_text(encoding="utf-8")).get("prepare", {})
+        jobs.append(Job(name, config, config, preparation=json.dumps(preparation, sort_keys=True)))
+    return jobs
+
+
+def make_attention(options: Namespace) -> list[Job]:
+    return [Job(f"attention-{name}", train=("--attention", name)) for name in choose(options.names, list(ATTENTIONS))]
+
+
+def make_jobs(options: Namespace) -> list[Job]:
+    """Reads the jobs from the files."""
+    rows = [row for name in options.names for row in read_rows(Path(name))]
+    return [Job(row["name"], (*row.get("prepare", ()),), (*row["train"],), row.get("pairs")) for row in rows]
+
+
+def choose(names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """Returns the names, or all that are known if there are none. Exits if one is unknown."""
+    for name in names:
+        if name not in known:
+            raise SystemExit(f"there is no {name!r}: there are {', '.join(known)}")
+    return names or known
+
+
+SETTINGS: dict[str, Callable[[Namespace], list[Job]]] = {
+    "textbook": make_textbook,
+    "hour": make_hour,
+    "multi30k": make_multi30k,
+    "recipes": make_recipes,
+    "attention": make_attention,
+    "jobs": make_jobs,
 }
 
 
-def joined(folder: Path, name: str, work: Path) -> Path:
-    """Both sides of a part of Multi30k as one file of pairs."""
-    sides = [lines(folder / f"{name}.{language}") for language in ("en", "de")]
-    path = work / f"{name}.tsv"
-    path.write_text("".join(f"{one}\t{other}\n" for one, other in zip(*sides, strict=True)), encoding="utf-8")
-    return path
+@dataclass(frozen=True)
+class Bench:
+    """A corpus, the directory of the results, and the options that all jobs share."""
 
+    corpus: Path
+    work: Path
+    prepare: tuple[str, ...] = ()
+    train: tuple[str, ...] = ()
 
-def lines(path: Path) -> list[str]:
-    """Of a file that may be packed as `.xz`."""
-    packed = path.with_name(f"{path.name}.xz")
-    data = lzma.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
-    return data.decode().removesuffix("\n").split("\n")
-
-
-class QualityBench(Bench):
-    """Adds to a row the scores by the protocols that others publish, and the curve of dev BLEU."""
+    @property
+    def results(self) -> Path:
+        return self.work / "results.jsonl"
 
     def run(self, job: Job) -> dict[str, Any]:
-        row = super().run(job)
-        texts = Translations.read(self.work / f"{job.name}.tsv")
-        history = read_rows(self.work / job.name / "history.jsonl")
-        minutes = [round(seconds / 60, 1) for seconds in accumulate(epoch["seconds"] for epoch in history)]
-        curve = [[at, round(epoch["bleu"], 1)] for at, epoch in zip(minutes, history, strict=True)]
+        """Prepares, unless another job did, trains, translates and scores. Raises CalledProcessError."""
+        data, model, sentences = self.prepare_corpus(job), self.work / job.name, self.work / f"{job.name}.tsv"
+        started = time.monotonic()
+        places = ("--data", str(data), "--model", str(model))
+        self.run_nmt(job, "train", *job.train, *self.train, *places, "--force")
+        seconds = time.monotonic() - started
+        scores = json.loads(self.run_nmt(job, "evaluate", *ASKED, *places, "--sentences", str(sentences)))["scores"]
+        translated = read_translated(sentences)
         return {
-            **row,
-            "protocols": protocols(texts),
-            "curve": curve,
-            "options": [*job.prepare, *job.train, *self.extra],
+            "name": job.name,
+            "corpus": self.corpus.name,
+            "options": [*job.prepare, *self.prepare, *job.train, *self.train],
+            "pairs": job.pairs,
+            "seconds": round(seconds, 1),
+            "bleu": round(scores["bleu"]["value"], 2),
+            "interval95": [round(limit, 2) for limit in scores["bleu"]["interval95"]],
+            "chrf": round(scores["chrf"]["value"], 2),
+            "signature": scores["bleu"]["signature"],
+            "sentences": len(translated),
+            "views": {name: view.score(translated) for name, view in VIEWS.items()},
+            **describe_training(model),
         }
 
+    def prepare_corpus(self, job: Job) -> Path:
+        """Returns the prepared corpus of a job; jobs with the same options and the same subset share one."""
+        options = (*job.prepare, *self.prepare)
+        decisive = f"{job.preparation or shlex.join(options)} {shlex.join(self.prepare)}".encode()
+        data = self.work / f"prepared-{hashlib.sha256(decisive + self.corpus.read_bytes()).hexdigest()[:8]}"
+        if not data.is_dir():
+            self.run_nmt(job, "prepare", str(self.corpus), *options, "--data", str(data))
+        if job.pairs is None:
+            return data
+        subset = data.with_name(f"{data.name}-{job.pairs}")
+        if not subset.is_dir():
+            lines = (data / "train.tsv").read_text(encoding="utf-8").splitlines()
+            Random(SUBSET_SEED).shuffle(lines)
+            pairs = str(write_lines(subset.with_suffix(".tsv"), lines[: job.pairs]))
+            splits = ("--dev", str(data / "dev.tsv"), "--test", str(data / "test.tsv"))
+            self.run_nmt(job, "prepare", pairs, *options, *splits, "--data", str(subset))
+        return subset
 
-def protocols(texts: Translations) -> dict[str, dict[str, Any]]:
-    """BLEU with its 95 % interval and signature, by protocol."""
-    lowercase = ScoreConfig(lowercase=True)
-    found = {
-        "lower-cased": measured(texts, lowercase),
-        "lower-cased, no punctuation": measured(changed(texts, without_punctuation), lowercase),
+    def run_nmt(self, job: Job, *arguments: str) -> str:
+        return run_nmt(self.work / f"{job.name}.log", *arguments)
+
+
+def describe_training(model: Path) -> dict[str, Any]:
+    """Returns what a model directory says of its training."""
+    card, history = json.loads((model / "model.json").read_text("utf-8")), read_rows(model / "history.jsonl")
+    with np.load(model / "weights.npz") as weights:
+        count = sum(weights[name].size for name in weights.files)
+    minutes = accumulate(epoch["seconds"] / 60 for epoch in history)
+    return {
+        "weights": int(count),
+        "epochs": len(history),
+        "best_epoch": card["epochs"],
+        "dev_bleu": round(card["development"]["bleu"]["value"], 2),
+        "dev_chrf": round(card["development"]["chrf"]["value"], 2),
+        "curve": [[round(at, 1), round(epoch["bleu"], 1)] for at, epoch in zip(minutes, history, strict=True)],
+        **{name: card[name] for name in ("network", "training", "versions")},
     }
-    if find_spec("sacremoses"):
-        from sacremoses import MosesTokenizer
-
-        moses = MosesTokenizer(lang="de")
-        tokenised = changed(texts, lambda text: moses.tokenize(text, return_str=True, escape=False))
-        found["lower-cased, tokenised"] = measured(tokenised, replace(lowercase, bleu_tokenizer="none"))
-    return found
 
 
-def changed(texts: Translations, change: Callable[[str], str]) -> Translations:
-    return Translations(texts.sources, list(map(change, texts.references)), list(map(change, texts.hypotheses)))
+def run_all(bench: Bench, jobs: Sequence[Job]) -> int:
+    """Runs the jobs that have no line yet; returns 1 if one failed, which does not keep the next from its turn."""
+    bench.work.mkdir(parents=True, exist_ok=True)
+    done, failed = {row["name"] for row in read_rows(bench.results)}, 0
+    for job in jobs:
+        if job.name in done:
+            print(f"{job.name}: done before", flush=True)
+            continue
+        try:
+            row = bench.run(job)
+        except subprocess.CalledProcessError as error:
+            print(f"{job.name}: nmt {error.cmd[3]} failed, see {bench.work / job.name}.log", flush=True)
+            failed = 1
+            continue
+        append_row(bench.results, row)
+        print(f"{job.name}: BLEU {row['bleu']}, chrF {row['chrf']}, {row['seconds']:.0f} s", flush=True)
+    return failed
 
 
-def without_punctuation(text: str) -> str:
-    return "".join(character for character in text if not unicodedata.category(character).startswith("P"))
-
-
-def measured(texts: Translations, config: ScoreConfig) -> dict[str, Any]:
-    score = METRICS["bleu"](texts.hypotheses, [[text] for text in texts.references], config)
-    interval = bootstrap_interval(score.statistics, config.resamples)
-    limits = [round(interval.low, 2), round(interval.high, 2)]
-    return {"bleu": round(score.value, 2), "bleu_interval95": limits, "signature": score.signature}
-
-
-def table_of_protocols(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """A line of Markdown for each row: what was tried, and BLEU by each protocol."""
-    names = list(dict.fromkeys(name for row in rows for name in row["protocols"]))
-    for cells in (["run", "options", *names], ["---"] * (len(names) + 2)):
+def render_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yields the lines of a Markdown table, the signatures, and dev BLEU by minutes."""
+    views = list(dict.fromkeys(name for row in rows for name in row["views"]))
+    header = ["network", "weights", "dev BLEU", "test BLEU", "chrF2", *views, "best epoch", "time"]
+    for cells in (header, ["---"] * len(header), *(format_cells(row, views) for row in rows)):
         yield "| " + " | ".join(cells) + " |"
+    yield ""
+    for signature in sorted({row["signature"] for row in rows}):
+        yield f"BLEU `{signature}`, beam {BEAM}."
     for row in rows:
-        found = (row["protocols"].get(name) for name in names)
-        scores = [with_interval(one) if one else number(None) for one in found]
-        yield "| " + " | ".join([row["name"], f"`{shlex.join(row['options'])}`", *scores]) + " |"
+        yield f"{row['name']}: " + ", ".join(f"{minutes:g} min {bleu}" for minutes, bleu in row["curve"])
 
 
-def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = made.add_subparsers(dest="command", required=True)
+def format_cells(row: Mapping[str, Any], views: Sequence[str]) -> list[str]:
+    minutes, seconds = divmod(round(row["seconds"]), 60)
+    scores = (row["views"].get(name) for name in views)
+    return [
+        row["name"],
+        f"{row['weights'] / 1e6:.1f} M",
+        f"{row['dev_bleu']:.1f}",
+        format_score(row),
+        f"{row['chrf']:.1f}",
+        *(f"{format_score(score)} ({score['sentences']:,})" if score else "-" for score in scores),
+        f"{row['best_epoch']} of {row['epochs']}",
+        f"{minutes}:{seconds:02}",
+    ]
+
+
+def format_score(scores: Mapping[str, Any]) -> str:
+    """Returns BLEU and half of its 95 % interval."""
+    low, high = scores["interval95"] or (None, None)
+    half = f" ± {(high - low) / 2:.1f}" if low is not None else ""
+    return "-" if scores["bleu"] is None else f"{scores['bleu']:.1f}{half}"
+
+
+def parse_options() -> tuple[Namespace, list[str]]:
+    parser = make_parser(__doc__)
+    commands = parser.add_subparsers(dest="setting", required=True)
     for name in SETTINGS:
-        one = commands.add_parser(name)
-        one.add_argument("corpus", type=Path)
-        one.add_argument("--work", type=Path, required=True, help="directory for models, logs and results.jsonl")
-        one.add_argument("--name", help="of this attempt")
-        one.add_argument("--prepare", default="", help="more options of `nmt prepare`")
-    for name in ("table", "curve"):
-        commands.add_parser(name).add_argument("results", type=Path, nargs="+")
-    return made
+        command = commands.add_parser(name)
+        command.add_argument("corpus", type=Path)
+        command.add_argument("names", nargs="*", help="recipes, kinds of attention, or files of jobs")
+        add_options(command, "work")
+        command.add_argument("--name", help="of the line, instead of that of the setting")
+        command.add_argument("--prepare", default="", help="more options of `nmt prepare`")
+    commands.add_parser("table").add_argument("results", type=Path, nargs="+")
+    return parser.parse_known_args()
 
 
 def main() -> int:
-    given, extra = parser().parse_known_args()
-    if given.command not in SETTINGS:
-        rows = [row for path in given.results for row in read_rows(path)]
-        if given.command == "table":
-            print("\n".join([*table(rows), "", *table_of_protocols(rows)]))
-        else:
-            print("\n".join(f"{row['name']}: " + ", ".join(f"{m:g} min {b}" for m, b in row["curve"]) for row in rows))
+    options, extra = parse_options()
+    if options.setting == "table":
+        print("\n".join(render_table([row for path in options.results for row in read_rows(path)])))
         return 0
-    given.work.mkdir(parents=True, exist_ok=True)
-    corpus, job = SETTINGS[given.command](given.corpus, given.work)
-    prepare = (*job.prepare, *shlex.split(given.prepare))
-    job = replace(job, name=given.name or job.name, prepare=prepare, preparation=shlex.join(prepare))
-    return run_all(QualityBench(corpus, given.work, tuple(extra)), [job])
+    options.work.mkdir(parents=True, exist_ok=True)
+    jobs = SETTINGS[options.setting](options)
+    if options.name:
+        jobs = [replace(job, name=options.name) for job in jobs[:1]]
+    return run_all(Bench(options.corpus, options.work, (*shlex.split(options.prepare),), (*extra,)), jobs)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Renders benchmarks/RESULTS.md from benchmarks/results.jsonl, the one source of published numbers.
 
-    python benchmarks/results.py            # rewrites RESULTS.md
+    python benchmarks/results.py
 
 To publish a number, add a line to results.jsonl and run this. `tests/unit/test_results.py` holds that the page agrees
 with the rows, and that README quotes only numbers that are rows.
@@ -8,10 +8,11 @@ with the rows, and that README quotes only numbers that are rows.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from bench import read_rows
 
 FOLDER = Path(__file__).parent
 COLUMNS = ("command", "machine", "seed", "value", "interval", "commit")
@@ -27,48 +28,41 @@ this page. The [log](log/README.md) tells how each number came about, and what w
 - *commit*: the first that records the number. `-` stands for what is unknown or does not apply.
 
 The bundled corpus is `data/eng-deu.tsv`: 47,995 / 1,000 / 1,000 pairs for train, dev and test, in the textbook setting
-40,000 / 5,000 / 5,000. `FULL.tsv` is Tatoeba English-German, 169,813 pairs: 163,771 / 1,000 / 5,000. "Before
-placeholders" means before placeholder augmentation.
+40,000 / 5,000 / 5,000. `FULL.tsv` is Tatoeba English-German, 169,813 pairs: 163,771 / 1,000 / 5,000.
 """
 
-
-def read_results(path: Path = FOLDER / "results.jsonl") -> list[dict[str, Any]]:
-    """Returns the rows of results.jsonl."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+Row = dict[str, Any]
 
 
-def format_value(row: dict[str, Any]) -> str:
+def format_value(row: Row) -> str:
     """Returns the value with its unit, as README quotes it: "31.17 BLEU", "1,257 sentences/s"."""
     value = row["value"]
-    number = f"{value:,}" if isinstance(value, int) else str(value)
-    return f"{number} {row['unit']}"
+    return f"{value:,} {row['unit']}" if isinstance(value, int) else f"{value} {row['unit']}"
 
 
-def format_interval(row: dict[str, Any]) -> str:
+def format_interval(row: Row) -> str:
     """Returns the interval, "± 1.96", or "-" where none was computed."""
     return "-" if row["interval"] is None else f"± {row['interval']}"
 
 
-def format_row(row: dict[str, Any]) -> str:
+def format_row(row: Row) -> str:
     """Returns the row of a Markdown table, in the order of COLUMNS."""
     machine, seed = ("-" if row[name] is None else str(row[name]) for name in ("machine", "seed"))
     command = row["command"].replace("|", "\\|")
     return "| " + " | ".join((command, machine, seed, format_value(row), format_interval(row), row["commit"])) + " |"
 
 
-def render_task(task: str, rows: Iterable[dict[str, Any]]) -> str:
+def render_task(task: str, rows: Iterable[Row]) -> str:
     """Returns the section of one task: its table, and the signatures of its scores."""
     rows = list(rows)
-    rule = "|" + "---|" * len(COLUMNS)
-    lines = [f"## {task}", "", "| " + " | ".join(COLUMNS) + " |", rule, *map(format_row, rows)]
-    signatures = dict.fromkeys(row["signature"] for row in rows if row["signature"])
+    lines = [f"## {task}", "", f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS), *map(format_row, rows)]
+    signatures = dict.fromkeys(f"`{row['signature']}`" for row in rows if row["signature"])
     if signatures:
-        noun = "Signature" if len(signatures) == 1 else "Signatures"
-        lines += ["", f"{noun}: " + ", ".join(f"`{signature}`" for signature in signatures) + "."]
+        lines += ["", f"Signature{'s' if len(signatures) > 1 else ''}: {', '.join(signatures)}."]
     return "\n".join(lines)
 
 
-def render_page(rows: list[dict[str, Any]]) -> str:
+def render_page(rows: Sequence[Row]) -> str:
     """Returns the content of RESULTS.md."""
     tasks = dict.fromkeys(row["task"] for row in rows)
     sections = [render_task(task, (row for row in rows if row["task"] == task)) for task in tasks]
@@ -76,4 +70,5 @@ def render_page(rows: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    (FOLDER / "RESULTS.md").write_text(render_page(read_results()), encoding="utf-8")
+    page = render_page(read_rows(FOLDER / "results.jsonl"))
+    (FOLDER / "RESULTS.md").write_text(page, encoding="utf-8")

@@ -5,45 +5,40 @@
     python benchmarks/serve.py memory --model MODEL --data PREPARED
 
 `speed` sends the test sentences, `--lines` in each request, from 1, 8, 64 and 256 clients: requests per second, their
-latency, and the server's processor seconds per sentence, beside those of `nmt translate` on the same text. With
-`--ctranslate2 PYTHON --transformer DIR`, a minimal server around CTranslate2 answers the same requests in turn
-(`peers/ctranslate2_server.py`; PYTHON is that of an environment with ctranslate2, sentencepiece, starlette, uvicorn).
+latency, and the server's processor seconds per sentence, beside those of `nmt translate` on the same text.
 `restarts` ends a busy server with SIGTERM again and again, and counts the requests that were not answered. `memory`
-sends 100,000 requests, and tells the resident memory as it goes.
+sends 100,000 requests, and prints the resident memory as it goes.
 """
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import itertools
 import json
 import os
 import re
-import resource
-import signal
 import statistics
 import subprocess
-import sys
-import tempfile
+import threading
 import time
+from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-import nmt_cli as nmt
+from bench import NMT, make_parser, measure_command
 
-NMT = (sys.executable, "-m", "nmt_cli", "translate")
-PEER = Path(__file__).parent / "peers" / "ctranslate2_server.py"
+from nmt_cli.runtime.model_directory import read_card
+
 TICKS = os.sysconf("SC_CLK_TCK")
-
-
-class LostError(Exception):
-    """A request that was sent and not answered."""
+RESTARTS, CLIENTS = 20, 16
+REQUESTS = 100_000  # of `memory`
 
 
 class Server:
-    """A server process on a free port."""
+    """A server process on a free port of its own choice, or on the given one."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -65,16 +60,11 @@ class Server:
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
     def end(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
+        self.process.terminate()
         code = self.process.wait(60)
         if self.process.stderr:
             self.process.stderr.close()
         return code
-
-
-def make_command(model: Path, port: int = 0) -> list[str]:
-    """Returns the command of our own server."""
-    return [*NMT, "--model", str(model), "--serve", str(port)]
 
 
 @contextmanager
@@ -86,190 +76,133 @@ def run_server(command: Sequence[str]) -> Iterator[Server]:
         server.end()
 
 
-def make_request(lines: Sequence[str], *, keep: bool = True) -> bytes:
-    body = json.dumps({"q": list(lines), "source": SOURCE, "target": TARGET}).encode()
-    connection = "keep-alive" if keep else "close"
-    head = (
-        f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: {connection}\r\n"
-    )
-    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+class Load:
+    """The sentences of the test split, in requests of the model's languages."""
+
+    def __init__(self, options: Namespace) -> None:
+        lines = (options.data / "test.tsv").read_text(encoding="utf-8").splitlines()
+        self.sentences = itertools.cycle(line.split("\t")[0] for line in lines)
+        self.command = [*NMT, "translate", "--model", str(options.model)]
+        card = read_card(options.model)
+        self.languages = {"source": card.source_language, "target": card.target_language}
+
+    def serve(self, port: int = 0) -> list[str]:
+        """Returns the command of our own server."""
+        return [*self.command, "--serve", str(port)]
+
+    def take_sentences(self, count: int) -> list[str]:
+        return list(itertools.islice(self.sentences, count))
+
+    def make_requests(self, lines: int, count: int) -> list[str]:
+        return [json.dumps({"q": self.take_sentences(lines), **self.languages}) for _ in range(count)]
 
 
-SOURCE, TARGET = "en", "de"  # set by `main` from the model's card
+def send(connection: HTTPConnection, request: str) -> float:
+    """Sends a request and reads the answer; returns the seconds. Raises HTTPException or OSError if there is none."""
+    started = time.perf_counter()
+    connection.request("POST", "/translate", request, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    response.read()
+    if response.status != 200:
+        raise HTTPException(f"status {response.status}")
+    return time.perf_counter() - started
 
 
-async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
-    """Sends a request, and returns the body of the answer."""
-    writer.write(request)
-    head = await reader.readuntil(b"\r\n\r\n")
-    if b" 200 " not in head.split(b"\r\n")[0]:
-        raise LostError(head.split(b"\r\n")[0].decode())
-    length = int(re.search(rb"(?i)content-length: (\d+)", head)[1])  # type: ignore[index]
-    return await reader.readexactly(length)
-
-
-async def send_all(port: int, requests: Sequence[bytes], clients: int) -> list[float]:
-    """Sends the requests from so many clients, each on a connection of its own; returns the latencies in seconds."""
+def send_all(port: int, requests: Sequence[str], clients: int) -> list[float]:
+    """Sends the requests from so many clients, each on a connection of its own; returns the sorted latencies."""
     remaining = iter(requests)
-    latencies: list[float] = []
 
-    async def run_client() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for request in remaining:
-            begun = time.perf_counter()
-            await exchange(reader, writer, request)
-            latencies.append(time.perf_counter() - begun)
-        writer.close()
+    def run_client(number: int) -> list[float]:
+        connection = HTTPConnection("127.0.0.1", port)
+        return [send(connection, request) for request in remaining]
 
-    await asyncio.gather(*(run_client() for _ in range(clients)))
-    return latencies
+    with ThreadPoolExecutor(clients) as pool:
+        return sorted(itertools.chain.from_iterable(pool.map(run_client, range(clients))))
 
 
-def cut_requests(sentences: Sequence[str], lines: int, number: int) -> list[bytes]:
-    endless = itertools.cycle(sentences)
-    return [make_request(list(itertools.islice(endless, lines))) for _ in range(number)]
-
-
-def measure_command(model: Path, sentences: Sequence[str]) -> float:
-    """Returns the processor seconds per sentence of `nmt translate`, without those of its start."""
-
-    def run(lines: Sequence[str]) -> float:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "lines.txt")
-            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            command = [*NMT, "-q", str(path), "--model", str(model), "-o", str(path.with_name("out.txt"))]
-            subprocess.run(command, check=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    return (run(sentences) - run(sentences[:1])) / (len(sentences) - 1)
-
-
-def measure_speed(model: Path, sentences: Sequence[str], options: argparse.Namespace) -> None:
-    endless = itertools.cycle(sentences)
-    text = list(itertools.islice(endless, options.lines * options.requests))
-    command = statistics.median(measure_command(model, text) for _ in range(options.rounds))
-    print(f"nmt translate: {1000 * command:.2f} processor ms per sentence", flush=True)
-    with ExitStack() as stack:
-        servers = {"nmt": stack.enter_context(run_server(make_command(model)))}
-        if options.ctranslate2 is not None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            threads = str(len(os.sched_getaffinity(0)))
-            peer = [str(options.ctranslate2), str(PEER), str(options.transformer), f"{folder}/model", threads]
-            servers["CTranslate2"] = stack.enter_context(run_server(peer))
-        for server in servers.values():
-            asyncio.run(send_all(server.port, cut_requests(sentences, options.lines, 4), 2))
+def measure_speed(options: Namespace, load: Load) -> None:
+    text, command = load.take_sentences(options.lines * options.requests), [*load.command, "-q"]
+    costs = [measure_command(command, text).subtract(measure_command(command, text[:1])) for _ in range(options.rounds)]
+    seconds = statistics.median(cost.processors for cost in costs) / (len(text) - 1)
+    print(f"nmt translate: {1000 * seconds:.2f} processor ms per sentence", flush=True)
+    with run_server(load.serve()) as server:
+        send_all(server.port, load.make_requests(options.lines, 4), 2)  # warms it up
+        requests = load.make_requests(options.lines, options.requests)
         for clients in options.clients:
-            requests = cut_requests(sentences, options.lines, options.requests)
-            for name, server in servers.items():
-                measure_server(name, server, requests, clients, options.lines, command)
-    measure_batch(model, sentences[: options.lines])
+            print(
+                f"{clients:4} clients: {measure_server(server, requests, clients, options.lines, seconds)}", flush=True
+            )
 
 
-def measure_server(
-    name: str, server: Server, requests: Sequence[bytes], clients: int, lines: int, command: float
-) -> None:
-    """Tells how a server answers requests of so many lines; `command` has the processor seconds of `nmt translate`."""
-    spent, begun = server.cpu_seconds, time.perf_counter()
-    latencies = sorted(asyncio.run(send_all(server.port, requests, clients)))
-    seconds, spent = time.perf_counter() - begun, server.cpu_seconds - spent
+def measure_server(server: Server, requests: Sequence[str], clients: int, lines: int, command: float) -> str:
+    """Returns how a server answers; `command` has the processor seconds of `nmt translate` per sentence."""
+    spent, started = server.cpu_seconds, time.perf_counter()
+    latencies = send_all(server.port, requests, clients)
+    seconds, spent = time.perf_counter() - started, server.cpu_seconds - spent
     per_sentence = spent / (lines * len(requests))
     middle, late = statistics.median(latencies), latencies[int(0.99 * len(latencies))]
-    print(
-        f"{name:11} {clients:4} clients: {len(requests) / seconds:7.1f} requests/s   median {1000 * middle:6.0f} ms   "
-        f"99 % {1000 * late:6.0f} ms   {1000 * per_sentence:.2f} processor ms per sentence "
-        f"({per_sentence / command:.2f} times)",
-        flush=True,
+    return (
+        f"{len(requests) / seconds:7.1f} requests/s   median {1000 * middle:6.0f} ms   99 % {1000 * late:6.0f} ms   "
+        f"{1000 * per_sentence:.2f} processor ms per sentence ({per_sentence / command:.2f} times)"
     )
 
 
-def measure_batch(model: Path, lines: Sequence[str]) -> None:
-    """Tells how long one request takes beside the same lines in Python, in turn."""
-    translator = nmt.load(model)
-    request = make_request(lines)
-    direct, served = [], []
-    with run_server(make_command(model)) as server:
-        for _ in range(20):
-            begun = time.perf_counter()
-            translator.translate(lines)
-            direct.append(time.perf_counter() - begun)
-            served += asyncio.run(send_all(server.port, [request], 1))
-    ratio = statistics.median(served[3:]) / statistics.median(direct[3:])
-    print(
-        f"{len(lines)} lines: {1000 * statistics.median(direct[3:]):.0f} ms in Python, "
-        f"{1000 * statistics.median(served[3:]):.0f} ms served ({ratio:.2f} times)"
-    )
-
-
-async def keep_busy(port: int, request: bytes, counts: dict[str, int], until: asyncio.Event) -> None:
+def keep_busy(port: int, request: str, is_over: threading.Event) -> Counter[str]:
     """Sends requests, each on a connection of its own; a connection that is refused was never a request."""
-    while not until.is_set():
+    counts: Counter[str] = Counter()
+    while not is_over.is_set():
+        connection = HTTPConnection("127.0.0.1", port)
         try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            connection.connect()
         except OSError:
-            await asyncio.sleep(0.05)
+            time.sleep(0.05)
             continue
         try:
-            await exchange(reader, writer, request)
+            send(connection, request)
             counts["answered"] += 1
-        except (OSError, asyncio.IncompleteReadError, LostError):
+        except (OSError, HTTPException):
             counts["lost"] += 1
-        finally:
-            writer.close()
-
-
-async def restart_often(model: Path, sentences: Sequence[str], restarts: int) -> dict[str, int]:
-    counts, until = {"answered": 0, "lost": 0}, asyncio.Event()
-    server = Server(make_command(model))
-    request = make_request(sentences[:5], keep=False)
-    clients = [asyncio.create_task(keep_busy(server.port, request, counts, until)) for _ in range(16)]
-    for number in range(restarts):
-        await asyncio.sleep(1)
-        code = await asyncio.to_thread(server.end)
-        print(f"restart {number + 1}: exit code {code}, {counts}", flush=True)
-        server = await asyncio.to_thread(Server, make_command(model, server.port))
-    await asyncio.sleep(1)
-    until.set()
-    await asyncio.gather(*clients)
-    server.end()
+        connection.close()
     return counts
 
 
-def watch_memory(model: Path, sentences: Sequence[str], requests: int) -> None:
-    with run_server(make_command(model)) as server:
+def restart_often(load: Load) -> None:
+    is_over, server = threading.Event(), Server(load.serve())
+    (request,) = load.make_requests(5, 1)
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        clients = [pool.submit(keep_busy, server.port, request, is_over) for _ in range(CLIENTS)]
+        for number in range(1, RESTARTS + 1):
+            time.sleep(1)
+            print(f"restart {number}: exit code {server.end()}", flush=True)
+            server = Server(load.serve(server.port))
+        is_over.set()
+    server.end()
+    print(dict(sum((client.result() for client in clients), Counter())))
+
+
+def watch_memory(load: Load) -> None:
+    requests = load.make_requests(1, REQUESTS // 10)
+    with run_server(load.serve()) as server:
         for part in range(11):
-            print(f"{part * requests // 10:7,} requests: {server.resident_megabytes:.0f} MB", flush=True)
+            print(f"{part * len(requests):7,} requests: {server.resident_megabytes:.0f} MB", flush=True)
             if part < 10:
-                asyncio.run(send_all(server.port, cut_requests(sentences, 1, requests // 10), 16))
+                send_all(server.port, requests, CLIENTS)
 
 
 def main() -> None:
-    global SOURCE, TARGET
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, "model", "data", "rounds")
     parser.add_argument("what", choices=("speed", "restarts", "memory"))
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--data", type=Path, required=True, help="directory that nmt prepare made")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64, 256])
     parser.add_argument("--lines", type=int, default=20, help="per request")
     parser.add_argument("--requests", type=int, default=512)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--restarts", type=int, default=20)
-    parser.add_argument("--ctranslate2", type=Path, help="Python of an environment with CTranslate2")
-    parser.add_argument(
-        "--transformer", type=Path, help="model of nmt train --architecture transformer, for CTranslate2"
-    )
     options = parser.parse_args()
-    pairs = (options.data / "test.tsv").read_text(encoding="utf-8").splitlines()
-    sentences = [line.split("\t")[0] for line in pairs]
-    card = nmt.load(options.model).card
-    SOURCE, TARGET = card.source_language, card.target_language
+    load = Load(options)
     if options.what == "speed":
-        measure_speed(options.model, sentences, options)
+        measure_speed(options, load)
     elif options.what == "restarts":
-        print(asyncio.run(restart_often(options.model, sentences, options.restarts)))
+        restart_often(load)
     else:
-        watch_memory(options.model, sentences, 100_000 if options.requests == 512 else options.requests)
+        watch_memory(load)
 
 
 if __name__ == "__main__":

@@ -1,77 +1,47 @@
 """How long `echo hello | nmt translate` takes as a whole process, beside what it cannot do without.
 
-    python benchmarks/start.py --model model
+    python benchmarks/start.py --model MODEL [--rounds 15]
 
-In turn, `--rounds` times each: `nmt translate` with one line, as typed where the model is `model/`; the same with
---model, which is read without pydantic; an interpreter that imports ONNX Runtime, SentencePiece and
-Typer and ends; one that imports nothing. Prints median and least of the seconds, and the most resident memory.
-
-Seconds are those of a machine on its day. So two imports alone are measured beside, as yardsticks, and the first
-command is told in them too: ONNX Runtime's, without the interpreter's own time, and that of TensorFlow, which
-a translator of a framework begins with.
+In turn: `nmt translate` with one line where the model is `model/`; the same with --model; an interpreter that imports
+ONNX Runtime, SentencePiece and Typer; one that imports ONNX Runtime, one that imports TensorFlow, with which the
+translator of a framework begins, and one that imports nothing. Prints the median and the least of the seconds, the peak
+of resident memory, and the first command by the imports without the interpreter's own time.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
-NEEDED = "import onnxruntime, sentencepiece, typer"
-NOWHERE = subprocess.DEVNULL  # TensorFlow's import talks
-YARDSTICKS = {"ONNX Runtime": "import onnxruntime", "TensorFlow": "import tensorflow"}
+from bench import NMT, make_parser, measure_command, run_in_turn
 
-
-def measured(command: list[str], text: Path, directory: Path) -> tuple[float, float]:
-    """Seconds of wall-clock from start to end, and the peak of resident memory in MB."""
-    with text.open() as lines:
-        begun = time.perf_counter()
-        process = subprocess.Popen(command, stdin=lines, stdout=NOWHERE, stderr=NOWHERE, cwd=directory)
-        _, status, used = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begun
-    if status:
-        raise SystemExit(f"{command} failed; what it says, it says by hand")
-    return seconds, used.ru_maxrss * 1024 / 1e6
+YARDSTICKS = ("onnxruntime", "tensorflow")
+IMPORTS = {"its imports": "onnxruntime, sentencepiece, typer", **{name: name for name in YARDSTICKS}, "nothing": "sys"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--rounds", type=int, default=15)
-    given = parser.parse_args()
-    translate = [sys.executable, "-m", "nmt_cli", "translate"]
-    commands = {
-        "nmt translate": translate,
-        "with --model": [*translate, "--model", "model"],
-        "its imports": [sys.executable, "-c", NEEDED],
-        "python alone": [sys.executable, "-c", "pass"],
-        **{name: [sys.executable, "-c", code] for name, code in YARDSTICKS.items()},
-    }
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-    with tempfile.TemporaryDirectory() as folder:
-        text = Path(folder, "hello.txt")
-        text.write_text("hello\n")
-        Path(folder, "model").symlink_to(given.model.resolve(), target_is_directory=True)
-        for round_number in range(given.rounds + 1):
-            for name, command in commands.items():
-                one = measured(command, text, Path(folder))
-                if round_number:  # the first fills the disk's cache
-                    found[name].append(one)
-    for name, runs in found.items():
-        least, memory = min(seconds for seconds, _ in runs), max(memory for _, memory in runs)
-        print(f"{name:14} {median_seconds(runs):.2f} s (least {least:.2f})   {memory:.0f} MB")
-    ours, alone = median_seconds(found["nmt translate"]), median_seconds(found["python alone"])
+    parser = make_parser(__doc__, "model", "rounds")
+    parser.set_defaults(rounds=15)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "model").symlink_to(options.model.resolve(), target_is_directory=True)
+        translate = {"nmt translate": [*NMT, "translate"], "with --model": [*NMT, "translate", "--model", "model"]}
+        runners = {name: partial(measure_command, command, ["hello"], folder) for name, command in translate.items()}
+        for name, modules in IMPORTS.items():
+            runners[name] = partial(measure_command, [sys.executable, "-c", f"import {modules}"], (), folder)
+        run_in_turn(runners, 1)  # fills the disk's cache
+        costs = run_in_turn(runners, options.rounds)
+    seconds = {name: statistics.median(cost.wall for cost in runs) for name, runs in costs.items()}
+    for name, runs in costs.items():
+        least, memory = min(cost.wall for cost in runs), max(cost.megabytes for cost in runs)
+        print(f"{name:14} {seconds[name]:.2f} s (least {least:.2f})   {memory:.0f} MB")
     for name in YARDSTICKS:
-        print(f"nmt translate takes {ours / (median_seconds(found[name]) - alone):.2f} of the import of {name}")
-
-
-def median_seconds(runs: list[tuple[float, float]]) -> float:
-    return statistics.median(seconds for seconds, _ in runs)
+        imported = seconds[name] - seconds["nothing"]
+        print(f"nmt translate takes {seconds['nmt translate'] / imported:.2f} times the import of {name}")
 
 
 if __name__ == "__main__":

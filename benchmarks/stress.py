@@ -1,74 +1,78 @@
 """How faithful the translations of real input are: the test split, clean and with each line changed in one way.
 
-    python benchmarks/stress.py MODEL --data PREPARED                  # a table: BLEU of each row beside clean
-    python benchmarks/stress.py MODEL --data PREPARED --lines 200      # of the first 200 lines alone
-    python benchmarks/stress.py MODEL --data PREPARED --json FILE      # JSON lines too
-    python benchmarks/stress.py MODEL --data PREPARED --row "typing errors" --show 5
-    python benchmarks/stress.py MODEL --data PREPARED --row "random numbers" --numbered FULL.tsv --seed 2
-    python benchmarks/stress.py MODEL --data PREPARED --peer COMMAND             # the rows of another program too
-    python benchmarks/stress.py MODEL --data PREPARED --lost FULL.tsv --lines 10000
+    python benchmarks/stress.py --model MODEL --data PREPARED [--sentences 200]    # BLEU of each row beside clean
+    python benchmarks/stress.py --model MODEL --data PREPARED --row "typing errors" --show 5
+    python benchmarks/stress.py --model MODEL --data PREPARED --row "random numbers" --numbered FULL.tsv --seed 2
+    python benchmarks/stress.py --model MODEL --data PREPARED --peer COMMAND       # the rows of another program too
+    python benchmarks/stress.py --model MODEL --data PREPARED --lost FULL.tsv --sentences 10000
 
 Marks that a row adds are taken off the output before it is scored. Rows that change the case are scored in lower case
-beside the lower-cased clean score, and say what share of the cased output words has the right case: that of the source
+beside the lower-cased clean score, and show what share of the cased output words has the right case: that of the source
 where a line is in capitals or a heading, that of the clean translation where a line is in lower case. Rows that join
 two lines stand beside the clean translations joined. `strange names` and `strange codes` count the lines in which a
 name that training never had, or a code, comes through in the place of a name that both sides have. `random numbers`
 counts the lines whose numbers, each exchanged for another of as many digits, all come through in number and value;
 small ones may come as words. A row passes within 1.5 BLEU of clean (typing errors: 4), with 95 % of the case right,
-and 99.5 % of the numbers. `--lost` translates mixtures of these changes greedily, and counts the lines that lost a
+and 99.5 % of what is counted. `--lost` translates mixtures of these changes greedily, and counts the lines that lost a
 number, tag, placeholder or sentence in silence.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import random
-import re
 import shlex
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
-from stress_lost import measure_losses
-from stress_rows import BAR, CODES, JOINTS, NAMES, NUMBER, ROWS, WORD, Row, exchange_name, keeps_numbers
+from bench import append_row, make_parser
+from stress_lost import KINDS, count_losses, make_lines
+from stress_rows import NUMBER, ROWS, STRANGE, WORD, Row, exchange_digits, exchange_name, keeps_numbers
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 
-CASE_BAR, NUMBER_BAR = 95.0, 99.5  # per cent
-NUMBERED_LINES = 500
-STRANGE = {"strange names": NAMES, "strange codes": CODES}
+CASE_BAR, COUNT_BAR = 95.0, 99.5  # per cent
+COUNTED_LINES = 500
+HOSTILE_LINES = 10_000
+NUMBERS = "random numbers"
+
+TranslateLines = Callable[[Sequence[str]], list[str]]
+Probe = tuple[str, Callable[[str], bool]]  # a line, and whether its translation keeps what it must
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """A row of the table."""
 
     row: str
-    lines: int
-    clean: float | None
-    score: float | None
-    share: float | None = None  # per cent of right case, or of lines whose numbers are kept
+    lines: list[str]
+    outputs: list[str]
+    clean: float | None = None
+    score: float | None = None
+    share: float | None = None  # per cent of right case, or of lines that keep what they must
     passes: bool = True
 
-
-Measured = tuple[Result, list[str], list[str]]  # the lines and their translations
-TranslateLines = Callable[[Sequence[str]], list[str]]
+    def __str__(self) -> str:
+        cells = [f"{value:6.1f}" if value is not None else " " * 6 for value in (self.clean, self.score)]
+        difference = f"{self.score - self.clean:+6.1f}" if self.score is not None and self.clean is not None else ""
+        share = f"{self.share:6.1f} %" if self.share is not None else ""
+        verdict = "" if self.passes else "below the bar"
+        return f"{self.row:20} {len(self.lines):6,} {' '.join(cells)} {difference:6} {share:8} {verdict}".rstrip()
 
 
 class Bench:
     """Has the lines of a test split translated, and scores them."""
 
     def __init__(self, translate: TranslateLines, corpus: PreparedCorpus, count: int | None, seed: int) -> None:
-        self.translate, self.corpus, self.count, self.seed = translate, corpus, count, seed
+        self.translate, self.corpus, self.seed, self.count = translate, corpus, seed, count or COUNTED_LINES
         self.pairs = corpus.read_pairs("test")[:count]
         self.sources, self.references = map(list, zip(*self.pairs, strict=True))
 
@@ -77,17 +81,26 @@ class Bench:
         """The translations of the lines as they are."""
         return self.translate(self.sources)
 
-    def measure(self, row: Row) -> Measured:
-        """Returns the result of a row, its lines and their translations."""
-        generator = random.Random(self.seed)
-        changed = [row.change(line, generator) for line in self.sources]
-        raw = self.translate(changed)
+    @cached_property
+    def trained(self) -> list[str]:
+        return [pair.source for pair in self.corpus.read_pairs("train")]
+
+    def measure(self, row: Row) -> Result:
+        generator = Random(self.seed)
+        lines, references, clean = self.sources, self.references, self.clean
+        if row.joint is not None:
+            lines, references, clean = (
+                [mark.join(two) for two in zip(texts[::2], texts[1::2], strict=False)]
+                for texts, mark in ((lines, row.joint), (references, " "), (clean, " "))
+            )
+        lines = [row.change(line, generator) for line in lines]
+        raw = self.translate(lines)
         outputs = [row.take_off(line) for line in raw]
         is_cased = row.right_case is not None or row.follows_clean
-        clean, score = (bleu(lines, self.references, lowercase=is_cased) for lines in (self.clean, outputs))
+        usual, score = (compute_bleu(texts, references, lowercase=is_cased) for texts in (clean, outputs))
         share = self.measure_case(row, outputs) if is_cased else None
-        passes = score >= clean - row.bar and (share is None or share >= CASE_BAR)
-        return Result(row.name, len(outputs), clean, score, share, passes), changed, raw
+        passes = score >= usual - row.bar and (share is None or share >= CASE_BAR)
+        return Result(row.name, lines, raw, usual, score, share, passes)
 
     def measure_case(self, row: Row, outputs: Sequence[str]) -> float:
         """Returns the per cent of output words that have the right case; words that have none do not count."""
@@ -100,46 +113,43 @@ class Bench:
                     right, total = right + (word == wanted), total + 1
         return 100 * right / max(1, total)
 
-    def measure_joint(self, name: str) -> Measured:
-        """Returns the result of lines that are two sentences each."""
-        mark = JOINTS[name]
-        joined = [mark.join(two) for two in pair_up(self.sources)]
-        raw = self.translate(joined)
-        references = [" ".join(two) for two in pair_up(self.references)]
-        outputs = [" ".join(line.replace(mark, " ").split()) for line in raw]
-        clean, score = (bleu(lines, references) for lines in ([" ".join(two) for two in pair_up(self.clean)], outputs))
-        return Result(name, len(raw), clean, score, None, score >= clean - BAR), joined, raw
-
-    def measure_numbers(self, numbered: Sequence[str]) -> Measured:
-        """Returns in what share of the lines all numbers, each exchanged for another, come through."""
-        generator = random.Random(self.seed)
-
-        def exchange(match: re.Match[str]) -> str:
-            return re.sub(r"\d", lambda digit: str(generator.randint(1, 9)), match[0])
-
-        lines = [NUMBER.sub(exchange, line) for line in numbered]
+    def measure_probes(self, name: str, probes: Sequence[Probe]) -> Result:
+        """Returns in what share of the lines what must come through does."""
+        lines = [line for line, _ in probes]
         outputs = self.translate(lines)
-        language = str(self.corpus.target_language)
-        kept = sum(keeps_numbers(line, output, language) for line, output in zip(lines, outputs, strict=True))
+        kept = sum(keeps(output) for (_, keeps), output in zip(probes, outputs, strict=True))
         share = 100 * kept / max(1, len(lines))
-        return Result("random numbers", len(lines), None, None, share, share >= NUMBER_BAR), lines, outputs
+        return Result(name, lines, outputs, share=share, passes=share >= COUNT_BAR)
 
-    def measure_strange(self, name: str, strange: Sequence[str]) -> Measured:
-        """Returns in what share of the lines a strange name or code, put in the place of a name, comes through."""
-        generator = random.Random(self.seed)
-        trained = " ".join(pair.source for pair in self.corpus.read_pairs("train"))
-        unknown = [word for word in strange if word not in trained]
-        exchanged = [(exchange_name(*pair, word), word) for pair in self.pairs for word in [generator.choice(unknown)]]
-        lines = [(line, word) for line, word in exchanged if line is not None][:NUMBERED_LINES]
-        outputs = self.translate([line for line, _ in lines])
-        kept = sum(word in output for (_, word), output in zip(lines, outputs, strict=True))
-        share = 100 * kept / max(1, len(lines))
-        return Result(name, len(lines), None, None, share, share >= NUMBER_BAR), [line for line, _ in lines], outputs
+    def make_numbers(self, sources: Iterable[str]) -> list[Probe]:
+        """Returns the lines with a number, each number exchanged for another."""
+        generator, language = Random(self.seed), str(self.corpus.target_language)
+        lines = [exchange_digits(source, generator) for source in sources if NUMBER.search(source)]
+        return [(line, partial(keeps_numbers, line, language=language)) for line in lines]
 
-    def list_numbered(self) -> list[str]:
-        """Returns the lines of all splits that have a number, those of the test split first."""
-        pairs = (pair for split in ("test", "dev", "train") for pair in self.corpus.read_pairs(split))
-        return [pair.source for pair in pairs if NUMBER.search(pair.source)][: self.count or NUMBERED_LINES]
+    def make_strange(self, words: Sequence[str]) -> list[Probe]:
+        """Returns lines with a strange word in the place of a name."""
+        generator, trained = Random(self.seed), " ".join(self.trained)
+        unknown = [word for word in words if word not in trained]
+        drawn = [(exchange_name(*pair, word), word) for pair in self.pairs for word in [generator.choice(unknown)]]
+        return [(line, partial(contains, word)) for line, word in drawn if line is not None][: self.count]
+
+    def list_steps(self, numbered: Path | None) -> dict[str, Callable[[], Result]]:
+        """Returns how each row is measured."""
+        if numbered:
+            sources = read_sources(numbered, self.trained)
+        else:
+            pairs = (pair for split in ("test", "dev", "train") for pair in self.corpus.read_pairs(split))
+            sources = [pair.source for pair in pairs if NUMBER.search(pair.source)][: self.count]
+        steps: dict[str, Callable[[], Result]] = {row.name: partial(self.measure, row) for row in ROWS}
+        steps |= {
+            name: lambda name=name: self.measure_probes(name, self.make_strange(STRANGE[name])) for name in STRANGE
+        }
+        return {**steps, NUMBERS: lambda: self.measure_probes(NUMBERS, self.make_numbers(sources))}
+
+
+def contains(word: str, output: str) -> bool:
+    return word in output
 
 
 def read_sources(file: Path, known: Iterable[str]) -> list[str]:
@@ -148,23 +158,8 @@ def read_sources(file: Path, known: Iterable[str]) -> list[str]:
     return sorted(sources - set(known))
 
 
-def pair_up(texts: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip(texts[::2], texts[1::2], strict=False))
-
-
-def bleu(outputs: Sequence[str], references: Sequence[str], *, lowercase: bool = False) -> float:
-    config = ScoreConfig(lowercase=lowercase)
-    return METRICS["bleu"](outputs, [[reference] for reference in references], config).value
-
-
-def show(result: Result, name: str = "") -> str:
-    """Returns a row of the table."""
-    clean, score = (f"{value:6.1f}" if value is not None else " " * 6 for value in (result.clean, result.score))
-    is_scored = result.score is not None and result.clean is not None
-    difference = f"{result.score - result.clean:+6.1f}" if is_scored else " " * 6
-    share = f"{result.share:6.1f} %" if result.share is not None else " " * 8
-    verdict = "" if result.passes else "below the bar"
-    return f"{name or result.row:20} {result.lines:6,} {clean} {score} {difference} {share} {verdict}".rstrip()
+def compute_bleu(outputs: Sequence[str], references: Sequence[str], *, lowercase: bool = False) -> float:
+    return METRICS["bleu"](outputs, [[reference] for reference in references], ScoreConfig(lowercase=lowercase)).value
 
 
 def make_peer(command: str) -> TranslateLines:
@@ -181,26 +176,24 @@ def make_peer(command: str) -> TranslateLines:
     return translate
 
 
-def list_steps(bench: Bench, numbered: Sequence[str]) -> dict[str, Callable[[], Measured]]:
-    """Returns how each row is measured."""
-    steps: dict[str, Callable[[], Measured]] = {row.name: partial(bench.measure, row) for row in ROWS}
-    steps |= {name: partial(bench.measure_joint, name) for name in JOINTS}
-    steps |= {name: partial(bench.measure_strange, name, strange) for name, strange in STRANGE.items()}
-    return {**steps, "random numbers": partial(bench.measure_numbers, numbered)}
+def print_losses(translator: Translator, corpus: PreparedCorpus, options: Namespace) -> bool:
+    """Prints what hostile lines lost, by kind; returns whether all of them are named by a message."""
+    sources = read_sources(options.lost, (pair.source for pair in corpus.read_pairs("train")))
+    lines = make_lines(sources, options.sentences or HOSTILE_LINES, options.seed)
+    counts = count_losses(translator, lines, options.show)
+    print(f"{len(lines):,} hostile lines, seed {options.seed}")
+    for kind in KINDS:
+        print(f"  {kind:12} {counts['lost'][kind]:6,} lost, {counts['silent'][kind]:6,} without a message")
+    return not counts["silent"]["any"]
 
 
-def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--data", type=Path, required=True, help="the prepared corpus whose test split is translated")
-    parser.add_argument("--lines", type=int, help="translate only so many lines")
+def parse_options() -> Namespace:
+    parser = make_parser(__doc__, "model", "data", "sentences", "seed")
     parser.add_argument("--row", action="append", help="measure this row alone; may be repeated")
     parser.add_argument("--numbered", type=Path, help="pairs whose lines with numbers are read instead of PREPARED's")
     parser.add_argument("--lost", type=Path, metavar="PAIRS", help="count what hostile mixtures of these pairs lose")
     parser.add_argument("--peer", metavar="COMMAND", help="also feed the lines to this command: a line for a line")
-    parser.add_argument("--seed", type=int, default=1, help="of what is drawn at random")
     parser.add_argument("--beam-size", type=int, default=5)
-    parser.add_argument("--no-fold", action="store_true", help="read the input as it is")
     parser.add_argument("--json", type=Path, help="append the rows to this file, as JSON lines")
     parser.add_argument("--show", type=int, default=0, help="print so many lines with their translations")
     return parser.parse_args()
@@ -208,32 +201,31 @@ def parse_options() -> argparse.Namespace:
 
 def main() -> int:
     options = parse_options()
-    translator = Translator.load(ModelRequest(options.model, lines=LineConfig(fold=not options.no_fold)))
-    corpus, search = PreparedCorpus.load(options.data), SearchConfig(beam_size=options.beam_size)
-    trained = [pair.source for pair in corpus.read_pairs("train")]
+    translator, corpus = Translator.load(ModelRequest(options.model)), PreparedCorpus.load(options.data)
     if options.lost:
-        sources = read_sources(options.lost, trained)
-        return int(measure_losses(translator, sources, options.lines or 10_000, options.seed, options.show) > 0)
+        return 0 if print_losses(translator, corpus, options) else 1
 
     def translate(lines: Sequence[str]) -> list[str]:
+        search = SearchConfig(beam_size=options.beam_size)
         return [found.text for found in translator.translate(lines, search, repair=RepairConfig())]
 
-    systems = {str(options.model): translate} | ({options.peer: make_peer(options.peer)} if options.peer else {})
-    benches = {name: Bench(system, corpus, options.lines, options.seed) for name, system in systems.items()}
+    systems = {"nmt": translate} | ({"peer": make_peer(options.peer)} if options.peer else {})
+    steps = {
+        name: Bench(system, corpus, options.sentences, options.seed).list_steps(options.numbered)
+        for name, system in systems.items()
+    }
     print(f"{'row':20} {'lines':>6} {'clean':>6} {'BLEU':>6} {'':6} {'right':>8}")
     passes = True
-    for row in options.row or [*(row.name for row in ROWS), *JOINTS, *STRANGE, "random numbers"]:
-        for name, bench in benches.items():
-            numbered = read_sources(options.numbered, trained) if options.numbered else bench.list_numbered()
-            numbered = [line for line in numbered if NUMBER.search(line)]
-            result, changed, outputs = list_steps(bench, numbered)[row]()
-            passes &= result.passes or name == options.peer
-            print(show(result, "  peer" if name == options.peer else ""), flush=True)
-            for line, output in list(zip(changed, outputs, strict=True))[: options.show]:
+    for row in options.row or steps["nmt"]:
+        for system, step in steps.items():
+            result = step[row]()
+            passes &= result.passes or system == "peer"
+            print(result if system == "nmt" else result._replace(row="  peer"), flush=True)
+            for line, output in list(zip(result.lines, result.outputs, strict=True))[: options.show]:
                 print(f"    {line}\n      {output}")
             if options.json:
-                with options.json.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"model": name, **asdict(result)}) + "\n")
+                figures = {name: getattr(result, name) for name in ("row", "clean", "score", "share", "passes")}
+                append_row(options.json, {"system": system, "lines": len(result.lines), **figures})
     return 0 if passes else 1
 
 

@@ -1,4 +1,4 @@
-"""The check of `stress.py --lost`: what gets lost in hostile lines, and whether `nmt translate` says so.
+"""What gets lost in hostile lines, and whether `nmt translate` says so: `stress.py --lost`.
 
 A hostile line is one or several sentences, changed in up to three ways, with numbers, tags, placeholders and addresses
 put in. What must come through is counted without the checks of the product.
@@ -7,13 +7,13 @@ put in. What must come through is counted without the checks of the product.
 from __future__ import annotations
 
 import html
-import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from random import Random
 from typing import NamedTuple
 
-from stress_rows import ROWS, WORD, list_lost_numbers
+from stress_rows import CHANGES, WORD, list_lost_numbers
 
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import CheckConfig, RepairConfig
@@ -21,6 +21,7 @@ from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
 BATCH = 500  # lines that are translated together
+GREEDY = SearchConfig(beam_size=1)
 JOINTS = (" ", " ", "<br>", "<br/>", "</p><p>", " 🙂 ", "</li><li>")
 NUMBERS = (
     "1984 17 42 3 3,500 2.75 192.168.0.1 A4-17 12:45 2024-03-09 21 5th 50% $20 +49 30 901820 v1.2.3 -4 08/15 2 1 1990s"
@@ -33,6 +34,7 @@ EMPTY_TAGS = ("<br/>", '<img src="a.png">', "<x id='1'/>")
 MOST_CHANGES, MOST_INSERTIONS, MOST_SENTENCES = 3, 3, 3
 SHORT = 0.5  # of the letters of the clean translations of its sentences: a text of several has then lost one
 BREAKING = frozenset({"U+200E in front", "entities"})  # rows that go last
+KINDS = ("any", "number", "tag", "placeholder", "sentence", "line")
 
 
 class HostileLine(NamedTuple):
@@ -44,18 +46,23 @@ class HostileLine(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What a translation lost, by kind: number, tag, placeholder, sentence, line."""
+    """What a translation lost, by kind."""
 
     kind: str
     what: str
 
 
-def make_line(sources: Sequence[str], generator: random.Random) -> HostileLine:
+def make_lines(sources: Sequence[str], count: int, seed: int) -> list[HostileLine]:
+    generator = Random(seed)
+    return [make_line(sources, generator) for _ in range(count)]
+
+
+def make_line(sources: Sequence[str], generator: Random) -> HostileLine:
     """Returns a hostile mixture of sentences that are drawn from the sources."""
     count = generator.choice((1, 1, *range(2, MOST_SENTENCES + 1)))
     sentences = tuple(generator.choice(sources) for _ in range(count))
     # 1. Change the words: case, errors, marks.
-    rows = generator.sample(ROWS, generator.randint(0, MOST_CHANGES))
+    rows = generator.sample(CHANGES, generator.randint(0, MOST_CHANGES))
     changed = list(sentences)
     for row in sorted(rows, key=lambda row: row.name in BREAKING):
         changed = [row.change(sentence, generator) for sentence in changed]
@@ -64,17 +71,16 @@ def make_line(sources: Sequence[str], generator: random.Random) -> HostileLine:
     parts = [sentence.split(" ") for sentence in changed]
     for _ in range(generator.randint(0, MOST_INSERTIONS)):
         spans += insert_span(generator.choice(parts), generator)
-    changed = [" ".join(words) for words in parts]
     # 3. Join the sentences.
-    text = changed[0]
-    for sentence in changed[1:]:
+    text, *rest = (" ".join(words) for words in parts)
+    for sentence in rest:
         joint = generator.choice(JOINTS)
         spans += re.findall(r"<[^>]*>|🙂", joint)
         text += joint + sentence
     return HostileLine(text, sentences, tuple(spans))
 
 
-def insert_span(words: list[str], generator: random.Random) -> list[str]:
+def insert_span(words: list[str], generator: Random) -> list[str]:
     """Puts a number, a placeholder, an address or tags between the words, and returns the spans among them.
 
     Numbers are not among the spans: they are counted by value.
@@ -103,43 +109,42 @@ def list_losses(line: HostileLine, target: str, clean: Sequence[str], language: 
     for span, count in Counter(line.spans).items():
         if target.count(span) < count:
             yield Loss("tag" if span[0] == "<" else "placeholder", span)
-    source, written = (html.unescape(text) for text in (line.text, target))
-    for number in list_lost_numbers(source, written, language):
+    for number in list_lost_numbers(html.unescape(line.text), html.unescape(target), language):
         yield Loss("number", number)
     if len(line.sentences) > 1 and letters < SHORT * expected:
         yield Loss("sentence", line.text)
 
 
-def is_told(translation: Translation) -> bool:
+def is_reported(translation: Translation) -> bool:
     """Whether `nmt translate` names the line: a failed check, a repair without success, a span at a guessed place."""
     has_failed = any(repair.remedy is None for repair in translation.repairs)
     return bool(translation.checks) or has_failed or any(placed.doubtful for placed in translation.placed)
 
 
-def measure_losses(translator: Translator, sources: Sequence[str], count: int, seed: int, shown: int) -> int:
-    """Prints how many of `count` hostile lines lost something, by kind; returns how many of them no message names."""
-    generator = random.Random(seed)
-    lines = [make_line(sources, generator) for _ in range(count)]
-    search, language = SearchConfig(beam_size=1), translator.card.target_language
-    lost: Counter[str] = Counter()
-    silent: Counter[str] = Counter()
-    silent_lines = 0
-    for start in range(0, count, BATCH):
+def translate_lines(translator: Translator, lines: Sequence[str]) -> Iterator[Translation]:
+    """Translates greedily, with repairs and checks."""
+    for start in range(0, len(lines), BATCH):
         batch = lines[start : start + BATCH]
-        sentences = sorted({sentence for line in batch for sentence in line.sentences})
-        clean = dict(zip(sentences, (found.text for found in translator.translate(sentences, search)), strict=True))
-        translations = translator.translate(
-            [line.text for line in batch], search, repair=RepairConfig(), checks=CheckConfig(), first_line=start
-        )
-        for line, translation in zip(batch, translations, strict=True):
-            losses = list(list_losses(line, translation.text, [clean[text] for text in line.sentences], language))
-            lost.update({loss.kind for loss in losses})
-            if losses and not is_told(translation):
-                silent.update({loss.kind for loss in losses})
-                silent_lines += 1
-                if silent_lines <= shown:
-                    print(f"    {line.text}\n      {translation.text}\n      {losses}")
-    print(f"{count:,} hostile lines, seed {seed}: {silent_lines} lost something without a message")
-    for kind in ("number", "tag", "placeholder", "sentence", "line"):
-        print(f"  {kind:12} {lost[kind]:6,} lost, {silent[kind]:6,} without a message")
-    return silent_lines
+        yield from translator.translate(batch, GREEDY, repair=RepairConfig(), checks=CheckConfig(), first_line=start)
+
+
+def count_losses(translator: Translator, lines: Sequence[HostileLine], shown: int = 0) -> dict[str, Counter[str]]:
+    """Returns how many lines lost something, by kind: of all lines, and of those that no message names.
+
+    The count of "any" is of lines; `shown` of those without a message are printed.
+    """
+    sentences = sorted({sentence for line in lines for sentence in line.sentences})
+    found = (translation.text for translation in translator.translate(sentences, GREEDY))
+    clean = dict(zip(sentences, found, strict=True))
+    counts = {name: Counter[str]() for name in ("lost", "silent")}
+    translations = translate_lines(translator, [line.text for line in lines])
+    for line, translation in zip(lines, translations, strict=True):
+        expected = [clean[sentence] for sentence in line.sentences]
+        losses = list(list_losses(line, translation.text, expected, translator.card.target_language))
+        kinds = {loss.kind for loss in losses} | ({"any"} if losses else set())
+        counts["lost"].update(kinds)
+        if losses and not is_reported(translation):
+            counts["silent"].update(kinds)
+            if counts["silent"]["any"] <= shown:
+                print(f"    {line.text}\n      {translation.text}\n      {losses}")
+    return counts

@@ -18,6 +18,8 @@ BAR, TYPING_BAR = 1.5, 4.0  # BLEU below clean
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 MARKS = ".,:’\u202f"  # within a number
 WORD = re.compile(r"[^\W\d_]+")
+FULL_HOUR = r"(?<=\d):00\b"
+HALF_DAYS = re.compile(r"\b(\d|1[0-2])(?:[:.]([0-5]\d))? ?([ap])\.?m\b", re.IGNORECASE)
 
 Change = Callable[[str, random.Random], str]
 Rewrite = Callable[[str], str]
@@ -28,11 +30,12 @@ class Row:
     """A way to change lines, how its marks are taken off the output, and the right case of an output word."""
 
     name: str
-    change: Change
+    change: Change = lambda text, _: text
     take_off: Rewrite = str
     right_case: Rewrite | None = None  # makes a word right; None where the case does not change
     follows_clean: bool = False  # the right case is that of the clean translation
     bar: float = BAR
+    joint: str | None = None  # stands between two lines, which become one
 
 
 def mistype(text: str, generator: random.Random) -> str:
@@ -59,15 +62,15 @@ def escape(text: str, generator: random.Random) -> str:
     return html.escape(text).replace("&#x27;", "&#39;").replace(" ", "&nbsp;", 1)
 
 
-def title(text: str) -> str:
+def capitalise(text: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in text.split())
 
 
-ROWS = (
+CHANGES = (
     Row("lower case", lambda text, _: text.lower(), follows_clean=True),
     Row("no final mark", lambda text, _: text.rstrip(".!?")),
     Row("capitals", lambda text, _: text.upper(), right_case=str.upper),
-    Row("title case", lambda text, _: title(text), right_case=lambda word: word[:1].upper() + word[1:]),
+    Row("title case", lambda text, _: capitalise(text), right_case=capitalise),
     Row("U+200E in front", lambda text, _: f"\u200e{text}", lambda text: text.replace("\u200e", "")),
     Row("curly quotes around", lambda text, _: f"“{text}”", lambda text: text.strip('“”„"«»')),
     Row("typing errors", mistype, bar=TYPING_BAR),
@@ -77,21 +80,19 @@ ROWS = (
     Row("emoji behind", lambda text, _: f"{text} 🙂", lambda text: text.replace("🙂", "").strip()),
     Row("entities", escape, lambda text: " ".join(html.unescape(text).split())),
 )
-FULL_HOUR = r"(?<=\d):00\b"
-HALF_DAYS = re.compile(r"\b(\d|1[0-2])(?:[:.]([0-5]\d))? ?([ap])\.?m\b", re.IGNORECASE)
-JOINTS = {"two sentences": " ", "<br> between": "<br>"}
-
-
+ROWS = (
+    *CHANGES,
+    Row("two sentences", joint=" "),
+    Row("<br> between", take_off=lambda text: " ".join(text.replace("<br>", " ").split()), joint="<br>"),
+)
 # What is put in the place of a name: names of many languages, and what programs and offices write.
-NAMES = (
-    "Kazimierz Siobhan Okonkwo Ouagadougou Szczecin Heppenheim Zalando Netflix Wimbledon Katowice Penderecki"
-    " Xiomara Nguyen Thorvaldsen Iñigo Zeynep Bukowski Tshabalala Quetzaltenango Llanelli Papadopoulos Ljubljana"
-    " Reykjavik Yamaguchi Obasanjo"
-).split()
-CODES = (
-    "report.pdf C++ R&B AT&T snake_case getElementById main() NULL @tom_b #holiday ./install.sh src/main.py"
-    " /usr/bin .NET Ctrl+C MAX_VALUE C:\\Users I/O"
-).split()
+STRANGE = {
+    "strange names": """Kazimierz Siobhan Okonkwo Ouagadougou Szczecin Heppenheim Zalando Netflix Wimbledon Katowice
+        Penderecki Xiomara Nguyen Thorvaldsen Iñigo Zeynep Bukowski Tshabalala Quetzaltenango Llanelli Papadopoulos
+        Ljubljana Reykjavik Yamaguchi Obasanjo""".split(),
+    "strange codes": r"""report.pdf C++ R&B AT&T snake_case getElementById main() NULL @tom_b #holiday ./install.sh
+        src/main.py /usr/bin .NET Ctrl+C MAX_VALUE C:\Users I/O""".split(),
+}
 
 
 def exchange_name(source: str, target: str, strange: str) -> str | None:
@@ -101,10 +102,32 @@ def exchange_name(source: str, target: str, strange: str) -> str | None:
     return None if match is None else source[: match.start()] + strange + source[match.end() :]
 
 
-def write_hours(match: re.Match[str]) -> str:
-    """Returns a time such as 5:30 p.m. as 17:30."""
-    hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p")
-    return f"{hour}:{match[2]}" if match[2] else str(hour)
+def exchange_digits(source: str, generator: random.Random) -> str:
+    """Returns a source with each number exchanged for another of as many digits, none of which is 0."""
+    return NUMBER.sub(lambda number: re.sub(r"\d", lambda _: str(generator.randint(1, 9)), number[0]), source)
+
+
+def keeps_numbers(source: str, target: str, language: str) -> bool:
+    """Whether a translation has each number of its source as often, and no other."""
+    source, target = align_hours(source, target)
+    has_more = Counter(list_digits(target, MARKS)) - Counter(list_digits(source, MARKS))
+    return has_same_digits(source, target) or (not has_more and not list_lost_numbers(source, target, language))
+
+
+def list_lost_numbers(source: str, target: str, language: str) -> list[str]:
+    """Returns the numbers of a source that its translation has less often, in digits or as words of their own.
+
+    The word for one is an article too, so one counts in digits alone; `language` is the code of the target's. A time
+    such as 5 p.m. may be written as 17:00.
+    """
+    source, target = align_hours(source, target)
+    if has_same_digits(source, target):
+        return []
+    lost = Counter(list_digits(source, MARKS)) - Counter(list_digits(target, MARKS))
+    words = Counter(word.lower() for word in WORD.findall(target))
+    return [
+        number for number, count in lost.items() if sum(words[word] for word in spell(int(number), language)) < count
+    ]
 
 
 def align_hours(source: str, target: str) -> tuple[str, str]:
@@ -115,28 +138,10 @@ def align_hours(source: str, target: str) -> tuple[str, str]:
     return re.sub(FULL_HOUR, "", in_24_hours), re.sub(FULL_HOUR, "", target)
 
 
-def keeps_numbers(source: str, target: str, language: str) -> bool:
-    """Whether a translation has each number of its source as often, and no other: in digits, or as a word of its own.
-
-    The word for one is an article too, so one counts in digits alone; `language` is the code of the target's. A time
-    such as 5 p.m. may be written as 17:00.
-    """
-    source, target = align_hours(source, target)
-    if has_same_digits(source, target):
-        return True
-    numbers, written = (Counter(digits(text, MARKS)) for text in (source, target))
-    return not written - numbers and not list_lost_numbers(source, target, language)
-
-
-def list_lost_numbers(source: str, target: str, language: str) -> list[str]:
-    """Returns the numbers of a source that its translation has less often, in digits or as words of their own."""
-    source, target = align_hours(source, target)
-    if has_same_digits(source, target):
-        return []
-    numbers, written = (Counter(digits(text, MARKS)) for text in (source, target))
-    words = Counter(word.lower() for word in WORD.findall(target))
-    lost = (numbers - written).items()
-    return [number for number, count in lost if sum(words[word] for word in spell(int(number), language)) < count]
+def write_hours(match: re.Match[str]) -> str:
+    """Returns a time such as 5:30 p.m. as 17:30."""
+    hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p")
+    return f"{hour}:{match[2]}" if match[2] else str(hour)
 
 
 def spell(number: int, language: str) -> set[str]:
@@ -148,9 +153,9 @@ def spell(number: int, language: str) -> set[str]:
 
 def has_same_digits(source: str, target: str) -> bool:
     """Whether both texts have the same numbers; a blank may part thousands, or two numbers."""
-    return any(digits(source, marks) == digits(target, marks) for marks in (MARKS, f"{MARKS} "))
+    return any(list_digits(source, marks) == list_digits(target, marks) for marks in (MARKS, f"{MARKS} "))
 
 
-def digits(text: str, marks: str) -> list[str]:
+def list_digits(text: str, marks: str) -> list[str]:
     """Returns the digits of each number, in order of size: notation and place are free."""
     return sorted(re.sub(r"\D", "", number) for number in re.findall(rf"\d+(?:[{marks}]\d+)*", text))

@@ -34,12 +34,12 @@ class MeasuredRange(NamedTuple):
 
 # Tatoeba English-German: short sentences of everyday life. Other text has other scores.
 MEASURED = (
-    MeasuredRange(1_000, 4.5, 6, "benchmarks/log/0036-sizes.md"),
-    MeasuredRange(2_500, 9, 11, "benchmarks/log/0036-sizes.md"),
-    MeasuredRange(5_000, 16, 18, "benchmarks/log/0036-sizes.md"),
-    MeasuredRange(20_000, 28, 30, "benchmarks/log/0034-synthetic-pairs.md"),
-    MeasuredRange(50_000, 33, 35, "benchmarks/log/0039-names-and-noise.md"),
-    MeasuredRange(165_000, 39, 43, "benchmarks/log/0016-hour-wider.md"),
+    MeasuredRange(1_000, 4.5, 6, "benchmarks/log/small-corpora.md"),
+    MeasuredRange(2_500, 9, 11, "benchmarks/log/small-corpora.md"),
+    MeasuredRange(5_000, 16, 18, "benchmarks/log/small-corpora.md"),
+    MeasuredRange(20_000, 28, 30, "benchmarks/log/synthetic-pairs.md"),
+    MeasuredRange(50_000, 33, 35, "benchmarks/log/minutes.md"),
+    MeasuredRange(165_000, 39, 43, "benchmarks/log/hour.md"),
 )
 MEASURED_ON = "English-German of Tatoeba"
 REACH = 1.5  # the table speaks for corpora up to so many times smaller or larger than its ends

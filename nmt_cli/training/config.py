@@ -9,7 +9,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 from nmt_cli.training.deadline import parse_duration
 
-# Peak rates for networks with initial weights, by architecture (benchmarks/log/0010-textbook-setting.md).
+# Peak rates for networks with initial weights, by architecture (benchmarks/log/bundled-corpus.md).
 LEARNING_RATES = {"rnn": 5e-3, "transformer": 2e-3}
 FINE_TUNING = 5e-4  # low, so that what was learned before is not undone
 

@@ -2,7 +2,7 @@
 
 A small corpus needs a small network, strong dropout, small batches and many passes. What counts is the number of
 updates, not of passes: 10 epochs of 5,000 pairs in batches of 128 are 400 updates, after which a network has learned
-next to nothing. What was tried is in benchmarks/log/0031-small-corpora.md. A setting that is typed, or set in a file,
+next to nothing. What was tried is in benchmarks/log/small-corpora.md. A setting that is typed, or set in a file,
 is never changed.
 """
 
@@ -26,7 +26,7 @@ MOST_HEADS = 8
 FEWEST_EPOCHS, MOST_EPOCHS = 10, 80
 EPOCHS_TIMES_ROOT = 1_700  # of the pairs: 24 epochs of 5,000
 LARGEST_RATE = 5e-3
-RATE_OF_CHILDREN = 1.4  # times that of a network without a parent (benchmarks/log/0037-parent.md)
+RATE_OF_CHILDREN = 1.4  # times that of a network without a parent (benchmarks/log/small-corpora.md)
 
 
 class SizeRule(NamedTuple):
@@ -47,7 +47,7 @@ class SizeRule(NamedTuple):
 
 SMALL_NETWORK, MEDIUM_NETWORK = {"embedding": 192, "units": 256}, {"embedding": 256, "units": 384}
 LARGE_NETWORK = {"embedding": 256, "units": 512, "dropout": 0.1}
-TYPING_ERRORS = 0.1  # of the sources; costs nothing on clean text (benchmarks/log/0028-faithful-input.md)
+TYPING_ERRORS = 0.1  # of the sources; costs nothing on clean text (benchmarks/log/faithful-input.md)
 RULES = (
     SizeRule("small", 3_500, {**SMALL_NETWORK, "dropout": 0.3}, 32, 2e-3, 0.1),
     SizeRule("medium", 15_000, {**MEDIUM_NETWORK, "dropout": 0.3}, 64, 3e-3, 0.1),

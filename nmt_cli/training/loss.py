@@ -60,7 +60,7 @@ class SmoothedCrossEntropy:
 
     The gradient is written out, from the logits back through the product that makes them. (N, V) is by far the largest
     tensor of a training step, and TensorFlow's own gradient passes over it a dozen times (what this costs is in
-    benchmarks/log/0003-training-speed.md). Here there are few passes:
+    benchmarks/log/training-speed.md). Here there are few passes:
 
     1. the product with `weights`, plus the bias, gives the logits;
     2. the softmax gives the probabilities;

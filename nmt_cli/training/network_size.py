@@ -3,8 +3,8 @@
 A large network makes fewer updates in the same time, and after few updates it has learned less than a small one. On the
 bundled corpus, in the time of 450 updates the default network reached a dev BLEU of 5.6, and the small one with 900
 updates 8.5; in the time of 1,900 updates it was 22.7, against 23.6 with 3,400 updates
-(benchmarks/log/0006-network-size-by-time.md; with a learning rate of 2e-3). With 160,000 pairs, a wider network is
-better where an hour holds more than ten epochs of it (benchmarks/log/0016-hour-wider.md).
+(benchmarks/log/minutes.md; with a learning rate of 2e-3). With 160,000 pairs, a wider network is
+better where an hour holds more than ten epochs of it (benchmarks/log/hour.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SIGKILL, as the machine sends it; `benchmarks/kill.py` does the same more often."""
+"""SIGKILL, as the machine sends it; `tests/release/kill.py` does the same more often."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "kill.py"
+SCRIPT = Path(__file__).parents[2] / "tests" / "release" / "kill.py"
 
 
 def test_a_training_killed_at_random_ends_with_the_same_weights() -> None:

@@ -1,54 +1,150 @@
-"""What benchmarks/quality.py counts; training and scoring have tests of their own."""
+"""What benchmarks/quality.py runs, counts and skips; training and scoring have tests of their own."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import lzma
+import subprocess
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def quality(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("quality")
+import quality
+import views
 
 
-def test_without_punctuation_case_and_marks_cost_nothing(quality: Any) -> None:
-    texts = quality.Translations(
-        ["", ""], ["Geh' nach Hause, Tom!", "Das ist es."], ["geh nach hause tom", "das ist es"]
-    )
-    found = quality.protocols(texts)
-    assert found["lower-cased, no punctuation"]["bleu"] == 100
-    assert found["lower-cased"]["bleu"] < 60
-    assert "case:lc" in found["lower-cased"]["signature"]
+def make_options(**values: Any) -> Namespace:
+    return Namespace(**{"names": (), **values})
 
 
-def test_both_sides_of_multi30k_become_pairs_packed_or_not(quality: Any, tmp_path: Path) -> None:
+def make_row(**values: Any) -> dict[str, Any]:
+    return {
+        "name": "dot",
+        "weights": 2_760_000,
+        "dev_bleu": 20.04,
+        "bleu": 25.31,
+        "interval95": [23.5, 27.1],
+        "chrf": 45.1,
+        "views": {
+            "lower-cased": {"sentences": 979, "bleu": 26.0, "interval95": [24.0, 27.0]},
+            "over 12 words": {"sentences": 0, "bleu": None, "interval95": None},
+        },
+        "best_epoch": 4,
+        "epochs": 5,
+        "seconds": 605.2,
+        "signature": "nrefs:1",
+        "curve": [[1.5, 10.0], [2.0, 20.04]],
+        **values,
+    }
+
+
+def test_twelve_words_are_short_and_thirteen_are_long() -> None:
+    twelve, thirteen = " ".join("a" * 12) + ".", " ".join("a" * 13) + "."
+    assert views.is_short(twelve)
+    assert not views.is_short(thirteen)
+    texts = [views.Translated(twelve, "x", "X"), views.Translated(thirteen, "y", "Y")]
+    assert [views.VIEWS[f"{words} 12 words"].score(texts)["sentences"] for words in ("to", "over")] == [1, 1]
+
+
+def test_without_punctuation_case_and_marks_cost_nothing() -> None:
+    texts = [
+        views.Translated("", "Geh' nach Hause, Tom!", "geh nach hause tom"),
+        views.Translated("", "Das ist es.", "das ist es"),
+    ]
+    assert views.VIEWS["lower-cased, no punctuation"].score(texts)["bleu"] == 100
+    lower = views.VIEWS["lower-cased"].score(texts)
+    assert lower["bleu"] < 60
+    assert "case:lc" in lower["signature"]
+
+
+def test_no_sentences_have_no_score_and_several_have_an_interval() -> None:
+    long = views.VIEWS["over 12 words"]
+    assert long.score([]) == {"sentences": 0, "bleu": None, "interval95": None, "chrf": None}
+    right, wrong = "a b c d e", "v w x y z"
+    texts = [views.Translated("", right, hypothesis) for hypothesis in (right, right, right, wrong)]
+    found = views.VIEWS["to 12 words"].score(texts)
+    low, high = found["interval95"]
+    assert low < found["bleu"] < high <= 100
+
+
+def test_translations_with_quotes_are_read_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "s.tsv").write_text('number\tsource\treference\thypothesis\n1\t"Go.\tGeh\'.\t"\n', encoding="utf-8")
+    assert views.read_translated(tmp_path / "s.tsv") == [views.Translated('"Go.', "Geh'.", '"')]
+
+
+def test_both_sides_of_multi30k_become_pairs_packed_or_not(tmp_path: Path) -> None:
     for part in quality.MULTI30K:
         (tmp_path / f"{part}.en").write_text("a\u2028b\nc\n", encoding="utf-8")
         (tmp_path / f"{part}.de.xz").write_bytes(lzma.compress(b"x\ny\n"))
-    train, job = quality.multi30k(tmp_path, tmp_path)
-    assert train.read_text(encoding="utf-8") == "a\u2028b\tx\nc\ty\n"
+    options = make_options(corpus=tmp_path, work=tmp_path)
+    (job,) = quality.make_multi30k(options)
+    assert options.corpus.read_text(encoding="utf-8") == "a\u2028b\tx\nc\ty\n"
     assert job.prepare[:4] == ("--dev", str(tmp_path / "val.tsv"), "--test", str(tmp_path / "test_2016_flickr.tsv"))
 
 
-def test_a_row_has_the_curve_by_minutes_and_what_was_asked(
-    quality: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_recipes_with_equal_preparation_share_a_corpus() -> None:
+    jobs = {job.name: job for job in quality.make_recipes(make_options())}
+    assert jobs["tf-in-action-11"].preparation == jobs["tf-in-action-12"].preparation == jobs["gru-50"].preparation
+    assert jobs["geron"].preparation != jobs["gru-50"].preparation
+    assert jobs["lstm"].preparation == jobs["general"].preparation
+
+
+def test_each_attention_has_its_turn_and_an_unknown_one_is_refused() -> None:
+    names = [job.name for job in quality.make_attention(make_options())]
+    assert names == [f"attention-{kind}" for kind in ("none", "additive", "dot", "general", "concat", "scaled-dot")]
+    with pytest.raises(SystemExit, match="there is no 'luong': there are none, additive"):
+        quality.make_attention(make_options(names=["luong"]))
+
+
+def test_subsets_share_the_splits_and_a_larger_one_contains_the_smaller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    epochs = [{"seconds": 90, "bleu": 10.04}, {"seconds": 30, "bleu": 20}]
-    (tmp_path / "textbook").mkdir()
-    (tmp_path / "textbook" / "history.jsonl").write_text("\n".join(map(json.dumps, epochs)))
-    (tmp_path / "textbook.tsv").write_text("source\treference\thypothesis\na\tx y z v\tx y z v\nb\tp q r s\tp q r s\n")
-    monkeypatch.setattr(quality.Bench, "run", lambda self, job: {"name": job.name})
-    corpus, job = quality.textbook(tmp_path / "c.tsv", tmp_path)
-    row = quality.QualityBench(corpus, tmp_path, ("--dropout", "0.2")).run(job)
-    assert row["curve"] == [[1.5, 10.0], [2.0, 20]]
-    assert row["options"] == ["--dev", "5000", "--test", "5000", "--epochs", "5", "--batch", "128", "--dropout", "0.2"]
-    line = list(quality.table_of_protocols([row]))[-1]
-    assert line.startswith("| textbook | `--dev 5000 --test 5000 --epochs 5 --batch 128 --dropout 0.2` | 100.0 ± 0.0 |")
+    def prepare(log: Path, *arguments: str) -> str:
+        data = Path(arguments[-1])
+        data.mkdir()
+        (data / "train.tsv").write_text("".join(f"{number}\tx\n" for number in range(20)))
+        commands.append(arguments)
+        return ""
+
+    commands: list[tuple[str, ...]] = []
+    monkeypatch.setattr(quality, "run_nmt", prepare)
+    (tmp_path / "c.tsv").write_text("a\tb\n")
+    (tmp_path / "jobs.jsonl").write_text(
+        "".join(json.dumps({"name": f"{size}", "pairs": size, "train": []}) + "\n" for size in (5, 10))
+    )
+    bench = quality.Bench(tmp_path / "c.tsv", tmp_path, ("--test", "3"))
+    jobs = quality.make_jobs(make_options(names=[str(tmp_path / "jobs.jsonl")]))
+    small, large = (bench.prepare_corpus(job).with_suffix(".tsv").read_text().splitlines() for job in jobs)
+    assert len(small) == 5 and len(large) == 10 and set(small) < set(large)
+    whole, *subsets = commands
+    assert whole[:4] == ("prepare", str(tmp_path / "c.tsv"), "--test", "3")
+    assert [command[command.index("--dev") + 1] for command in subsets] == [f"{whole[-1]}/dev.tsv"] * 2
+
+
+def test_what_is_done_is_not_run_again_and_a_failure_stops_no_other_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = []
+
+    def run(self: Any, job: Any) -> dict[str, Any]:
+        ran.append(job.name)
+        if job.name == "attention-dot":
+            raise subprocess.CalledProcessError(1, ["python", "-m", "nmt_cli", "train"])
+        return make_row(name=job.name)
+
+    monkeypatch.setattr(quality.Bench, "run", run)
+    bench = quality.Bench(tmp_path / "c.tsv", tmp_path)
+    jobs = quality.make_attention(make_options(names=["none", "dot", "general"]))
+    assert quality.run_all(bench, jobs[:1]) == 0
+    assert quality.run_all(bench, jobs) == 1
+    assert ran == ["attention-none", "attention-dot", "attention-general"]
+    names = [json.loads(line)["name"] for line in bench.results.read_text().splitlines()]
+    assert names == ["attention-none", "attention-general"]
+
+
+def test_the_table_has_a_line_a_row_the_signature_and_the_curve() -> None:
+    lines = list(quality.render_table([make_row()]))
+    assert lines[2] == "| dot | 2.8 M | 20.0 | 25.3 ± 1.8 | 45.1 | 26.0 ± 1.5 (979) | - (0) | 4 of 5 | 10:05 |"
+    assert lines[0].count("|") == lines[2].count("|")
+    assert lines[-2:] == ["BLEU `nrefs:1`, beam 5.", "dot: 1.5 min 10.0, 2 min 20.04"]

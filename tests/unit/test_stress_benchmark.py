@@ -3,35 +3,10 @@
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 
 import pytest
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture(scope="module")
-def stress() -> ModuleType:
-    import stress_rows
-
-    return stress_rows
-
-
-@pytest.fixture(scope="module")
-def losses() -> ModuleType:
-    import stress_lost
-
-    return stress_lost
-
-
-@pytest.fixture(autouse=True, scope="module")
-def find_benchmarks() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
+from stress_lost import HostileLine, list_losses, make_line
+from stress_rows import exchange_name, keeps_numbers
 
 
 @pytest.mark.parametrize(
@@ -57,8 +32,8 @@ def find_benchmarks() -> Iterator[None]:
         ("at 12:15 am", "um 0:15 Uhr", True),
     ],
 )
-def test_numbers_are_kept_in_number_and_value(stress: ModuleType, source: str, target: str, kept: bool) -> None:
-    assert stress.keeps_numbers(source, target, "deu") == kept
+def test_numbers_are_kept_in_number_and_value(source: str, target: str, kept: bool) -> None:
+    assert keeps_numbers(source, target, "deu") == kept
 
 
 @pytest.mark.parametrize(
@@ -72,21 +47,21 @@ def test_numbers_are_kept_in_number_and_value(stress: ModuleType, source: str, t
         ("<b>Duck</b>.<br>Goose 8.", "<b>E</b>.<br>8.", {"sentence"}),
     ],
 )
-def test_losses_are_found(losses: ModuleType, text: str, target: str, kinds: set[str]) -> None:
+def test_losses_are_found(text: str, target: str, kinds: set[str]) -> None:
     spans = ("<b>", "</b>", "<br>", *(("%s",) if "%s" in text else ()))
-    line = losses.HostileLine(text, ("Duck.", "Goose."), spans)
-    assert {loss.kind for loss in losses.list_losses(line, target, ["Ente.", "Gans."], "deu")} == kinds
+    line = HostileLine(text, ("Duck.", "Goose."), spans)
+    assert {loss.kind for loss in list_losses(line, target, ["Ente.", "Gans."], "deu")} == kinds
 
 
-def test_what_is_put_into_a_hostile_line_stands_in_it_as_often(losses: ModuleType) -> None:
+def test_what_is_put_into_a_hostile_line_stands_in_it_as_often() -> None:
     generator = random.Random(1)
     for _ in range(500):
-        line = losses.make_line(["I see a duck.", "Where is the goose?"], generator)
+        line = make_line(["I see a duck.", "Where is the goose?"], generator)
         assert all(line.text.count(span) >= line.spans.count(span) for span in line.spans)
-        assert not set(losses.list_losses(line, line.text, line.sentences, "deu"))
+        assert not set(list_losses(line, line.text, line.sentences, "deu"))
 
 
-def test_a_strange_name_takes_the_place_of_one_that_both_sides_have(stress: ModuleType) -> None:
-    assert stress.exchange_name("I saw Tom and Anna.", "Ich sah Anna.", "Zeynep") == "I saw Tom and Zeynep."
-    assert stress.exchange_name("Tom is here.", "Tom ist da.", "C++") == "C++ is here."
-    assert stress.exchange_name("Mary is here.", "Maria ist da.", "C++") is None
+def test_a_strange_name_takes_the_place_of_one_that_both_sides_have() -> None:
+    assert exchange_name("I saw Tom and Anna.", "Ich sah Anna.", "Zeynep") == "I saw Tom and Zeynep."
+    assert exchange_name("Tom is here.", "Tom ist da.", "C++") == "C++ is here."
+    assert exchange_name("Mary is here.", "Maria ist da.", "C++") is None

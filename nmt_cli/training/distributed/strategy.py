@@ -64,7 +64,7 @@ def count_parts(config: TrainConfig, replicas: int) -> int:
     """Returns into how many parts each of `replicas` splits its share of a batch, to learn from them in parallel.
 
     On a CPU each part gets a core. A network like this computes thousands of small products per update, and sharing
-    each of them among the cores costs more than it gains (benchmarks/log/0003-training-speed.md).
+    each of them among the cores costs more than it gains (benchmarks/log/training-speed.md).
     """
     if tf.config.list_physical_devices("GPU"):
         return 1

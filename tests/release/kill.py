@@ -1,0 +1,109 @@
+"""Kills a real training with SIGKILL at random moments and resumes it, then compares it with one that was left alone.
+
+    python tests/release/kill.py [--kills 20] [--seed 1]
+
+Trains a toy language through the command line, with a checkpoint after every update. Three of four kills come up to
+--pause seconds after the first new update, so in a step, a write, a validation or the export; the fourth on the way
+there. The weights of both models must be equal, bit for bit, and so must their histories but for speed and time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+NMT = (sys.executable, "-m", "nmt_cli")
+SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
+TRAIN = """--epochs 12 --batch 16 --embedding 16 --units 16 --attention-units 8 --ema 0.9 --average 2 --accumulate 2
+    --subword-sampling 0.2 --word-dropout 0.1 --checkpoint-minutes 0 --quiet --resume""".split()
+
+
+def prepare(folder: Path) -> None:
+    """Prepares sentences of two to six words; a word is translated by spelling it backwards."""
+    generator = random.Random(1)
+    sentences = {tuple(generator.choices(SYLLABLES, k=generator.randint(2, 6))) for _ in range(500)}
+    pairs = [f"{' '.join(words)}\t{' '.join(word[::-1] for word in words)}" for words in sorted(sentences)]
+    corpus = folder / "toy.tsv"
+    corpus.write_text("\n".join(pairs), encoding="utf-8")
+    options = ("--data", str(folder / "prepared"), "--vocab-size", "300", "--quiet")
+    subprocess.run([*NMT, "prepare", str(corpus), *options], check=True)
+
+
+def make_command(folder: Path, model: str) -> list[str]:
+    return [*NMT, "train", "--data", str(folder / "prepared"), "--model", str(folder / model), *TRAIN]
+
+
+def kill(folder: Path, pause: float, early: bool) -> str:
+    """Runs the training until it is further than it was, and `pause` seconds more; returns how far it is then.
+
+    `early`: it does not get further, but is killed after four times the pause.
+    """
+    state = folder / "killed" / "checkpoints" / "state.npz"
+    before = describe(state)
+    training = subprocess.Popen(make_command(folder, "killed"))
+    while not early and describe(state) == before and training.poll() is None:
+        time.sleep(0.05)
+    try:
+        training.wait(timeout=4 * pause if early else pause)
+        return "it was finished"
+    except subprocess.TimeoutExpired:
+        training.kill()
+        training.wait()
+    return describe(state)
+
+
+def describe(state: Path) -> str:
+    """Returns how far the checkpoint is."""
+    if not state.exists():
+        return "epoch 1, 0 updates of it"
+    with np.load(state) as file:
+        progress = json.loads(str(file["facts"]))["progress"]
+    return f"epoch {progress['epoch']}, {progress['meter']['steps']} updates of it"
+
+
+def find_differences(one: Path, other: Path) -> list[str]:
+    """Returns the names of the weights that differ, and "history" if that does."""
+    first, second = (dict(np.load(model / "weights.npz")) for model in (one, other))
+    names = [name for name in first if not np.array_equal(first[name], second[name])]
+    histories = [
+        [drop_times(json.loads(line)) for line in (model / "history.jsonl").read_text(encoding="utf-8").splitlines()]
+        for model in (one, other)
+    ]
+    return names + ([] if histories[0] == histories[1] else ["history"])
+
+
+def drop_times(epoch: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in epoch.items() if name not in ("tokens_per_second", "seconds")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--pause", type=float, default=2.0)
+    options = parser.parse_args()
+    generator = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        subprocess.run(make_command(folder, "whole"), check=True)
+        for number in range(1, options.kills + 1):
+            progress = kill(folder, generator.uniform(0, options.pause), early=number % 4 == 0)
+            print(f"kill {number}: {progress}", flush=True)
+        subprocess.run(make_command(folder, "killed"), check=True)
+        differences = find_differences(folder / "whole", folder / "killed")
+    print(f"after {options.kills} kills: " + (", ".join(differences) or "equal weights and history"))
+    sys.exit(bool(differences))
+
+
+if __name__ == "__main__":
+    main()
