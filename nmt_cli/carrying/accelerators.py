@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 
 from nmt_cli.carrying.spans import Span, cover_spans
+from nmt_cli.text.characters import OPENING
 
 LONGEST = 60  # characters of a text that may be an entry of a menu
-AT_WORD = re.compile(r"(?<![^\s(\[\"'„“«])[&_](?=[^\W\d_])")
+AT_WORD = rf"(?<![^\s{re.escape(OPENING)}])[&_](?=[^\W\d_])"
 IN_WORD = re.compile(r"(?<=[^\W\d_])([&_])(?=[^\W\d_])")
 
 
 def find_accelerator(text: str, spans: list[Span]) -> Span | None:
     """Returns the sign before a word of `text`; None if there is none, or if there are several."""
     covered = cover_spans(text, spans)
-    signs = [(match.start(), match[0]) for match in AT_WORD.finditer(covered)]
+    signs = [(match.start(), match[0]) for match in re.finditer(AT_WORD, covered)]
     if len(signs) != 1 or covered.count(signs[0][1]) > 1:
         return None
     start, sign = signs[0]

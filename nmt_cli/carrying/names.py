@@ -16,14 +16,24 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
+from nmt_cli.text.characters import (
+    BRACKETS,
+    CLOSING_BRACKETS,
+    END_MARKS,
+    EXCLAMATION_MARKS,
+    INVISIBLE,
+    OPENING_BRACKETS,
+    PAUSES,
+    QUESTION_MARKS,
+    QUOTES,
+)
 from nmt_cli.text.profile import TextProfile, split_compound
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
-PART = r"[^/,;:!?()\[\]{}\"]+"  # of what stands between blanks
-INVISIBLE = "\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
-OPENING = f"\"'„“”‚‘’([{{«‹<*_{INVISIBLE}"  # what may stand before a word
-CLOSING = f".,;:!?\"'“”‘’)]}}»›>*_{INVISIBLE}"  # and behind it
+PART = rf"[^/{PAUSES}{EXCLAMATION_MARKS}{QUESTION_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
+BEFORE_WORD = f"{QUOTES}{OPENING_BRACKETS}<*_{INVISIBLE}"
+BEHIND_WORD = f"{END_MARKS}{PAUSES}{QUOTES}{CLOSING_BRACKETS}>*_{INVISIBLE}"
 CALL = r"(?<![\w.])(?:[A-Za-z_][\w.]{1,60}\(\)|[a-zA-Z]\([a-z]\)|__[a-z]\w{0,40}__)(?!\w)"
 OPTION = r"--[A-Za-z]\w"
 SIGN = r"[_\\@#+=^|~*]|(?<=[^\W\d_])&(?=[^\W\d_])"  # what no word has
@@ -32,7 +42,7 @@ ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not 
 # A formula of letters and small numbers: x = y + 2, A -> B
 FORMULA = (
     r"(?<![^\s(])[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2})"
-    r"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{1,2}))*(?=[\s).,;:?!]|$)"
+    rf"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}}))*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
 )
 ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
 INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
@@ -130,7 +140,7 @@ class NameFinder:
 
     def is_ordinary(self, part: str) -> bool:
         """Whether a part of a text between blanks is a known word, or one without a capital. Fast: nearly all are."""
-        word = part.lstrip(OPENING).rstrip(CLOSING)
+        word = part.lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
         letters = word.replace("'", "")
         if not letters.isalpha() or "()" in part or part.startswith("__") or re.match(ENUMERATOR, part):
             return False
@@ -152,11 +162,11 @@ class NameFinder:
             part = match[0]
             if part in self.ordinary:
                 continue
-            bare = part.lstrip(OPENING)
+            bare = part.lstrip(BEFORE_WORD)
             if bare.startswith(".") and part.endswith(f"*{bare}"):
                 bare = f"*{bare}"  # all files of a type: *.txt
             start = match.start() + len(part) - len(bare)
-            written = re.sub(POSSESSIVE, "", bare.rstrip(CLOSING))
+            written = re.sub(POSSESSIVE, "", bare.rstrip(BEHIND_WORD))
             word = self.characters.spell(written)
             if re.fullmatch(LONE_SIGN, part) and self.has_rare_sign(part):
                 yield Name(*match.span())

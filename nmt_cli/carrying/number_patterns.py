@@ -6,12 +6,14 @@ what they look like; `span_patterns` puts all patterns together.
 
 from __future__ import annotations
 
+import re
+
+from nmt_cli.text.characters import DASHES, OPENING, OPENING_QUOTES, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED
 
 LETTER = r"A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"  # in scripts with spaces: characters that continue a word
 WORD_LETTER = r"A-Za-z_\u00c0-\u024f\u0370-\u052f"  # the same without digits
 UNSPACED_LETTERS = UNSPACED[1:-1]
-THIN_BLANKS = r"\u00a0\u202f\u2009"
 MINUS = r"+±−-"
 
 # Bounded, so that a line of nothing but digits and points takes no longer to search than any other.
@@ -31,7 +33,7 @@ UNITS = (
 )
 AMOUNTS = (
     # A price without cents: 5,- or 5,– €.
-    rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-–—]{{1,2}}(?: ?[{SIGNS}])?(?![\w-])",
+    rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-{DASHES}]{{1,2}}(?: ?[{SIGNS}])?(?![\w-])",
     rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?",
     rf"(?<![{LETTER}])(?:{CURRENCIES})[ {THIN_BLANKS}]?{AMOUNT}",
     rf"(?<![{LETTER}]){AMOUNT}(?:[ {THIN_BLANKS}]?(?:[{SIGNS}]|[%‰](?![{LETTER}])|°(?:[CFK](?![{LETTER}]))?"
@@ -57,7 +59,7 @@ CODES = (
     # A time alone, such as a cell of a table, is no sentence.
     rf"(?i:^(?:{TIME} ?[-–] ?)?{TIME}[ {THIN_BLANKS}]?[ap]\.m\.$)",
     rf"{BEFORE}(?:{TIME} ?[-–] ?)?{TIME}{HALF}"
-    rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[\"'„“«]?[A-ZÀ-Þ]))?",
+    rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",
     # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
     rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?![\w:])",
     # Numbers of orders and colours, paragraphs, powers of ten: #123, #ff0000, § 5a, 1e-5.
@@ -98,5 +100,5 @@ NUMBERS = (
     rf"{BEFORE}{SIGN}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}",
     # Three digits or more, a leading zero, or a sign.
     rf"{BEFORE}{SIGN}(?:\d{{3,40}}+|0\d{{1,40}}+){AFTER}",
-    rf"(?<![^\s(\[{{\"'“„«])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",
+    rf"(?<![^\s{re.escape(OPENING)}])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nmt_cli.text.characters import THIN_BLANKS
+
 if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 BETWEEN_DIGITS = r"(?<=\d)[.,:'’\s]+(?=\d)"
 WRITTEN = (
     r"(?<![^\W_])(?<![\d.,:/'’])(?<![^\W\d_]-)(?<![^\W\d_]\d-)"
-    r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
+    rf"\d+(?:[.,'’{THIN_BLANKS} ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
 )
 DASHES = str.maketrans("−–", "--")
 # What a number stands behind that names a version or a part of a text, in several languages: no mark of it changes.
@@ -24,14 +26,14 @@ LABEL = (
     r"|sezione|abschnitt|paragraph|fig|figure|figura|figuur|abb|abbildung|table|tabelle|step)\.?[ \u00a0]$"
 )
 TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
-TIME_OF_DAY = rf"(?i)([(\[]?)(?:{TIME}( ?[-–] ?))?{TIME}[ \u00a0\u202f\u2009]?([ap])\.?m\.?([)\]]?)"
-END_OF_RANGE = rf"(?i) \w{{2,5}} {TIME}[ \u00a0\u202f\u2009]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
+TIME_OF_DAY = rf"(?i)([(\[]?)(?:{TIME}( ?[-–] ?))?{TIME}[ {THIN_BLANKS}]?([ap])\.?m\.?([)\]]?)"
+END_OF_RANGE = rf"(?i) \w{{2,5}} {TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 HALF_DAY = 12  # hours
 # Languages in which people write 5 p.m. more often than 17:00.
 TWELVE_HOURS = frozenset(
     "en eng hi hin ur urd bn ben pa pan gu guj mr mar ta tam te tel kn kan ml mal fil tl tgl ar ara ms zsm".split()
 )
-GROUPS = r"\d{1,3}(?:([.,'’\u00a0\u202f\u2009 ])\d{3})(?:\1\d{3})*"
+GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
 
 
 class MarkTable(Protocol):

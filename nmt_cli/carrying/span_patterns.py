@@ -10,6 +10,7 @@ from functools import cache
 
 from nmt_cli.carrying.number_patterns import AMOUNTS, CODES, LETTER, NUMBERS, UNSPACED_LETTERS
 from nmt_cli.carrying.placeholders import BREAKS, CHOICE, PLACEHOLDER_SYNTAXES
+from nmt_cli.text.characters import END_MARKS, PAUSES
 
 ADDRESS = (
     rf"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%{{}}-]|(?![{UNSPACED_LETTERS}])[^\W_]|(?<=[/=?&#_-])[{UNSPACED_LETTERS}]+)"
@@ -30,7 +31,7 @@ PATTERNS = {
             # Emoji: flags, keycaps, and pictographs with modifiers, variations, tags and joiners (UTS 51, ED-16).
             r"[\U0001f1e6-\U0001f1ff]{1,2}|[0-9#*]\ufe0f?\u20e3",
             # Faces that are typed: :-) ;D <3 xD ^^
-            r"(?<!\S)(?:[:;=]['-]?[DPpOo3|/\\*()\[\]]{1,5}|[xX]D{1,5}|<3{1,5}|\^_?\^)(?=[\s.,!?]|$)",
+            rf"(?<!\S)(?:[:;=]['-]?[DPpOo3|/\\*()\[\]]{{1,5}}|[xX]D{{1,5}}|<3{{1,5}}|\^_?\^)(?=[\s{END_MARKS}{PAUSES}]|$)",
             # Marks of trade, which stand behind a name.
             r"[®™℠](?!\ufe0f)",
             r"(?:{0}(?:\u200d{0})*)".format(

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from nmt_cli.text.characters import FINAL_MARKS, PAUSES
+
 # Every span but a number contains one of these; most sentences contain none, and a search for them alone is fast.
 TRIGGER = re.compile(
     r"[@%{<&~$`⟦©®¼-¾₀-₉\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
@@ -189,7 +191,7 @@ def trim_address(address: str) -> str:
         last = address[-1]
         opening = {")": "(", "]": "[", "}": "{"}.get(last)
         unbalanced = opening is not None and address.count(opening) < address.count(last)
-        if not (unbalanced or last in ".,;:!?'*_~"):
+        if not (unbalanced or last in f"{FINAL_MARKS}{PAUSES}'*_~"):
             break
         address = address[:-1]
     return address

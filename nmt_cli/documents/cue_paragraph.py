@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.text.characters import DASHES, HYPHENS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +28,8 @@ Speller = Callable[[str], "tuple[str, Mapping[int, str]]"]
 TAG = re.compile(r"(</?[A-Za-z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\})")
 TAG_NAME = re.compile(r"</?([A-Za-z]+)")
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
-DASH = re.compile(r"\s*[-–—]\s*(?=[^\s\d])")
-NEW_SPEAKER = re.compile(r"\s*(?:[-–—]\s*[^\s\d-]|[\[(♪]|\w[\w .']{0,30}:\s)")
+DASH = re.compile(rf"\s*[{re.escape(HYPHENS + DASHES)}]\s*(?=[^\s\d])")
+NEW_SPEAKER = re.compile(rf"\s*(?:[{re.escape(HYPHENS + DASHES)}]\s*[^\s\d-]|[\[(♪]|\w[\w .']{{0,30}}:\s)")
 WIDEST = 42  # characters of a line, which is what most guidelines for subtitles allow
 SLACK = 4  # characters by which a line may be longer than any of the source
 

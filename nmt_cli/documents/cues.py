@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.documents.cue_paragraph import SLACK, WIDEST, wrap_text
 from nmt_cli.documents.markup import Mark, MarkedText, link_words
 from nmt_cli.documents.sentences import find_sentence_starts, split_marked
+from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, ROUND_BRACKETS, SQUARE_BRACKETS
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")  # `<br>` parts sentences, as a translator knows
 OPENING = re.compile(r"<([A-Za-z][\w-]*)")
-DASH = r"\s*[-–—‐]\s*(?=[^\s\d-])|\s*>>+\s*"
+DASH = rf"\s*[{re.escape(HYPHENS + DASHES)}]\s*(?=[^\s\d-])|\s*>>+\s*"
 LABEL = re.compile(r"[^\n:]{1,40}:\s+(?=\S)")  # if in capitals: the name of who speaks
-SOUND = re.compile(r"\s*(?:[\[(（].*[\])）]|♪.*♪?)\s*")
-PAUSES, LONGEST_SENTENCE = ",;:，、；：،", 4  # cues
+BRACKETS = ROUND_BRACKETS + SQUARE_BRACKETS
+SOUND = re.compile(rf"\s*(?:[{re.escape(BRACKETS[::2])}].*[{re.escape(BRACKETS[1::2])}]|♪.*♪?)\s*")
+LONGEST_SENTENCE = 4  # cues
 
 
 @dataclass(frozen=True)

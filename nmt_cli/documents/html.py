@@ -29,6 +29,7 @@ from nmt_cli.documents.xml.scanner import (
     spell_text,
 )
 from nmt_cli.languages.codes import find_language_tag, is_right_to_left
+from nmt_cli.text.characters import END_MARKS, PAUSES
 
 INLINE = frozenset(
     "a abbr acronym b basefont bdi bdo big cite data del dfn em font i ins mark nobr picture q ruby s small span strike"
@@ -48,7 +49,7 @@ BLOCKS = frozenset(
 TEXT_ATTRIBUTES = frozenset("alt title placeholder aria-label".split())
 VALUE_TYPES = frozenset("submit button reset".split())
 DESCRIPTIONS = frozenset("description og:title og:description og:site_name twitter:title twitter:description".split())
-NOTED_WORD = re.compile(r"[^\W\d_]{4}[.,;:!?]?$")  # a longer one than a unit of measure
+NOTED_WORD = re.compile(rf"[^\W\d_]{{4}}[{END_MARKS}{PAUSES}]?$")  # a longer one than a unit of measure
 ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
 KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"

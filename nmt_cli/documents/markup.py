@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nmt_cli.arrays.runs import find_heaviest_run
+from nmt_cli.text.characters import CLOSING, END_MARKS, OPENING, PAUSES
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.placement.word_alignment import find_links
 
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 Escape = Callable[[str], str]
-OPENING = "([{«„“‘\"'¿¡"
-CLOSING = ".,;:!?…)]}»”’\"'。，！？、"
+BEHIND_WORD = END_MARKS + PAUSES + CLOSING
 PLACEHOLDER = re.compile(r"%\d+\$s")
 MAX_DEPTH = 100  # nested marks; a deeper mark counts as a sibling of the last of these
 
@@ -149,7 +149,7 @@ def make_node(mark: Mark, text: str) -> MarkNode:
         return MarkNode(mark, first, first, text[: mark.start].rpartition(" ")[2] if glued else "", suffix, "", False)
     last = first + len(text[mark.start - len(prefix) : mark.end].split())
     source = text[mark.start : mark.end]
-    return MarkNode(mark, first, last, prefix, suffix, source, mark.end < len(text) and source[-1] not in CLOSING)
+    return MarkNode(mark, first, last, prefix, suffix, source, mark.end < len(text) and source[-1] not in BEHIND_WORD)
 
 
 class MarkedLine:
@@ -196,7 +196,7 @@ class Projection:
             if behind and find_suffix(line.text, node.suffix) and start == end:
                 line.add_before(self.write_node(node, start, end), node.suffix)
             else:
-                ahead = ahead or (bool(node.tail) and end < high and self.words[end][0] in CLOSING)
+                ahead = ahead or (bool(node.tail) and end < high and self.words[end][0] in BEHIND_WORD)
                 line.add(self.write_node(node, start, end), glued_behind=behind, glued_ahead=ahead)
             cursor = end
         line.add_words(map(self.escape, self.words[cursor:high]))
@@ -280,12 +280,12 @@ class Projection:
 
 def find_closing(word: str) -> str:
     """Returns the punctuation at the end of a word; nothing if the word is nothing else."""
-    return word[len(word.rstrip(CLOSING)) :] if word.strip(CLOSING) else ""
+    return word[len(word.rstrip(BEHIND_WORD)) :] if word.strip(BEHIND_WORD) else ""
 
 
 def find_suffix(word: str, suffix: str) -> str:
     """Returns the punctuation that follows a mark in the source, if a word ends with it too."""
-    is_closing = bool(suffix) and not suffix.strip(CLOSING)
+    is_closing = bool(suffix) and not suffix.strip(BEHIND_WORD)
     return suffix if is_closing and word.endswith(suffix) and len(word) > len(suffix) else ""
 
 

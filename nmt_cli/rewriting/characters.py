@@ -25,11 +25,12 @@ from nmt_cli.rewriting.lookalikes import (
 )
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
+from nmt_cli.text.characters import DASHES, HYPHENS, INVERTED_MARKS, OPENING_BRACKETS
 from nmt_cli.text.words import choose_word_pattern
 
 RARE_MARK = 10  # occurrences of a mark; fewer are an accident,
 RARER = 1000  # if another form of the mark occurs so many times as often
-BEFORE_OPENING = " ([{<-–—/¿¡"
+BEFORE_OPENING = f" {OPENING_BRACKETS}{INVERTED_MARKS}{HYPHENS}{DASHES}</"
 ANYWHERE = TextContext()
 
 
@@ -121,8 +122,8 @@ class Characters(Rewrite):
         if quotes and not (quotes[0] is SINGLE_QUOTES and before.isalnum() and after.isalnum()):
             opens = not before or before in BEFORE_OPENING or (before in OPENING and before != character)
             yield from self.choose_quote(quotes[0], opens=opens)
-        if character in LONG_DASHES and not self.has_any("–—―⸺") and before.isalnum() and after.isalnum():
-            yield from (f" {dash} " for dash in self.choose_known("-‐‑"))
+        if character in LONG_DASHES and not self.has_any(DASHES + LONG_DASHES) and before.isalnum() and after.isalnum():
+            yield from (f" {dash} " for dash in self.choose_known(HYPHENS))
         if unicodedata.decomposition(character).startswith("<fraction>") and before.isdigit():
             yield from (f" {fraction}" for fraction in self.list_candidates(character))
         if character.isalpha():

@@ -13,8 +13,7 @@ from typing import Self
 from nmt_cli.carrying.references import REFERENCE
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
-
-QUOTES = frozenset("\"'‘’‚“”„«»‹›")
+from nmt_cli.text.characters import QUOTES
 
 
 class Entities(Rewrite):

@@ -15,8 +15,8 @@ from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import END_MARKS
 
 KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES))
-UNMISTAKABLE = KINDS[0] | frozenset("‘‚‛‹›❛❜")  # quotes that are nothing else; ' and ’ may be apostrophes
 QUOTES = KINDS[0] | KINDS[1]
+UNMISTAKABLE = QUOTES - frozenset("'’`´＇′")  # which may be apostrophes
 QUOTE_PAIRS = frozenset((*DOUBLE_QUOTES, *SINGLE_QUOTES))
 FEWEST_QUOTES = 20  # of a side, so that they are known to be its own
 QUOTED_RARELY = 0.02  # share of the training texts that end with a quote, at most, for quotes to be taken off

@@ -20,12 +20,13 @@ from typing import NamedTuple, Self
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
+from nmt_cli.text.characters import END_MARKS, PAUSES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
 
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 WORD = re.compile(r"(?<![\w'’])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w'’])")
-EARLY_MARKS = ".,;:!?"  # between the last two letters of a word: carefu.l
+EARLY_MARKS = END_MARKS + PAUSES  # between the last two letters of a word: carefu.l
 UNSEEN_RARELY = 0.02  # largest share of the words of a new text that training may not have had
 SHORT, LONG = 4, 7  # letters; a word of as many as SHORT or fewer is only read as a very frequent one
 LONGEST = 40  # letters; to look for the slips in more, such as a sequence of genes, would take long, and in vain

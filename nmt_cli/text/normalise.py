@@ -10,12 +10,14 @@ import re
 import unicodedata
 from functools import cache
 
+from nmt_cli.text.characters import BREAK_HINTS, DASHES, DOUBLE_QUOTES, HYPHENS, SINGLE_QUOTES
+
 # The patterns are strings, which Python compiles and caches on first use: compiling a large set of characters takes as
 # long as translating a sentence, and most sentences need none.
 
 # Control characters that are not spaces, halves of surrogate pairs (they cannot be written as UTF-8), and invisible
 # characters that only say where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
-DROPPED = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff\ud800-\udfff]"
+DROPPED = f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{BREAK_HINTS}\ud800-\udfff]"
 
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 UNSPACED = (
@@ -25,9 +27,9 @@ UNSPACED = (
 
 FOLDED = str.maketrans(
     {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u0060\u00b4\u02bc", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys(f"{SINGLE_QUOTES}`´ʼ", "'"),
+        **dict.fromkeys(DOUBLE_QUOTES, '"'),
+        **dict.fromkeys(f"{HYPHENS}{DASHES}−", "-"),
     }
 )
 

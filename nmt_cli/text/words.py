@@ -6,12 +6,12 @@ import re
 import unicodedata
 from functools import cache
 
+from nmt_cli.text.characters import JOINERS
 from nmt_cli.text.normalise import is_unspaced, split_unspaced
 
 Link = tuple[int, int]  # a word of a source and one of its translation, from 0
 
 FIRST_COMBINING_MARK = "\u0300"
-JOINERS = "\u200c\u200d"
 
 
 def has_letters(text: str) -> bool:

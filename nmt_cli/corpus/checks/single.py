@@ -6,10 +6,11 @@ import re
 import unicodedata
 
 from nmt_cli.corpus.checks.check import PairCheck
+from nmt_cli.text.characters import THIN_BLANKS
 from nmt_cli.text.normalise import count_words
 
 SHORT_WORDS = 3  # words; the sides of such a pair may well be the same: a name, "OK", "Taxi!"
-NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,\u00a0\u202f' ]\d{3})+(?!\d)|\d+")
+NUMBER = re.compile(rf"(?<!\d)\d{{1,3}}(?:[.,{THIN_BLANKS}' ]\d{{3}})+(?!\d)|\d+")
 DIGIT = re.compile(r"\d")
 
 

@@ -10,7 +10,7 @@ from nmt_cli.text.normalise import drop_invisible
 
 # UTF-8 decoded as cp1252: a letter from "Â" to "ô", then one to three characters of the upper half. A single group
 # counts only if correct text does not contain it: "ß“" and "à »" can be German and French.
-UPPER_HALF = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+UPPER_HALF = "\u0080-\u00bf" + bytes(range(0x80, 0xA0)).decode("cp1252", "ignore")
 GROUP = f"(?:[Â-ß][{UPPER_HALF}]|[à-ï][{UPPER_HALF}]{{2}}|[ð-ô][{UPPER_HALF}]{{3}})"
 ALONE = f"Ã[\u0080-\u00bf€‚ƒ„†‡ˆ‰Š‹ŒŽ‘“•–—˜™š›œžŸ]|Â[\u0080-\u00bf]|â€[{UPPER_HALF}]|ðŸ[{UPPER_HALF}]{{2}}"
 MISREAD = re.compile(f"{GROUP}{{2,}}|{ALONE}")

@@ -17,9 +17,10 @@ from typing import NamedTuple
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.carrying.references import REFERENCE
 from nmt_cli.languages.number_words import fold_words, load_rule_sets, spell_number
+from nmt_cli.text.characters import THIN_BLANKS
 
 HAS_DIGIT = re.compile(r"\d")
-NUMBER = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*")
+NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
 CLOCK = re.compile(
     r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)|\d ?(?:[ap]\.? ?m\b|o['’]clock|Uhr\b|h\b)|[時點点时시]", re.IGNORECASE
 )

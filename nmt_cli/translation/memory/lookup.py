@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.accelerators import IN_WORD, move_to_word
+from nmt_cli.text.characters import DIRECTION_MARKS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.memory.numbers import NUMBER, replace_numbers
@@ -19,7 +20,6 @@ from nmt_cli.translation.memory.numbers import NUMBER, replace_numbers
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Origin
 
-DIRECTION_MARKS = "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # say how a text is laid out, not what it is
 NUMBER_SIGN = "\0"  # stands for a number; no text has it
 
 
@@ -86,7 +86,7 @@ def make_key(text: str) -> str:
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()  # most texts, and a memory may have a million
     text = normalise(text)
-    return text if text.isascii() else " ".join(re.sub(DIRECTION_MARKS, "", text).split())
+    return text if text.isascii() else " ".join(re.sub(f"[{DIRECTION_MARKS}]", "", text).split())
 
 
 def make_template(key: str) -> str | None:

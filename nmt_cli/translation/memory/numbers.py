@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 
 from nmt_cli.carrying.numbers import make_number_key
+from nmt_cli.text.characters import THIN_BLANKS
 
-NUMBER = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*")
+NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
 MARK = re.compile(r"[^\d]")
 # Languages with more forms than one and many: 2 files, 5 files and 21 files have words of different forms.
 MANY_FORMS = frozenset(

@@ -16,6 +16,7 @@ from nmt_cli.rewriting.entities import Entities
 from nmt_cli.rewriting.gender_forms import GenderForms
 from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.rewriting.slips import Slips
+from nmt_cli.text.characters import DASHES, HYPHENS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineConfig
@@ -239,7 +240,7 @@ def add_number_signs(text: str, spans: Sequence[Span]) -> list[Span]:
 
 def is_plain_number(span: Span) -> bool:
     """Whether a span is a number that a network without placeholders had better read: digits and marks alone."""
-    return re.fullmatch(r"[\d\s.,:/'’()+±~≈−–-]+", span.text) is not None
+    return re.fullmatch(rf"[\d\s.,:/'’()+±~≈−{re.escape(HYPHENS + DASHES)}]+", span.text) is not None
 
 
 def choose_rewrites(rewriter: Rewriter | None, config: LineConfig) -> Rewriter:

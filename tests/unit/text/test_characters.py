@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import nmt_cli
 from nmt_cli.text import characters
 
+PACKAGE = Path(nmt_cli.__file__).parent
 SCRIPT = Path(__file__).parents[3] / "data" / "make_characters.py"
 
 
@@ -48,3 +52,52 @@ def test_no_mark_ends_a_sentence_and_a_clause() -> None:
 def test_a_closing_bracket_follows_its_partner() -> None:
     for opening, closing in re.findall("(.)(.)", characters.BRACKETS + characters.TITLE_MARKS):
         assert unicodedata.name(opening).replace("LEFT", "RIGHT") == unicodedata.name(closing)
+
+
+# Of ASCII, brackets are the syntax of expressions, formats and programs.
+KINDS = (
+    characters.END_MARKS,
+    characters.PAUSES,
+    characters.QUOTES,
+    "".join(mark for mark in characters.BRACKETS + characters.TITLE_MARKS if not mark.isascii()),
+    characters.HYPHENS + characters.DASHES,
+    characters.THIN_BLANKS,
+    characters.INVISIBLE,
+)
+RUN = rf"[{re.escape(''.join(KINDS) + characters.BRACKETS)}\s]{{3,}}"
+GROUP = r"\(\?(?:[:=!]|<[=!])"  # syntax of regular expressions
+SPELLED = 3  # distinct marks of a kind, beside each other, are a set of them
+APART = {"text/characters.py", "rewriting/lookalikes.py"}  # the latter says which mark may stand for which
+OTHERWISE = {
+    ("documents/inline.py", r"[\w/,.:;+=-]*"),  # what programs read behind the opening fence of code
+    ("evaluation/metrics/rouge.py", "|split:.!?"),  # a signature, by which scores are compared
+}
+
+
+def find_spelled_sets(path: Path) -> Iterator[str]:
+    """Yields the strings of a module, but for docstrings, that spell a set of marks of one kind."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            text = re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), node.value)
+            text = re.sub(r"\\(\W)", r"\1", re.sub(GROUP, "x", text))
+            if any(len(set(run) & set(kind)) >= SPELLED for run in re.findall(RUN, text) for kind in KINDS):
+                yield node.value
+
+
+def test_no_other_module_spells_a_set_of_marks() -> None:
+    spelled = {
+        (name, text)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if (name := path.relative_to(PACKAGE).as_posix()) not in APART
+        for text in find_spelled_sets(path)
+    }
+    assert spelled == OTHERWISE
+
+
+@pytest.mark.parametrize("text", [".!?。", r"[,;:)\]]\s+", "[«»“”]", r"[-\u2013\u2014]", "（【《"])
+def test_a_spelled_set_is_seen(text: str, tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(f"SET, WORDS = {text!r}, 'Stop! Or not? (Yes; no: who knows.)'\n", encoding="utf-8")
+    assert list(find_spelled_sets(module)) == [text]
