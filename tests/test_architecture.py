@@ -203,7 +203,7 @@ def test_translating_loads_nothing_that_training_or_preparing_needs() -> None:
     assert loaded_by(code, slow) == ([], "")
 
 
-@pytest.mark.parametrize("given", [[], ["lines.txt", "--model", "model", "--prefix", "Es"]])
+@pytest.mark.parametrize("given", [[], ["lines.txt", "--model", "model", "--column", "Es"]])
 def test_options_that_are_text_or_not_given_cost_no_import(tmp_path: Path, given: list[str]) -> None:
     """Typer imports pydantic, 0.07 s, as soon as one option is converted."""
     (tmp_path / "lines.txt").write_text("hello\n")

@@ -33,10 +33,11 @@ VERBS = frozenset(
     """.split()
 )
 # Names that others prescribe: of file objects, of NLTK, of the Python interface; and `setting`, which declares a field
-# as `dataclasses.field` does; of uvicorn; of `logging`; of methods with two underscores on both sides.
+# as `dataclasses.field` does; of uvicorn; of `logging`; of Typer's commands (`invoke`); of methods with two underscores
+# on both sides.
 PRESCRIBED = frozenset(
     """
-    readable writable seekable seek readinto synsets setting translations shutdown emit
+    readable writable seekable seek readinto synsets setting translations shutdown emit invoke
     init len iter next call enter exit getattr getitem repr str new contains missing hash eq lt setstate del bool await
     aenter dir
     """.split()

@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/: the options of each command.
+"""Writes the generated pages of docs/: the options and the further settings of each command.
 
     python docs/site/reference.py
 
@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from inspect import unwrap
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.help import OptionHelp, describe_parameter
 from nmt_cli.cli.help_pages import PAGES
+from nmt_cli.cli.parsing.signature import list_declared
+from nmt_cli.cli.parsing.spelling import is_setting
+from nmt_cli.settings import Setting
 
 DOCS = Path(__file__).parents[1]
 SPECIAL = re.compile(r"[<>*]|(?<!\w)_|_(?!\w)")  # what Markdown would read as markup
+SETTINGS = "Set with `--set NAME=VALUE`, or in a file of `--config`. Every option can be set so, too."
 NOTICE = "<!-- Written by `python docs/site/reference.py`. -->"
 
 
@@ -28,16 +35,36 @@ def render_pages() -> dict[str, str]:
 
 
 def render_options(name: str) -> str:
-    """Returns the page with every option of a command, under the headings of its help."""
-    command = load_command(name)
-    context = typer.Context(command, info_name=name)
-    options = [describe_parameter(parameter, context) for parameter in command.params if not parameter.hidden]
+    """Returns the page with every option of a command, under the headings of its help, and with its settings."""
+    parameters = load_command(name).params
+    options = describe_parameters(name, [parameter for parameter in parameters if not parameter.hidden])
+    settings = describe_parameters(name, [parameter for parameter in parameters if is_setting(parameter)])
     headings = dict.fromkeys(("Arguments", *PAGES[name].headings, *(option.heading for option in options)))
     lines = [f"# Options of `nmt {name}`", "", NOTICE, "", f"[{name}.md]({name}.md) says what they are for."]
     for heading in headings:
         group = [option for option in options if option.heading == heading]
         lines += ["", f"## {heading}", "", *map(format_option, group)] if group else []
+    lines += ["", "## Settings", "", SETTINGS, "", *map(format_option, settings)]
     return "\n".join([*lines, ""])
+
+
+def describe_parameters(name: str, parameters: list[Any]) -> list[OptionHelp]:
+    """Returns what help says of parameters of a command, with the range of each."""
+    command = load_command(name)
+    context = typer.Context(command, info_name=name)
+    declared = list_declared(unwrap(getattr(import_module(f"nmt_cli.cli.{name}"), name)))
+    described = []
+    for parameter in parameters:
+        option, limits = describe_parameter(parameter, context), describe_range(declared.get(parameter.name))
+        described.append(option._replace(notes="; ".join(filter(None, [option.notes, limits]))))
+    return described
+
+
+def describe_range(setting: Setting | None) -> str:
+    """Returns the bounds of a setting in words: "0 to 1", "at least 1"; nothing without any."""
+    if setting is None or setting.low is None:
+        return ""
+    return f"at least {setting.low:g}" if setting.high is None else f"{setting.low:g} to {setting.high:,}"
 
 
 def format_option(option: OptionHelp) -> str:
@@ -48,7 +75,7 @@ def format_option(option: OptionHelp) -> str:
 
 def mark_code(text: str) -> str:
     """Returns a help text as Markdown: options as code, other characters that Markdown reads escaped."""
-    parts = re.split(r"((?<!\w)--[a-z][\w-]*)", text)
+    parts = re.split(r"((?<!\w)--(?:set )?[a-z][\w-]*(?:=\w+)?)", text)
     return "".join(f"`{part}`" if part.startswith("--") else SPECIAL.sub(r"\\\g<0>", part) for part in parts)
 
 

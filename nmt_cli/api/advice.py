@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.api.command_lines import CommandLine
+from nmt_cli.api.command_lines import CommandLine, list_values
+from nmt_cli.api.command_options import spell_setting
 from nmt_cli.languages.codes import find_language
 from nmt_cli.text.wrapping import format_count
 
@@ -182,8 +183,8 @@ def suggest_for_corpus(manifest: Manifest, commands: Commands, trained: Trained)
         language = manifest.source_language if trained.is_reversed else manifest.target_language
         unknown = language == written
         name, suffix = (f"the {written} language", "txt") if unknown else (find_language(language).name, language)
-        option = (f"--monolingual-{written}", f"more.{suffix}")
-        yield make_suggestion(f"text in {name} alone", commands.prepare.extend(option, FORCE))
+        texts = list_values(spell_setting("prepare", f"monolingual-{written}"), f"more.{suffix}")
+        yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
     if has_text(manifest) and train < FEW_FOR_PARENT and not trained.has_parent:
         option = ("--init-from", "OTHER-MODEL")
         yield make_suggestion("a parent, best of related languages", commands.train.extend(option))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.api.command_options import spell_setting
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import name_option, option_fields
@@ -15,13 +16,13 @@ from nmt_cli.settings import name_option, option_fields
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
 
-TypedOption = tuple[str, ...]  # a flag and its value, if it takes one
+TypedOption = tuple[str, ...]  # a flag and its value, if it takes one; or `--set` and an assignment
 NETWORK = tuple(name_option(field) for field in option_fields(ModelConfig) if field.name != "dropout")
-INSTEAD_OF: Mapping[str, Collection[str]] = {  # options that cannot stand beside one that is added
-    "--batch": ("--batch-tokens",),
-    "--epochs": ("--time",),
-    "--init-from": [f"--{prefix}{name}" for name in NETWORK for prefix in ("", "no-")],  # the parent's network is taken
-    "--time": ("--epochs",),
+INSTEAD_OF: Mapping[str, Collection[str]] = {  # settings that cannot stand beside one that is added
+    "batch": ("batch-tokens",),
+    "epochs": ("time",),
+    "init-from": NETWORK,  # that of the parent is taken
+    "time": ("epochs",),
 }
 
 
@@ -38,8 +39,9 @@ class CommandLine:
 
     def extend(self, *options: TypedOption) -> CommandLine:
         """Returns the command with more options, without those that they replace: no option may be given twice."""
-        replaced = {flag for option in options for flag in (option[0], *INSTEAD_OF.get(option[0], ()))}
-        kept = (option for option in self.options if option[0] not in replaced)
+        added = [name_typed(option) for option in options]
+        replaced = {name for setting in added for name in (setting, *INSTEAD_OF.get(setting, ()))}
+        kept = (option for option in self.options if name_typed(option) not in replaced)
         return replace(self, options=(*kept, *options))
 
     def add_input(self, name: str) -> CommandLine:
@@ -82,15 +84,25 @@ def list_prepare_options(options: Mapping[str, Any]) -> list[TypedOption]:
     for field in option_fields(PrepareConfig):
         value = options.get(field.name, field.default)
         if value not in (field.default, list(field.default) if isinstance(field.default, tuple) else None, False):
-            typed += list_values(f"--{name_option(field)}", value)
+            typed += list_values(spell_setting("prepare", name_option(field)), value)
     return typed
 
 
-def list_values(flag: str, value: Any) -> list[TypedOption]:
-    """Returns an option as it is typed: a switch alone, an option of several values once for each."""
-    if isinstance(value, bool):
-        return [(flag,)]
-    return [(flag, str(item)) for item in as_list(value)]
+def list_values(option: str, value: Any) -> list[TypedOption]:
+    """Returns a setting as it is typed: a switch alone, an option of several values once for each.
+
+    `option` is spelled as by `spell_setting`; that of a switch that is off begins with `--no-`.
+    """
+    flag, _, name = option.partition(" ")
+    if name:
+        return [(flag, f"{name}={str(item).lower() if isinstance(item, bool) else item}") for item in as_list(value)]
+    return [(flag,)] if isinstance(value, bool) else [(flag, str(item)) for item in as_list(value)]
+
+
+def name_typed(option: TypedOption) -> str:
+    """Returns the name of the setting that a typed option sets."""
+    name = option[1].partition("=")[0] if option[0] == "--set" else option[0].removeprefix("--")
+    return name.removeprefix("no-")
 
 
 def as_list(value: Any) -> list[Any]:

@@ -7,122 +7,27 @@ from __future__ import annotations
 
 import atexit
 import codecs
-import inspect
 import io
 import os
 import sys
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial, wraps
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
-from nmt_cli.cli.fast_start import LightParameters, collect_rarely, leave_process
+from nmt_cli.cli.parsing.command import PanelledCommand
+from nmt_cli.cli.parsing.fast_start import LightParameters, collect_rarely, leave_process
+from nmt_cli.cli.parsing.usage_errors import explain_usage
 from nmt_cli.cli.signals import exit_on_signals
-from nmt_cli.cli.usage_errors import explain_usage, keep_value
-from nmt_cli.errors import ExitCode, NmtError, OptionError, OutputError, convert_os_error
+from nmt_cli.errors import ExitCode, NmtError, OutputError, convert_os_error
 
-# Other names of values, by the option: those by which textbooks and other toolkits call them.
-SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
-class PanelledCommand(LightParameters, TyperCommand):
-    """A command with examples, everyday options and headings in its `--help`, and all of them in `--help-all`."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        from nmt_cli.cli.help import format_command_help  # only help needs it
-
-        formatter.write(format_command_help(self, ctx, in_full=False))
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        parameters = super().get_params(ctx)
-        for parameter in parameters:
-            keep_value(parameter)
-            synonyms = SYNONYMS.get(parameter.name)
-            if synonyms and not hasattr(parameter, "synonyms"):
-                parameter.synonyms = synonyms
-                parameter.process_value = partial(replace_synonym, synonyms, parameter.process_value)
-        return parameters
-
-    def make_parser(self, ctx: Any) -> Any:
-        parser = super().make_parser(ctx)
-        if not ctx.resilient_parsing:
-            parser.parse_args = partial(parse_without_repeats, parser.parse_args)  # type: ignore[method-assign]
-        return parser
-
-
-def replace_synonym(synonyms: Mapping[str, str], convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """Returns the value of an option; one that has another name in books may be given by that name."""
-    return convert(context, synonyms.get(value, value) if isinstance(value, str) else value)
-
-
-def parse_without_repeats(parse: Callable[..., Any], args: list[str]) -> Any:
-    """Parses the arguments. Raises OptionError for an option that is typed twice but takes one value.
-
-    Typer would silently take the last.
-    """
-    typed = list(args)
-    values, rest, order = parse(args=args)
-    for parameter, times in Counter(order).items():
-        if times == 1 or parameter.param_type_name == "argument" or parameter.multiple:
-            continue
-        names = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in typed]
-        if not parameter.is_flag:
-            name = max(parameter.opts, key=len)
-            count = "twice" if times == 2 else f"{times} times"
-            raise OptionError(f"{name} is given {count}", hint="give it once: it takes one value")
-        if len(set(names) & set(parameter.secondary_opts)) not in (0, len(set(names))):
-            raise OptionError(f"{' and '.join(dict.fromkeys(names))} contradict each other", hint="give one of them")
-    return values, rest, order
-
-
-def show_full_help(context: Any, parameter: Any, is_set: bool) -> bool:
-    """Prints every option of a command in full and exits, if `is_set`."""
-    if is_set and not context.resilient_parsing:
-        from nmt_cli.cli.help import format_command_help
-
-        typer.echo(format_command_help(context.command, context, in_full=True))
-        raise typer.Exit
-    return is_set
-
-
-FULL_HELP = inspect.Parameter(
-    "help_all",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[
-        bool,
-        typer.Option(
-            "--help-all",
-            help="Show every option in full.",
-            is_eager=True,
-            expose_value=False,
-            callback=show_full_help,
-            hidden=True,
-        ),
-    ],
-)
-
-
-def add_full_help(function: Any) -> Any:
-    """Returns the function of a command with the option `--help-all`."""
-    signature = inspect.signature(function)
-
-    @wraps(function)
-    def call_command(help_all: bool = False, **values: Any) -> None:
-        function(**values)
-
-    parameters = [*signature.parameters.values(), FULL_HELP]
-    call_command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    call_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return call_command
 
 
 class NmtGroup(LightParameters, TyperGroup):
@@ -187,7 +92,7 @@ def load_command(name: str) -> Any:
     """Returns the command `name`: the function of that name in the module of that name."""
     function = getattr(import_module(f"nmt_cli.cli.{name}"), name)
     single = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=CONTEXT)
-    single.command(name, cls=PanelledCommand, context_settings=CONTEXT)(add_full_help(function))
+    single.command(name, cls=PanelledCommand, context_settings=CONTEXT)(function)
     return typer.main.get_command(single)
 
 

@@ -14,20 +14,10 @@ import typer
 from nmt_cli.api.compare_systems import score_systems
 from nmt_cli.api.kept_scores import keep_scores
 from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
-from nmt_cli.cli.completion import complete_metrics
-from nmt_cli.cli.options import (
-    DEFAULT_MODEL,
-    AsJson,
-    Configuration,
-    DataOption,
-    ExplicitOptions,
-    ModelsOption,
-    Precision,
-    Quiet,
-    option_fields,
-    resolve_model,
-    with_settings,
-)
+from nmt_cli.cli.parsing.completion import complete_metrics
+from nmt_cli.cli.parsing.explicit import ExplicitOptions
+from nmt_cli.cli.parsing.options import DEFAULT_MODEL, AsJson, DataOption, ModelsOption, Precision, resolve_model
+from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, find_width, print_lines, show_evaluation_context, show_stage_progress
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import comparison, report
@@ -38,6 +28,7 @@ from nmt_cli.evaluation.sides import split_column
 from nmt_cli.files import require_output, stage_file
 from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.settings import option_fields
 from nmt_cli.text.escapes import escape_controls
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 
@@ -83,6 +74,7 @@ def make_file_option(flag: str, help: str, panel: str = "Files") -> Any:
 @with_settings
 def evaluate(
     *,
+    screen: Screen,
     explicit: ExplicitOptions,
     metric: Metrics = None,
     source: Annotated[
@@ -127,15 +119,12 @@ def evaluate(
     ] = None,
     explain: ExplainOption = None,
     as_json: AsJson = False,
-    configuration: Configuration = None,
-    quiet: Quiet = False,
 ) -> None:
     """Score the model on its test split, or on files with one sentence per line.
 
     Scores are on a scale of 0-100, of free-running beam search, on detokenised, cased text; each comes with its 95 %
     confidence interval and its signature.
     """
-    screen = Screen(quiet=quiet)
     if explain:
         if as_json:
             raise OptionError("--json cannot be combined with --explain", hint="leave it out")

@@ -1,7 +1,7 @@
 """Renders the help of a command: arguments, examples, everyday options, then the others under their headings.
 
-`--help` gives each option its first clause, `--help-all` the whole text. Knows Typer's parameters, not what they mean:
-which options are everyday ones stands in `help_pages.py`. Imported only when help is asked for.
+`--help` gives each option its first clause; `--help-all` the whole text, and the settings that are no options. Knows
+Typer's parameters, not what they mean. Imported only when help is asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import nmt_cli
+from nmt_cli.api.command_options import OPTIONS, CommandOptions
 from nmt_cli.cli.help_pages import EVERYDAY, FIRST_STEPS, METAVARS, PAGES, VALUES, CommandExample, HelpPage
+from nmt_cli.cli.parsing.spelling import is_setting, name_option, respell_settings
 from nmt_cli.text.wrapping import count_columns, wrap_text
 
 WIDEST = 100  # columns: longer lines are hard to read
@@ -27,13 +29,15 @@ CLAUSES = re.compile(r"(?:; |\. (?=[A-Z]))(?![^(]*\))")  # their ends, but for t
 SHORT_CLAUSE = 24  # characters of a later clause that is always shown: "0 allows all"
 ENDINGS = {"help": "Show this page; --help-all has every option in full."}
 LONGEST_FLAG = 36  # columns of a flag and its opposite with a bar; longer ones may break between the two
+NO_OPTIONS, NO_PAGE = CommandOptions((), ()), HelpPage((), ())
+SETTINGS = "Settings (--set NAME=VALUE)"
 MOST_CHOICES = 8  # that are listed beside an option; a longer list belongs in its description
 
 
 class OptionHelp(NamedTuple):
     """What help says of one option or argument."""
 
-    name: str  # of the parameter
+    name: str  # without dashes
     heading: str
     flags: str  # as they are typed, with the name of the value
     text: str
@@ -48,15 +52,16 @@ def measure_width() -> int:
 def format_command_help(command: Any, context: Any, *, in_full: bool, width: int | None = None) -> str:
     """Returns the help page of a command; its name is that of its page in PAGES."""
     width = width or measure_width()
-    page = PAGES.get(command.name, HelpPage((), ("help",), ()))
-    parameters = [parameter for parameter in command.get_params(context) if not getattr(parameter, "hidden", False)]
-    options = [describe_parameter(parameter, context) for parameter in parameters]
+    parameters = command.get_params(context)
+    options = [describe_parameter(option, context) for option in parameters if not getattr(option, "hidden", False)]
+    settings = [describe_parameter(option, context) for option in parameters if is_setting(option)]
     text = " ".join(command.collect_usage_pieces(context)).replace("[[", "[").replace("]...]", "]")
     lines = wrap_text(f"Usage: {context.command_path} {text}", width, hang=7)
     lines += ["", *format_paragraphs(command.help or "", width, in_full=in_full)]
     lines += format_section("Arguments", [option for option in options if option.heading == "Arguments"], width, True)
-    lines += format_examples(page.examples, width)
-    lines += format_options(page, options, width, in_full=in_full)
+    lines += format_examples(PAGES.get(command.name, NO_PAGE).examples, width)
+    lines += format_options(command.name, options, width, in_full=in_full)
+    lines += format_section(SETTINGS, settings, width, in_full) if in_full else []
     return "\n".join([*lines, "", *format_ending(command.name, width, in_full=in_full)])
 
 
@@ -81,14 +86,14 @@ def describe_parameter(parameter: Any, context: Any) -> OptionHelp:
     """Returns what help says of a parameter."""
     if parameter.param_type_name == "argument":
         name = str(parameter.metavar or parameter.name.upper()).strip("[].")
-        return OptionHelp(parameter.name, "Arguments", name, parameter.help or "", "")
-    text, default = split_default(parameter.help or "")
+        return OptionHelp(name, "Arguments", name, parameter.help or "", "")
+    text, default = split_default(respell_settings(parameter.help or "", context.command.params))
     notes = [f"env: {parameter.envvar}"] if parameter.envvar else []
     default = default or format_default(parameter, context)
     notes += [f"default: {default}"] if default else []
     text = ENDINGS.get(parameter.name, text)
     heading = parameter.rich_help_panel or "Output"
-    return OptionHelp(parameter.name, heading, format_flags(parameter), text, "; ".join(notes))
+    return OptionHelp(name_option(parameter), heading, format_flags(parameter), text, "; ".join(notes))
 
 
 def split_default(text: str) -> tuple[str, str]:
@@ -110,6 +115,8 @@ def format_default(parameter: Any, context: Any) -> str:
 def format_flags(parameter: Any) -> str:
     """Returns an option as it is typed: short name, long name, value; of a flag that is off, only what turns it on."""
     names = sorted(parameter.opts, key=len)
+    if is_setting(parameter):
+        return f"{name_option(parameter)}={'true|false' if parameter.is_flag else format_metavar(parameter)}"
     if parameter.is_flag:
         off = parameter.secondary_opts if parameter.default is not False else []
         both = "/".join([", ".join(names), *off])
@@ -155,29 +162,26 @@ def format_examples(examples: Sequence[CommandExample], width: int) -> list[str]
     return lines
 
 
-def format_options(page: HelpPage, options: Sequence[OptionHelp], width: int, *, in_full: bool) -> list[str]:
-    """Returns the everyday options, then the others under their headings."""
+def format_options(command: str, options: Sequence[OptionHelp], width: int, *, in_full: bool) -> list[str]:
+    """Returns the everyday options of a command, then the others under their headings."""
     by_name = {option.name: option for option in options}
-    everyday = [by_name[name] for name in page.everyday if name in by_name]
+    names, page = OPTIONS.get(command, NO_OPTIONS), PAGES.get(command, NO_PAGE)
+    is_short = page.is_short and not in_full
+    everyday = [by_name[name] for name in (*names.everyday, "help") if name in by_name]
     lines = format_section(EVERYDAY, everyday, width, in_full)
     rest = [option for option in options if option not in everyday and option.heading != "Arguments"]
     for heading in dict.fromkeys((*page.headings, *(option.heading for option in rest))):
         group = [option for option in rest if option.heading == heading]
-        if heading in page.shared and not in_full:
-            lines += name_options(heading, group, width, f", as in `nmt {page.shared[heading]} --help`")
-        elif page.is_short and not in_full:
-            lines += name_options(heading, group, width)
-        else:
-            lines += format_section(heading, group, width, in_full)
+        lines += name_options(heading, group, width) if is_short else format_section(heading, group, width, in_full)
     return lines
 
 
-def name_options(heading: str, options: Sequence[OptionHelp], width: int, source: str = "") -> list[str]:
-    """Returns the options of a heading by their names alone; `source` says where they are described."""
+def name_options(heading: str, options: Sequence[OptionHelp], width: int) -> list[str]:
+    """Returns the options of a heading by their names alone."""
     if not options:
         return []
     names = ", ".join(re.findall(r"--[\w-]+", option.flags)[-1] for option in options)  # of a flag that is on, --no-
-    return ["", *wrap_text(f"{heading}{source}:", width), *wrap_text(f"  {names}", width, hang=2)]
+    return ["", f"{heading}:", *wrap_text(f"  {names}", width, hang=2)]
 
 
 def format_section(heading: str, options: Sequence[OptionHelp], width: int, in_full: bool) -> list[str]:
@@ -218,8 +222,9 @@ def format_rows(heading: str, rows: Iterable[tuple[str, str]], width: int) -> li
 
 def format_ending(name: str, width: int, *, in_full: bool) -> list[str]:
     """Returns the last lines: where the rest is."""
-    more = [] if in_full else wrap_text(f"Every option in full: nmt {name} --help-all", width)
-    return [*more, *([link_documentation(f"docs/{name}.md")] if name in PAGES else [])]
+    more = f"Further settings, which --set and --config take, and every option in full: nmt {name} --help-all"
+    lines = [] if in_full else wrap_text(more, width)
+    return [*lines, *([link_documentation(f"docs/{name}.md")] if name in PAGES else [])]
 
 
 def link_documentation(name: str) -> str:

@@ -1,12 +1,11 @@
-"""What `--help` shows of each command, in which order: a table, which whoever adds an option fills.
+"""The examples and the headings of each command's `--help`; which options it has is in `api/command_options.py`.
 
-An option that is not named here stands under the heading (`panel`) that it declares, so that nothing can be forgotten.
-Must stay light: imported only when help is asked for.
+An option stands under the heading (`panel`) that it declares. Must stay light: imported only when help is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 EVERYDAY = "Everyday options"
@@ -21,10 +20,8 @@ class HelpPage(NamedTuple):
     """The page of one command."""
 
     examples: Sequence[CommandExample]  # five
-    everyday: Sequence[str]  # names of the parameters that come first, in this order
-    headings: Sequence[str]  # those of the other options, in this order; others follow
+    headings: Sequence[str]  # those of the options that are not everyday ones, in this order; others follow
     is_short: bool = False  # whether `--help` only names the options that are not everyday ones
-    shared: Mapping[str, str] = {}  # headings whose options are described in the help of another command
 
 
 FIRST_STEPS = (
@@ -44,10 +41,6 @@ PAGES = {
             CommandExample("nmt prepare corpus.csv --test heldout.tsv", "a test set of your own"),
             CommandExample("nmt prepare corpus.tsv --report findings.html", "all findings with lines"),
         ),
-        everyday=(
-            *("data", "source_language", "target_language", "source_file", "target_file", "dev", "test"),
-            *("vocab_size", "report", "keep", "seed", "force", "configuration", "quiet", "verbose", "help"),
-        ),
         headings=("Data", "Reading", "Checks", "Splits", "Subwords"),
     ),
     "train": HelpPage(
@@ -57,10 +50,6 @@ PAGES = {
             CommandExample("nmt train --time 30m", "the best network that fits the time"),
             CommandExample("nmt train --resume", "goes on after Ctrl-C or a crash"),
             CommandExample("nmt train --init-from model --model new", "goes on from a trained model"),
-        ),
-        everyday=(
-            *("data", "model", "epochs", "time", "batch", "architecture", "attention", "patience"),
-            *("init_from", "resume", "seed", "force", "config", "quiet", "verbose", "help"),
         ),
         headings=("Network", "Optimisation", "Noise", "Regularisation", "Fine-tuning", "Files", "Output"),
         is_short=True,
@@ -73,11 +62,7 @@ PAGES = {
             CommandExample("nmt translate news.txt --glossary terms.tsv", "terms as you want them"),
             CommandExample("nmt translate --serve 5000", "a page and a server"),
         ),
-        everyday=(
-            *("output", "model", "format", "column", "glossary", "n_best", "scores", "json"),
-            *("beam_size", "seed", "serve", "quiet", "help"),
-        ),
-        headings=("Files", "Format", "Text", "Repair", "Decoding", "Sampling", "Output", "Processes", "Server"),
+        headings=("Files", "Format", "Text", "Repair", "Checks", "Decoding", "Sampling", "Output", "Processes"),
     ),
     "evaluate": HelpPage(
         examples=(
@@ -87,12 +72,7 @@ PAGES = {
             CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "of any system"),
             CommandExample("nmt evaluate --report report.html", "a page to share"),
         ),
-        everyday=(
-            *("metric", "model", "data", "split", "source", "reference", "hypothesis", "against"),
-            *("write_to", "as_json", "beam_size", "quiet", "help"),
-        ),
         headings=("Files", "Scores", "Output", "Decoding"),
-        shared={"Decoding": "translate"},
     ),
     "visualize": HelpPage(
         examples=(
@@ -102,12 +82,7 @@ PAGES = {
             CommandExample("nmt visualize --curves -o curves.png", "the learning curves"),
             CommandExample("nmt visualize --corpus -o corpus.png", "the training data"),
         ),
-        everyday=(
-            *("output", "open_files", "model", "data", "beam", "curves", "corpus", "network", "nearest"),
-            *("beam_size", "quiet", "help"),
-        ),
         headings=("Files", "Pictures", "Decoding", "Output"),
-        shared={"Decoding": "translate"},
     ),
 }
 

@@ -13,7 +13,8 @@ from nmt_cli.api.advice import Advice, Commands, advise_on_corpus
 from nmt_cli.api.command_lines import describe_prepare, describe_train
 from nmt_cli.api.prepare import collect_inputs, prepare_inputs
 from nmt_cli.cli import render
-from nmt_cli.cli.options import AsJson, Configuration, DataOption, Force, Quiet, Verbose, with_settings
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force
+from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cores import count_cores
 from nmt_cli.corpus.config import PrepareConfig
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 @with_settings
 def prepare(
+    screen: render.Screen,
     config: PrepareConfig,
     corpus: Annotated[
         list[str] | None,
@@ -46,13 +48,9 @@ def prepare(
     data: DataOption = Path("prepared"),
     force: Force = False,
     as_json: AsJson = False,
-    configuration: Configuration = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Check, clean, split and encode sentence pairs."""
     inputs = collect_inputs(corpus or [], source_file, target_file)
-    screen = render.Screen(quiet=quiet, verbose=verbose)
     with render.show_stage_progress(screen) as progress:
         corpus_report = prepare_inputs(
             inputs, data, config, force=force, report=report, processes=count_cores(), progress=progress

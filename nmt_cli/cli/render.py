@@ -41,9 +41,10 @@ class Screen:
     rich is imported only where something is drawn and redrawn, so that a line costs no more than its printing.
     """
 
-    def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, verbose: bool = False, spell: Callable[[str], str] = str) -> None:
         self.quiet = quiet
         self.verbose = verbose
+        self.spell = spell  # writes the names of settings as the command takes them
 
     @cached_property
     def console(self) -> Console:
@@ -65,7 +66,7 @@ class Screen:
         """Prints lines, wrapped at words where they go to a terminal."""
         if self.quiet:
             return
-        lines = "\n".join(wrap_for(sys.stderr, text))
+        lines = "\n".join(wrap_for(sys.stderr, self.spell(text)))
         if "console" in vars(self):  # which may be drawing a bar
             self.console.print(lines, style=style, soft_wrap=True)
         else:

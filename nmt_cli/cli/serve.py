@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.serve_config import ServeConfig, parse_size
-from nmt_cli.cli.options import ExplicitOptions, option_fields
+from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import MissingExtraError, OptionError, explain_install
-from nmt_cli.settings import Settings
+from nmt_cli.settings import Settings, option_fields
 from nmt_cli.translation.config import MemoryConfig, ModelRequest
 
 if TYPE_CHECKING:

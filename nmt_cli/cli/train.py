@@ -27,17 +27,9 @@ from nmt_cli.api.advice import (
 from nmt_cli.api.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.api.train import combine_watchers, load_training
-from nmt_cli.cli.options import (
-    AsJson,
-    Configuration,
-    DataOption,
-    ExplicitOptions,
-    Force,
-    ModelOption,
-    Quiet,
-    Verbose,
-    with_settings,
-)
+from nmt_cli.cli.parsing.explicit import ExplicitOptions
+from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption
+from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, format_cut
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
@@ -130,6 +122,7 @@ def locate_first_run(model: Path, runs: int) -> Path:
 
 @partial(with_settings, fallback=find_saved_options)
 def train(
+    screen: Screen,
     explicit: ExplicitOptions,
     network: ModelConfig,
     training: TrainConfig,
@@ -143,9 +136,6 @@ def train(
     tensorboard: TensorBoardDirectory = None,
     log_every: LogEvery = 60.0,
     as_json: AsJson = False,
-    config: Configuration = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Train a translator on a prepared corpus.
 
@@ -165,7 +155,6 @@ def train(
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
     check_command(role, force=force, resume=resume, runs=runs)
     check_meaning(explicit, network, training)
-    screen = Screen(quiet=quiet, verbose=verbose)
     corpus = PreparedCorpus.load(data)  # errors in the request come before TensorFlow starts
     corpus = reverse_corpus(corpus) if reverse else corpus
     plan = make_plan(corpus, training)

@@ -17,20 +17,10 @@ from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.cli.check_options import require_calibration, require_checks, require_room
 from nmt_cli.cli.line_layout import LayoutConfig
-from nmt_cli.cli.options import (
-    DEFAULT_MODEL,
-    Configuration,
-    ExplicitOptions,
-    Force,
-    Precision,
-    Quiet,
-    ServedModelsOption,
-    Verbose,
-    option_fields,
-    resolve_model,
-    with_settings,
-)
 from nmt_cli.cli.output_files import OutputFiles, name_outputs
+from nmt_cli.cli.parsing.explicit import ExplicitOptions
+from nmt_cli.cli.parsing.options import DEFAULT_MODEL, Force, Precision, ServedModelsOption, resolve_model
+from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.cli.serve import check_server, choose_model, serve_models
 from nmt_cli.cli.terminal import prompt_for_lines
@@ -44,6 +34,7 @@ from nmt_cli.jobs.executor import ExecutorConfig, open_executor
 from nmt_cli.jobs.job import Job, split_pair
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.settings import option_fields
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.text.wrapping import format_count
@@ -81,6 +72,7 @@ NOT_SERVED = {  # options that are about files and lines, of which a server has 
 
 @with_settings
 def translate(
+    screen: Screen,
     explicit: ExplicitOptions,
     search: SearchConfig,
     sampling: SamplingConfig,
@@ -134,16 +126,13 @@ def translate(
             rich_help_panel="Output",
         ),
     ] = False,
-    configuration: Configuration = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Translate text, one line of output per line of input; or a document, whose form stays.
 
     Documents are tables, subtitles, catalogues, pages, and files of word processors, presentations and e-books. Blank
     lines stay blank; lines are translated as they arrive.
     """
-    models, screen = model or [DEFAULT_MODEL], Screen(quiet=quiet, verbose=verbose)
+    models = model or [DEFAULT_MODEL]
     template = ModelRequest(models[0], tuple(map(resolve_model, ensemble or ())), text, precision)
     check_server(explicit, server, NOT_SERVED)
     if server.serve is not None:

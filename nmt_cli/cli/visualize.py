@@ -11,19 +11,12 @@ import typer
 
 from nmt_cli.api.drawing import TERMINAL
 from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
-from nmt_cli.cli.options import (
-    DEFAULT_MODEL,
-    Configuration,
-    CorporaOption,
-    ExplicitOptions,
-    ModelsOption,
-    Quiet,
-    option_fields,
-    resolve_model,
-    with_settings,
-)
+from nmt_cli.cli.parsing.explicit import ExplicitOptions
+from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, resolve_model
+from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
+from nmt_cli.settings import option_fields
 
 
 def make_flag(name: str, help: str) -> Any:
@@ -45,6 +38,7 @@ INCOMPATIBLE = {  # options that are meaningless where something other than atte
 @with_settings
 def visualize(
     *,
+    screen: Screen,
     explicit: ExplicitOptions,
     sentences: Annotated[
         list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Sentences to translate.", show_default=False)
@@ -95,15 +89,12 @@ def visualize(
     data: CorporaOption = None,
     model: ModelsOption = None,
     search: SearchConfig,
-    configuration: Configuration = None,
-    quiet: Quiet = False,
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
 
     Draws on the terminal, to a picture (.png, .svg) or to an interactive page (.html). --beam, --curves, --corpus,
     --network and --nearest show something else instead; --data without a sentence shows the corpus in that directory.
     """
-    screen = Screen(quiet=quiet)
     lines, outputs = tuple(sentences or ()), tuple(output or ())
     if not (lines or target or pairs or gold or beam or curves or network or nearest) and "data" in explicit.typed:
         corpus = True

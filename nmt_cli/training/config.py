@@ -57,10 +57,12 @@ class TrainConfig(Settings):
     )
     careless: float = setting(
         0.3,
-        "Share of source sentences trained on in lower case and without their final mark, as people type.",
+        "Share of source sentences trained on as people type: in lower case, without their final mark; 0 also leaves "
+        "out the typing errors of large corpora.",
         panel="Noise",
         low=0,
         high=1,
+        flag="noise",
     )
     typing_errors: float = setting(
         0.0,

@@ -11,7 +11,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.settings import Settings, setting
 
 CANDIDATES = 5  # hypotheses that are compared with each other to tell the confidence in the best
-Otherwise = Literal["blank", "source", "mark"]
+LowConfidence = Literal["blank", "source", "mark"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,23 +47,23 @@ class CheckConfig(Settings):
     )
     min_confidence: float | None = setting(
         None,
-        "Treat a translation of less confidence than this (0 to 1) as --otherwise says.",
+        "Treat a translation of less confidence than this (0 to 1) as --on-low-confidence says.",
         panel="Checks",
         low=0,
         high=1,
     )
-    otherwise: Otherwise = setting(
+    on_low_confidence: LowConfidence = setting(
         "mark",
-        "What is written below --min-confidence: blank nothing, source the source, mark [?] and the translation.",
+        "What is written below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
         panel="Checks",
     )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.otherwise != "mark" and self.min_confidence is None:
+        if self.on_low_confidence != "mark" and self.min_confidence is None:
             raise OptionError(
-                "--otherwise needs --min-confidence", hint="say below which confidence: --min-confidence 0.8"
+                "--on-low-confidence needs --min-confidence", hint="say below which confidence: --min-confidence 0.8"
             )
         for option, is_set in (
             ("--strict", self.strict),

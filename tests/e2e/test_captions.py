@@ -17,7 +17,18 @@ from nmt_cli.translation.translator import Translator
 from support.commands import nmt, succeed
 
 SHAPES = Path(__file__).parents[2] / "examples" / "shapes.py"
-TRAIN = ["--units", "64", "--embedding", "32", "--attention-units", "32", "--batch", "32", "--learning-rate", "0.01"]
+TRAIN = [
+    "--units",
+    "64",
+    "--embedding",
+    "32",
+    "--set",
+    "attention-units=32",
+    "--batch",
+    "32",
+    "--learning-rate",
+    "0.01",
+]
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 
 
@@ -66,7 +77,7 @@ def test_a_line_is_the_path_of_a_file_of_features(place: Path) -> None:
 
 
 def test_options_about_text_are_refused(place: Path) -> None:
-    for option in (["--glossary", "terms.tsv"], ["--no-protect"], ["--max-words", "9"], ["--alignments"]):
+    for option in (["--glossary", "terms.tsv"], ["--no-protect"], ["--set", "max-words=9"], ["--alignments"]):
         done = nmt("translate", *option, cwd=place, text="shapes/00001.npy\n")
         assert (done.returncode, done.stdout) == (2, "")
         assert f"{option[0]} applies to text" in done.stderr

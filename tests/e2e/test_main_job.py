@@ -116,7 +116,7 @@ def test_scoring_gives_the_log_probability_that_translating_found(place: Path) -
 
 def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(place: Path) -> None:
     lines = ["bade giko lu.", "ma ne po.", "bade giko lu."]
-    options = ["--sample", "--temperature", "3", "--seed", "3"]
+    options = ["--sample", "--temperature", "3", "--set", "seed=3"]
     together = succeed("translate", *options, cwd=place, text="\n".join(lines)).stdout.splitlines()
     command = [sys.executable, "-m", "nmt_cli", "translate", *options]
     with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -126,19 +126,21 @@ def test_samples_are_drawn_alike_from_a_file_and_from_a_pipe_that_waits(place: P
             process.stdin.flush()
             assert process.stdout.readline().decode() == f"{expected}\n"
         process.stdin.close()
-    assert nmt("translate", "--top-p", "0.5", cwd=place, text="lu.\n").stderr.splitlines() == [
-        "error: --top-p needs --sample",
+    assert nmt("translate", "--set", "top-p=0.5", cwd=place, text="lu.\n").stderr.splitlines() == [
+        "error: --set top-p needs --sample",
         "hint: add --sample, or leave it out",
     ]
 
 
 def test_prefix_ban_and_ensemble_from_the_command_line(place: Path) -> None:
     text = "bade giko lu.\nma ne po.\n"
-    forced = succeed("translate", "--prefix", "ul", "--no-repeat-ngram", "1", cwd=place, text=text).stdout.splitlines()
+    forced = succeed(
+        "translate", "--set", "prefix=ul", "--set", "no-repeat-ngram=1", cwd=place, text=text
+    ).stdout.splitlines()
     assert all(line.startswith("ul") for line in forced)
     alone = succeed("translate", cwd=place, text=text).stdout
     assert succeed("translate", "--ensemble", "model", cwd=place, text=text).stdout == alone
-    done = nmt("translate", "--replace-unknown", cwd=place, text=text)
+    done = nmt("translate", "--set", "replace-unknown=true", cwd=place, text=text)
     assert done.returncode == 2 and "unigram subwords" in done.stderr
 
 

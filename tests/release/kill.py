@@ -23,8 +23,9 @@ import numpy as np
 
 NMT = (sys.executable, "-m", "nmt_cli")
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
-TRAIN = """--epochs 12 --batch 16 --embedding 16 --units 16 --attention-units 8 --ema 0.9 --average 2 --accumulate 2
-    --subword-sampling 0.2 --word-dropout 0.1 --checkpoint-minutes 0 --quiet --resume""".split()
+TRAIN = """--epochs 12 --batch 16 --embedding 16 --units 16 --set attention-units=8 --set ema=0.9
+    --set average=2 --set accumulate=2 --subword-sampling 0.2 --word-dropout 0.1
+    --set checkpoint-minutes=0 --quiet --resume""".split()
 
 
 def prepare(folder: Path) -> None:

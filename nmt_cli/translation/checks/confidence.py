@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.search.config import SearchConfig
     from nmt_cli.text.profile import TextProfile
-    from nmt_cli.translation.config import CheckConfig, Otherwise
+    from nmt_cli.translation.config import CheckConfig, LowConfidence
     from nmt_cli.translation.result import Hypothesis, Translation
 
 BAR = 50.0  # chrF2 of a good translation, 0-100
@@ -116,7 +116,7 @@ def judge_translations(
     ]
     if checks.min_confidence is None:
         return rated
-    return [apply_threshold(translation, checks.min_confidence, checks.otherwise) for translation in rated]
+    return [apply_threshold(translation, checks.min_confidence, checks.on_low_confidence) for translation in rated]
 
 
 def rate_translations(
@@ -134,14 +134,14 @@ def rate_translations(
     return result
 
 
-def apply_threshold(translation: Translation, least: float, otherwise: Otherwise) -> Translation:
-    """Returns the translation; below the confidence `least`, replaced as `otherwise` says, and with a failed check."""
+def apply_threshold(translation: Translation, least: float, on_low_confidence: LowConfidence) -> Translation:
+    """Returns the translation; below the confidence `least`, with a failed check and another text in its place."""
     confidence = translation.confidence
     if confidence is None or confidence >= least:
         return translation
     failed = FailedCheck("confidence", f"confidence {confidence:.2f} is below {least:g}")
-    replacement = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}[otherwise]
-    return translation._replace(checks=(*translation.checks, failed), replacement=replacement)
+    texts = {"blank": "", "source": translation.source, "mark": f"{DOUBT_MARK} {translation.text}"}
+    return translation._replace(checks=(*translation.checks, failed), replacement=texts[on_low_confidence])
 
 
 def is_kept(translation: Translation) -> bool:

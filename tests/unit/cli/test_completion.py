@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.cli.completion import complete_corpora, complete_metrics, complete_models
+from nmt_cli.cli.parsing.completion import complete_corpora, complete_metrics, complete_models
 from nmt_cli.evaluation.metrics.registry import NAMES
 
 
@@ -41,7 +41,8 @@ def directory(tmp_path: Path) -> Path:
     ("line", "expected"),
     [
         ("nmt tra", ["train", "translate"]),
-        ("nmt train --att", ["--attention", "--attention-units", "--attend-embeddings", "--attention-dropout"]),
+        ("nmt train --att", ["--attention"]),
+        ("nmt train --set att", ["attend-embeddings=", "attention=", "attention-dropout=", "attention-units="]),
         ("nmt train --cell ", ["gru", "lstm"]),
         (
             "nmt translate --model ",

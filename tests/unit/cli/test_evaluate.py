@@ -184,13 +184,13 @@ def test_every_model_has_the_weights_that_are_asked_for(
     asked: list[ModelRequest] = []
     monkeypatch.setattr(Translator, "load", lambda request: asked.append(request) or shouting)
     models = [word for name in ("a", "b") for word in ("--model", str(tmp_path / name))]
-    made = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "float", *models])
+    made = runner.invoke(app, ["evaluate", "--metric", "chrf", "--set", "precision=float", *models])
     assert made.exit_code == ExitCode.OK, (made.exception, made.stderr)
     assert [(request.model.name, request.precision) for request in asked] == [("a", "float"), ("b", "float")]
-    result = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "int8", "--json", *models[:2]])
+    result = runner.invoke(app, ["evaluate", "--metric", "chrf", "--set", "precision=int8", "--json", *models[:2]])
     assert json.loads(result.stdout)["scored"]["precision"] == "int8"
-    refused = runner.invoke(app, ["evaluate", "--hypothesis", "o", "--reference", "r", "--precision", "int8"])
-    assert "--precision cannot be combined with --hypothesis" in refused.stderr
+    refused = runner.invoke(app, ["evaluate", "--hypothesis", "o", "--reference", "r", "--set", "precision=int8"])
+    assert "--set precision cannot be combined with --hypothesis" in refused.stderr
 
 
 def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) -> None:

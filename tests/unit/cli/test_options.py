@@ -8,9 +8,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from nmt_cli.cli.app import NmtGroup, PanelledCommand
+from nmt_cli.cli.app import NmtGroup
 from nmt_cli.cli.app import app as main_app
-from nmt_cli.cli.options import Configuration, ExplicitOptions, with_settings
+from nmt_cli.cli.parsing.command import PanelledCommand
+from nmt_cli.cli.parsing.explicit import ExplicitOptions
+from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.settings import Settings, setting
 
 runner = CliRunner()
@@ -29,14 +31,14 @@ def app_with(seen: list[Any]) -> typer.Typer:
     @app.callback()
     def main() -> None: ...
 
-    @app.command()
+    @app.command(cls=PanelledCommand)
     @with_settings
-    def bake(oven: Oven, config: Configuration = None, name: str = "cake") -> None:
+    def bake(oven: Oven, name: str = "cake") -> None:
         seen.append((oven, name))
 
-    @app.command()
+    @app.command(cls=PanelledCommand)
     @with_settings
-    def look(given: ExplicitOptions, oven: Oven, config: Configuration = None) -> None:
+    def look(given: ExplicitOptions, oven: Oven) -> None:
         seen.append(given)
 
     @app.command("wash-up")
@@ -70,7 +72,7 @@ def test_what_is_given_is_known_from_what_is_left_out_also_at_its_default(tmp_pa
     seen: list[Any] = []
     runner.invoke(app_with(seen), ["look", "--way", "fan", "--no-open", "--config", str(file)])
     (given,) = seen
-    assert given.typed == {"way": "--way", "door_open": "--no-open", "config": "--config"}
+    assert given.typed == {"way": "--way", "door_open": "--no-open", "configuration": "--config"}
     assert given.filed == {"heat": "--heat"}
     assert given.select_fields(Oven) == {"heat", "way", "door_open"}
     assert given.find_first(["heat", "way"]) == "--heat"
@@ -100,11 +102,11 @@ def test_the_table_of_another_command_is_not_looked_into(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[bake]\nhaet = 1", "[bake]: there is no option 'haet'"),
+        ("[bake]\nhaet = 1", "[bake]: there is no setting 'haet'"),
         ("[baek]\nheat = 90", "there is no command 'baek'"),
-        ("bake = 1", "there is no option 'bake'"),
-        ("haet = 1", "there is no option 'haet'"),
-        ("config = 'x'", "there is no option 'config'"),
+        ("bake = 1", "there is no setting 'bake'"),
+        ("haet = 1", "there is no setting 'haet'"),
+        ("config = 'x'", "there is no setting 'config'"),
         ("heat =", "not valid TOML"),
         ("heat = 'hot'", "--heat cannot be 'hot'"),
         ("heat = true", "--heat cannot be True"),
@@ -145,9 +147,8 @@ def filled(tmp_path: Path, content: str) -> tuple[Any, list[Any]]:
     def main() -> None: ...
 
     @app.command(cls=PanelledCommand)
-    def fill(
-        rack: Path = Path("r"), keep: list[str] | None = None, share: str = "", config: Configuration = None
-    ) -> None:
+    @with_settings
+    def fill(rack: Path = Path("r"), keep: list[str] | None = None, share: str = "") -> None:
         seen.append((rack, keep, share))
 
     (tmp_path / "c.toml").write_text(content)
@@ -169,9 +170,9 @@ def test_another_type_in_a_file_is_told(tmp_path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("command", "content", "message", "hint"),
     [
-        ("train", 'tokenizer = "bpe"', "tokenizer is an option of nmt prepare, not of nmt train", "prepare"),
-        ("translate", "epochs = 3", "epochs is an option of nmt train, not of nmt translate", "train"),
-        ("evaluate", "[evaluate]\nepochs = 3", "epochs is an option of nmt train, not of nmt evaluate", "train"),
+        ("train", 'tokenizer = "bpe"', "tokenizer is a setting of nmt prepare, not of nmt train", "prepare"),
+        ("translate", "epochs = 3", "epochs is a setting of nmt train, not of nmt translate", "train"),
+        ("evaluate", "[evaluate]\nepochs = 3", "epochs is a setting of nmt train, not of nmt evaluate", "train"),
     ],
 )
 def test_an_option_of_another_command_is_named_as_such(
@@ -186,7 +187,7 @@ def test_an_option_of_another_command_is_named_as_such(
 def test_every_command_reads_its_options_from_a_file(command: str, tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(f"[{command}]\nno-such-option = 1\n")
     result = runner.invoke(main_app, [command, "--config", str(tmp_path / "c.toml")])
-    assert f"c.toml, [{command}]: there is no option 'no-such-option'" in result.stderr
+    assert f"c.toml, [{command}]: there is no setting 'no-such-option'" in result.stderr
 
 
 @pytest.mark.parametrize(

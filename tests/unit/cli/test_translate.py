@@ -70,23 +70,23 @@ def translate(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--n-best", "3"],
-        ["--beam-size", "5"],
-        ["--prefix", "Ja"],
-        ["--sample"],
-        ["--no-heal"],
-        ["--replace-unknown"],
-        ["--glossary", "terms.tsv"],
-        ["--no-split-sentences"],
+        "--n-best 3",
+        "--beam-size 5",
+        "--set prefix=Ja",
+        "--sample",
+        "--no-heal",
+        "--set replace-unknown=true",
+        "--glossary terms.tsv",
+        "--no-split-sentences",
     ],
-    ids=" ".join,
 )
-def test_an_option_of_the_search_is_refused_where_the_translation_is_given(arguments: list[str]) -> None:
-    refused = translate("--score", *arguments)
+def test_an_option_of_the_search_is_refused_where_the_translation_is_given(arguments: str) -> None:
+    refused = translate("--score", *arguments.split())
     assert refused.exit_code == ExitCode.USAGE
-    assert f"{arguments[0]} cannot be combined with --score" in refused.stderr
-    if arguments[0] != "--glossary":
-        assert "there is no model in none/" in translate(*arguments).stderr
+    name = arguments.split("=")[0].removesuffix(" terms.tsv").rstrip(" 35")
+    assert f"error: {name} cannot be combined with --score" in refused.stderr
+    if name != "--glossary":
+        assert "there is no model in none/" in translate(*arguments.split()).stderr
 
 
 def test_what_says_how_a_line_is_read_goes_with_score() -> None:
@@ -115,12 +115,17 @@ def test_a_failed_check_is_an_error_only_where_that_is_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--strict"], ["--report", "qa.html"], ["--qa-column", "qa", "--format", "tsv", "--column", "a"]]
+    ("arguments", "name"),
+    [
+        ("--strict", "--strict"),
+        ("--report qa.html", "--report"),
+        ("--set qa-column=qa --format tsv --column a", "--set qa-column"),
+    ],
 )
-def test_what_shows_failed_checks_needs_them(arguments: list[str]) -> None:
-    refused = translate("--no-check", *arguments)
+def test_what_shows_failed_checks_needs_them(arguments: str, name: str) -> None:
+    refused = translate("--no-check", *arguments.split())
     assert refused.exit_code == ExitCode.USAGE
-    assert f"{arguments[0]} cannot be combined with --no-check" in refused.stderr
+    assert f"error: {name} cannot be combined with --no-check" in refused.stderr
 
 
 def test_a_sentence_in_place_of_a_file_becomes_a_command_with_the_model(tmp_path: Path) -> None:

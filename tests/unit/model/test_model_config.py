@@ -4,9 +4,9 @@ from dataclasses import fields
 
 import pytest
 
-from nmt_cli.cli.options import option_fields
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import CONFIGS, ModelConfig, RnnConfig, TransformerConfig
+from nmt_cli.settings import option_fields
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_a_model_of_format_2_translates_and_has_no_profile(original: Path, model
 def test_a_model_of_format_2_translates_and_says_what_it_does_without(original: Path, model: Path) -> None:
     lower_format(model)
     plain, old = (
-        CliRunner().invoke(app, ["translate", "--model", str(path), "--no-fold"], input="bade giko.\nlu.\n")
+        CliRunner().invoke(app, ["translate", "--model", str(path), "--set", "fold=false"], input="bade giko.\nlu.\n")
         for path in (original, model)
     )
     assert old.exit_code == 0

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from typer import BadParameter
 from typer.exceptions import TyperException
 
+from nmt_cli.cli.parsing.spelling import spell_option
 from nmt_cli.errors import find_nearest
 
 KINDS = {int: "a whole number", float: "a number"}
@@ -16,9 +17,7 @@ KINDS = {int: "a whole number", float: "a number"}
 
 def keep_value(parameter: Any) -> None:
     """Has the error of a value that a parameter refuses carry this value, which Typer's own does not."""
-    if not hasattr(parameter, "keeps_value"):
-        parameter.keeps_value = True
-        parameter.process_value = partial(convert_value, parameter.process_value)
+    parameter.process_value = partial(convert_value, parameter.process_value)
 
 
 def convert_value(convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
@@ -53,7 +52,7 @@ def explain_value(parameter: Any, value: Any, see: str) -> tuple[str, str]:
     )
     values = value if isinstance(value, list | tuple) else [value]
     refused = next((part for part in values if part not in choices), value)
-    message = f"{max(parameter.opts, key=len)} cannot be {refused!r}"
+    message = f"{spell_option(parameter)} cannot be {refused!r}"
     if choices:
         nearest = find_nearest(str(refused), choices)
         return message, f"did you mean {nearest}?" if nearest else f"it takes {', '.join(choices)}"

@@ -9,6 +9,10 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import typer
+
+from nmt_cli.cli.parsing.configuration import map_settings
+
 
 def complete_models(incomplete: str) -> list[str]:
     """Returns the model directories that a path may be completed to, directories on the way, and installed models."""
@@ -59,6 +63,11 @@ def complete_checks(incomplete: str) -> list[str]:
     from nmt_cli.corpus.checks import CHECKS
 
     return select_beginning((check.name for check in CHECKS if check.can_be_kept), incomplete)
+
+
+def complete_settings(context: typer.Context, incomplete: str) -> list[str]:
+    """Returns the settings of the command that begin so, each with the sign that its value follows."""
+    return [f"{name}=" for name in select_beginning(sorted(map_settings(context.command)), incomplete)]
 
 
 def select_beginning(names: Iterable[str], beginning: str) -> list[str]:

@@ -40,9 +40,14 @@ class LightParameters:
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
-            if "process_value" not in vars(parameter):  # Typer asks for the parameters again and again
-                parameter.process_value = partial(process_value, parameter, parameter.process_value)
+            convert_lightly(parameter)
         return parameters
+
+
+def convert_lightly(parameter: Any) -> None:
+    """Has a parameter convert its values without pydantic wherever that is possible."""
+    if "process_value" not in vars(parameter):  # Typer asks for the parameters again and again
+        parameter.process_value = partial(process_value, parameter, parameter.process_value)
 
 
 def process_value(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:

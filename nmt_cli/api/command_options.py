@@ -1,0 +1,84 @@
+"""Which settings of each command are options of the command line: all others are set with `--set` or `--config`.
+
+Standard library only: it is imported for `nmt --help`, and to write commands that can be typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class CommandOptions(NamedTuple):
+    """The names of the options of a command, without dashes; `everyday` ones come first in `--help`, in this order."""
+
+    everyday: tuple[str, ...]
+    others: tuple[str, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.everyday + self.others)
+
+
+OPTIONS: Mapping[str, CommandOptions] = {
+    "prepare": CommandOptions(
+        everyday=(
+            *("data", "source-language", "target-language", "source-file", "target-file", "dev", "test"),
+            *("vocab-size", "report", "keep", "seed", "force", "config", "set", "quiet", "verbose"),
+        ),
+        others=(
+            *("source-type", "monolingual-target"),
+            *("format", "encoding", "source-column", "target-column"),
+            "strict",
+            *("tokenizer", "lowercase", "max-source-length", "tokenizer-from"),
+            "json",
+        ),
+    ),
+    "train": CommandOptions(
+        everyday=(
+            *("data", "model", "epochs", "time", "batch", "architecture", "attention", "patience"),
+            *("init-from", "resume", "seed", "force", "config", "set", "quiet", "verbose"),
+        ),
+        others=(
+            *("embedding", "units", "layers", "heads", "cell", "bidirectional", "input-feeding", "feed-forward"),
+            *("tied", "dropout"),
+            *("learning-rate", "label-smoothing", "metric", "runs", "placeholders", "mixed-precision"),
+            *("noise", "word-dropout", "subword-sampling", "scheduled-sampling"),
+            *("replay", "synthetic", "reverse", "devices", "tensorboard", "json"),
+        ),
+    ),
+    "translate": CommandOptions(
+        everyday=(
+            *("output", "model", "format", "column", "glossary", "n-best", "scores", "json"),
+            *("beam-size", "serve", "force", "config", "set", "quiet", "verbose"),
+        ),
+        others=(
+            *("ensemble", "encoding", "protect", "split-sentences", "tm", "heal"),
+            *("check", "report", "strict", "confidence", "min-confidence", "on-low-confidence"),
+            *("length-penalty", "max-length", "max-source-length", "sample", "temperature"),
+            *("alignments", "score", "workers", "api-key"),
+        ),
+    ),
+    "evaluate": CommandOptions(
+        everyday=(
+            *("metric", "model", "data", "split", "source", "reference", "hypothesis", "against"),
+            *("report", "json", "beam-size", "config", "set", "quiet"),
+        ),
+        others=(
+            *("smooth", "lowercase", "bleu-tokenizer", "resamples", "comet-model", "bertscore-model"),
+            *("length-penalty", "profile", "sentences", "explain"),
+        ),
+    ),
+    "visualize": CommandOptions(
+        everyday=(
+            *("output", "open", "model", "data", "beam", "curves", "corpus", "network", "nearest"),
+            *("beam-size", "config", "set", "quiet"),
+        ),
+        others=("target", "pairs", "heads"),
+    ),
+}
+
+
+def spell_setting(command: str, name: str) -> str:
+    """Returns how a setting is typed, without its value: `--epochs`, or `--set clip` for one that is no option."""
+    return f"--{name}" if name in OPTIONS[command].names else f"--set {name}"

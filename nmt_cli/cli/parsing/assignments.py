@@ -1,0 +1,97 @@
+"""`--set NAME=VALUE`: any setting of a command by its name, converted and checked as an option of that name is.
+
+Settings that are no options are parameters of the command which its parser does not know. Whoever types one as an
+option is told what to type instead. Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from typer.exceptions import TyperException
+
+from nmt_cli.cli.parsing.configuration import FORMER, find_setting, map_settings
+from nmt_cli.cli.parsing.spelling import is_setting, spell_option, spell_typed
+from nmt_cli.errors import OptionError, find_nearest
+
+ASSIGNMENTS = "assignments"  # the parameter of `--set`
+TRUTH = {"true": True, "false": False}
+Parse = Callable[..., tuple[dict[str, Any], list[str], list[Any]]]
+
+
+def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dict[str, Any], list[str], list[Any]]:
+    """Parses arguments: each assignment of `--set` becomes the value of a parameter as if its option had been typed.
+
+    Raises OptionError for an option that is typed twice but takes one value, of which Typer would silently take the
+    last, and for a setting that is typed as an option.
+    """
+    typed = list(args)
+    try:
+        values, rest, order = parse(args=args)
+    except TyperException as problem:
+        if hasattr(problem, "possibilities"):  # an option that the parser does not know
+            explain_setting(context, problem, typed)
+        raise
+    assigned = [assign(context, values, text) for text in values.get(ASSIGNMENTS) or ()]
+    order += assigned
+    refuse_repeats(typed, order, assigned)
+    return values, rest, order
+
+
+def assign(context: Any, values: dict[str, Any], text: str) -> Any:
+    """Adds an assignment to the values that the parser found; returns its parameter."""
+    name, separator, value = text.partition("=")
+    name = name.strip().removeprefix("--").replace("_", "-")
+    if not separator:
+        raise OptionError(f"--set {text} has no value", hint=f"type --set {name or 'NAME'}=VALUE")
+    parameter = find_setting(context, name, where="--set", hint="leave it out, or set it for nmt {}")
+    if parameter.nargs != 1:
+        raise OptionError(f"--set {name} takes several values", hint=f"give them with {spell_option(parameter)}")
+    if parameter.multiple:
+        values.setdefault(parameter.name, []).append(value)
+    elif parameter.is_flag:
+        if value not in TRUTH:
+            raise OptionError(f"--set {name} cannot be {value!r}", hint="it takes true or false")
+        values[parameter.name] = TRUTH[value]
+    else:
+        values[parameter.name] = value
+    return parameter
+
+
+def explain_setting(context: Any, problem: Any, typed: Sequence[str]) -> None:
+    """Raises OptionError if the unknown option is a setting, or resembles only one: it says what to type instead."""
+    flag, settings = problem.option_name, map_settings(context.command)
+    name = flag.removeprefix("--")
+    parameter = settings.get(name) or settings.get(name.removeprefix("no-"))
+    if parameter is not None:
+        what = f"is now {spell_option(parameter)}" if name in FORMER else f"is a setting of nmt {context.info_name}"
+        hint = f"type {spell_typed(parameter, flag, find_typed_value(flag, typed))}"
+        raise OptionError(f"{flag} {what}, not an option of its own", hint=hint)
+    nearest = find_nearest(name, settings)
+    if nearest is not None and is_setting(settings[nearest]):
+        raise OptionError(f"there is no option {flag}", hint=f"did you mean --set {nearest}=VALUE?")
+
+
+def find_typed_value(flag: str, typed: Sequence[str]) -> str | None:
+    """Returns what was typed as the value of an option; None if nothing was."""
+    for word, following in zip(typed, [*typed[1:], "-"], strict=True):
+        if word.startswith(f"{flag}="):
+            return word.removeprefix(f"{flag}=")
+        if word == flag:
+            return None if following.startswith("--") or following == "-" else following
+    return None
+
+
+def refuse_repeats(typed: Sequence[str], order: Sequence[Any], assigned: Sequence[Any]) -> None:
+    """Raises OptionError for a parameter that takes one value and has several, and for flags that contradict."""
+    for parameter, times in Counter(order).items():
+        if times == 1 or parameter.param_type_name == "argument" or parameter.multiple:
+            continue
+        names = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in typed]
+        if not parameter.is_flag or parameter in assigned:
+            count = "twice" if times == 2 else f"{times} times"
+            raise OptionError(f"{spell_option(parameter)} is given {count}", hint="give it once: it takes one value")
+        if len(set(names) & set(parameter.secondary_opts)) not in (0, len(set(names))):
+            raise OptionError(f"{' and '.join(dict.fromkeys(names))} contradict each other", hint="give one of them")

@@ -1,0 +1,134 @@
+"""Gives a command its options: those of its settings classes, and those that every command has.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from nmt_cli.cli.parsing.completion import COMPLETIONS
+from nmt_cli.cli.parsing.explicit import ExplicitOptions
+from nmt_cli.cli.parsing.options import Assignments, Configuration, FullHelp, Quiet, Verbose
+from nmt_cli.cli.parsing.spelling import respell_settings
+from nmt_cli.cli.render import Screen
+from nmt_cli.settings import Setting, Settings, name_option, option_fields
+
+CONTEXT = "typer_context"  # the parameter by which a command learns which of its options are set
+COMMON: Mapping[str, tuple[Any, Any]] = {  # parameters of every command, with their annotations and defaults
+    "configuration": (Configuration, None),
+    "assignments": (Assignments, None),
+    "quiet": (Quiet, False),
+    "verbose": (Verbose, False),
+    "help_all": (FullHelp, False),
+}
+PROVIDED = (ExplicitOptions, Screen)  # what a command gets beside the values of its options
+# Returns options that are not set explicitly, by the class of their settings, from the values of all parameters.
+Fallback = Callable[[Mapping[str, Any], ExplicitOptions], Mapping[type[Settings], Mapping[str, Any]]]
+
+
+def leave_open(values: Mapping[str, Any], explicit: ExplicitOptions) -> Mapping[type[Settings], Mapping[str, Any]]:
+    """The fallback of a command whose options have their defaults where nothing sets them."""
+    return {}
+
+
+def with_settings(command: Callable[..., None], fallback: Fallback = leave_open) -> Callable[..., None]:
+    """Gives a command one option for each described field of each parameter annotated with a Settings class.
+
+    The command itself is called with the settings objects, built (and so checked) from those options. A parameter
+    annotated with `ExplicitOptions` receives which of its options were set, one annotated with `Screen` where to print;
+    then a typed option overrules one in the file of `--config` that contradicts it. Where neither sets an option,
+    `fallback` may, and else it has its default.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+
+    @functools.wraps(command)
+    def call_command(**values: Any) -> None:
+        context, common = values.pop(CONTEXT), {name: values.pop(name) for name in COMMON}
+        spell = functools.partial(respell_settings, parameters=context.command.params)
+        screen = Screen(quiet=common["quiet"], verbose=common["verbose"], spell=spell)
+        explicit = ExplicitOptions.from_context(context, common["configuration"])
+        groups = {name: kind for name, kind in kinds.items() if is_settings(kind)}
+        overruled = {name for kind in groups.values() for name in explicit.find_overruled(kind)}
+        explicit = explicit.drop(overruled)
+        with explicit.name_file():
+            values |= build_settings(groups, values, overruled, fallback(values, explicit))
+            provided = {ExplicitOptions: explicit, Screen: screen}
+            command(**{name: provided[kind] if kind in PROVIDED else values[name] for name, kind in kinds.items()})
+
+    parameters = [make_parameter(CONTEXT, typer.Context)]
+    for parameter in signature.parameters.values():
+        if is_settings(parameter.annotation):
+            parameters += make_options(parameter.annotation)
+        elif parameter.annotation not in PROVIDED:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+    parameters += [make_parameter(name, annotation, default) for name, (annotation, default) in COMMON.items()]
+    call_command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call_command
+
+
+def build_settings(
+    groups: Mapping[str, type[Settings]],
+    values: Mapping[str, Any],
+    overruled: Collection[str],
+    others: Mapping[type[Settings], Mapping[str, Any]],
+) -> dict[str, Settings]:
+    """Returns the settings from the values of their options, but for those that are `overruled`, or set by `others`."""
+    settings = {}
+    for name, kind in groups.items():
+        fields = [field.name for field in option_fields(kind) if field.name not in overruled]
+        settings[name] = kind.from_options(
+            **{**{field: freeze_list(values[field]) for field in fields}, **others.get(kind, {})}
+        )
+    return settings
+
+
+def list_declared(command: Callable[..., Any]) -> dict[str, Setting]:
+    """Returns the declared settings of a command by the names of its parameters."""
+    kinds = [parameter.annotation for parameter in inspect.signature(command, eval_str=True).parameters.values()]
+    fields = [field for kind in kinds if is_settings(kind) for field in option_fields(kind)]
+    return {field.name: field.metadata["setting"] for field in fields}
+
+
+def make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def freeze_list(value: Any) -> Any:
+    """Returns the list of a repeated option as the tuple that settings hold, anything else as it is."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def is_settings(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Settings)
+
+
+def make_options(settings: type[Settings]) -> list[inspect.Parameter]:
+    """Returns the Typer options of all fields that are options."""
+    kinds = {name: kind for part in settings.list_option_classes() for name, kind in part.resolve_field_types().items()}
+    return [make_option(field, kinds[field.name]) for field in option_fields(settings)]
+
+
+def make_option(field: dataclasses.Field[Any], kind: Any) -> inspect.Parameter:
+    """Returns the Typer option of one field of type `kind`, with its help, default and heading."""
+    setting: Setting = field.metadata["setting"]
+    flag = f"--{name_option(field)}"
+    if kind in (bool, bool | None):
+        flag = f"{flag}/--no-{name_option(field)}"
+    default = field.default
+    if typing.get_origin(kind) is tuple:
+        kind, default = list[typing.get_args(kind)[0]], list(field.default)  # type: ignore[misc, arg-type]
+    flags = [flag] if setting.also is None else [flag, f"--{setting.also}"]
+    option = typer.Option(
+        *flags, help=setting.help, rich_help_panel=setting.panel, autocompletion=COMPLETIONS.get(field.name)
+    )
+    return make_parameter(field.name, Annotated[kind, option], default)

@@ -1,0 +1,66 @@
+"""How options are written in messages: those without a flag of their own as `--set NAME=VALUE`.
+
+Must stay light: it is imported for `nmt --help`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from nmt_cli.errors import NmtError
+
+NUMBER = r"-?\d[\d.]*(?:e-?\d+)?"  # a value in a message; a word is one only where it is a choice
+END = r"(?![\w-])"
+
+
+def is_setting(parameter: Any) -> bool:
+    """Whether the parameter has no option of its own: `--set` and `--config` set it."""
+    return getattr(parameter, "is_setting", False)
+
+
+def name_option(parameter: Any) -> str:
+    """Returns the name of an option without its dashes: the longest, if it has several."""
+    return str(max(parameter.opts, key=len)).removeprefix("--")
+
+
+def spell_option(parameter: Any, value: Any = None) -> str:
+    """Returns an option as it is typed (`--no-x` where it is switched off), an argument by its metavar."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name).strip("[].")
+    if is_setting(parameter):
+        return f"--set {name_option(parameter)}"
+    names = parameter.secondary_opts if value is False and parameter.secondary_opts else parameter.opts
+    return str(next((name for name in names if name.startswith("--")), names[0]))
+
+
+def spell_typed(parameter: Any, flag: str, value: str | None) -> str:
+    """Returns how to set what was typed as `flag` and its value: with the option of the parameter, or with `--set`."""
+    if not is_setting(parameter):
+        return spell_option(parameter) + ("" if parameter.is_flag else f" {value or 'VALUE'}")
+    if parameter.is_flag:
+        value = "false" if flag in parameter.secondary_opts else "true"
+    return f"{spell_option(parameter)}={value or 'VALUE'}"
+
+
+def respell_error(error: NmtError, parameters: Sequence[Any]) -> NmtError:
+    """Returns the error, whose message and hint name the settings among the parameters with `--set`."""
+    error.message, error.hint = (respell_settings(text, parameters) for text in (error.message, error.hint))
+    return error
+
+
+def respell_settings(text: str, parameters: Sequence[Any]) -> str:
+    """Returns a text of ours that names the settings among the parameters as they are typed.
+
+    `--x 3` becomes `--set x=3`, `--no-x` becomes `--set x=false`, and `--x` becomes `--set x`.
+    """
+    for parameter in filter(is_setting, parameters) if "--" in text else ():
+        name = name_option(parameter)
+        if f"-{name}" in text:
+            choices = parameter.type_descriptor.choices or ()
+            values = "|".join([NUMBER, *(re.escape(str(choice)) for choice in choices)])
+            text = re.sub(rf"--{name} ({values}){END}", rf"--set {name}=\1", text)
+            text = re.sub(rf"--no-{name}{END}", f"--set {name}=false", text)
+            text = re.sub(rf"--{name}{END}", f"--set {name}", text)
+    return text
