@@ -68,8 +68,10 @@ def train_joeynmt(joey: Sequence[str], settings: Path) -> float:
 def compare_translation(options: Namespace, joey: Sequence[str]) -> None:
     pairs = PreparedCorpus.load(options.data).read_pairs("test")[: options.sentences]
     sources = [pair.source for pair in pairs]
+    trained = (options.work / "joeynmt.yaml").read_text(encoding="utf-8")
     for beam in options.beams:
-        settings = write_settings(options.work / f"translate-{beam}.yaml", beam=beam)
+        settings = options.work / f"translate-{beam}.yaml"
+        settings.write_text(re.sub("beam_size: .*", f"beam_size: {beam}", trained), encoding="utf-8")
         commands = {
             "nmt": [*NMT, "translate", "--model", str(options.model), "--beam-size", str(beam)],
             "joeynmt": [*joey, "translate", str(settings)],

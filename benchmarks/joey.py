@@ -33,7 +33,7 @@ def write_texts(corpus: PreparedCorpus, work: Path) -> None:
 
 def write_settings(path: Path, *, units: int = 512, embedding: int = 256, **values: object) -> Path:
     """Writes the settings of a network of these widths; `values` are those that peers/joeynmt.yaml leaves open."""
-    defaults = {"work": path.parent, "updates": ".inf", "validated": 200, "logged": 100, "beam": 5}
+    defaults = {"work": path.parent, "updates": ".inf", "validated": 200, "logged": 100}
     settings = Template((PEERS / "joeynmt.yaml").read_text(encoding="utf-8"))
     widths = {"units": units, "half": units // 2, "embedding": embedding}
     path.write_text(settings.substitute(defaults | widths | values), encoding="utf-8")

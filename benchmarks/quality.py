@@ -10,9 +10,9 @@
 
 A job is {"name": ..., "pairs": 5000, "prepare": [options], "train": [options]}: subsets share a development set and a
 test set, and a larger one contains the smaller; `--init-from` names the model of another job. `--prepare "OPTIONS"`
-goes to `nmt prepare`, and options that are not known here to `nmt train`. A job that has a line is not run again.
-Scores are of free-running translations of the test split with beam 5: cased and detokenised; in lower case, without
-punctuation, between the tokens of Moses, as others publish them; of short and of long sources.
+goes to the `nmt prepare` that makes the splits, and options that are not known here to `nmt train`. A job that has a
+line is not run again. Scores are of free-running translations of the test split with beam 5: cased and detokenised; in
+lower case, without punctuation, between the tokens of Moses, as others publish them; of short and of long sources.
 """
 
 from __future__ import annotations
@@ -159,22 +159,24 @@ class Bench:
         }
 
     def prepare_corpus(self, job: Job) -> Path:
-        """Returns the prepared corpus of a job; jobs with the same options and the same subset share one."""
-        options = (*job.prepare, *self.prepare)
-        decisive = f"{job.preparation or shlex.join(options)} {shlex.join(self.prepare)}".encode()
-        data = self.work / f"prepared-{hashlib.sha256(decisive + self.corpus.read_bytes()).hexdigest()[:8]}"
-        if not data.is_dir():
-            self.run_nmt(job, "prepare", str(self.corpus), *options, "--data", str(data))
+        """Returns the prepared corpus of a job; jobs with the same options, or the same subset, share one."""
         if job.pairs is None:
-            return data
-        subset = data.with_name(f"{data.name}-{job.pairs}")
-        if not subset.is_dir():
-            lines = (data / "train.tsv").read_text(encoding="utf-8").splitlines()
-            Random(SUBSET_SEED).shuffle(lines)
-            pairs = str(write_lines(subset.with_suffix(".tsv"), lines[: job.pairs]))
-            splits = ("--dev", str(data / "dev.tsv"), "--test", str(data / "test.tsv"))
-            self.run_nmt(job, "prepare", pairs, *options, *splits, "--data", str(subset))
-        return subset
+            decisive = job.preparation or shlex.join(job.prepare)
+            return self.prepare_once(job, self.corpus, (*job.prepare, *self.prepare), decisive)
+        splits = self.prepare_once(job, self.corpus, self.prepare, "")
+        lines = (splits / "train.tsv").read_text(encoding="utf-8").splitlines()
+        Random(SUBSET_SEED).shuffle(lines)
+        subset = write_lines(self.work / f"{job.name}-pairs.tsv", lines[: job.pairs])
+        held_out = ("--dev", str(splits / "dev.tsv"), "--test", str(splits / "test.tsv"))
+        return self.prepare_once(job, subset, (*job.prepare, *held_out), shlex.join(job.prepare))
+
+    def prepare_once(self, job: Job, corpus: Path, options: tuple[str, ...], decisive: str) -> Path:
+        """Returns the directory that `nmt prepare` makes of a corpus, unless it was made with equal options."""
+        key = f"{decisive} {shlex.join(self.prepare)}\n".encode() + corpus.read_bytes()
+        data = self.work / f"prepared-{hashlib.sha256(key).hexdigest()[:8]}"
+        if not data.is_dir():
+            self.run_nmt(job, "prepare", str(corpus), *options, "--data", str(data))
+        return data
 
     def run_nmt(self, job: Job, *arguments: str) -> str:
         return run_nmt(self.work / f"{job.name}.log", *arguments)

@@ -115,9 +115,11 @@ def test_subsets_share_the_splits_and_a_larger_one_contains_the_smaller(
     )
     bench = quality.Bench(tmp_path / "c.tsv", tmp_path, ("--test", "3"))
     jobs = quality.make_jobs(make_options(names=[str(tmp_path / "jobs.jsonl")]))
-    small, large = (bench.prepare_corpus(job).with_suffix(".tsv").read_text().splitlines() for job in jobs)
-    assert len(small) == 5 and len(large) == 10 and set(small) < set(large)
+    for job in jobs:
+        bench.prepare_corpus(job)
     whole, *subsets = commands
+    small, large = (Path(command[1]).read_text().splitlines() for command in subsets)
+    assert len(small) == 5 and len(large) == 10 and set(small) < set(large)
     assert whole[:4] == ("prepare", str(tmp_path / "c.tsv"), "--test", "3")
     assert [command[command.index("--dev") + 1] for command in subsets] == [f"{whole[-1]}/dev.tsv"] * 2
 
