@@ -43,10 +43,9 @@ def read_pairs(path: Path) -> list[Pair]:
 
 def draw_unseen(pairs: Sequence[Pair], trained: Sequence[Pair], count: int, seed: int) -> list[Pair]:
     """Returns `count` pairs of which training knows neither side, each source once; all if there are fewer."""
-    known = [{make_sentence_key(pair[side]) for pair in trained} for side in (0, 1)]
-    unseen = {
-        pair[0]: pair for pair in pairs if not any(make_sentence_key(pair[side]) in known[side] for side in (0, 1))
-    }
+    known = {(side, make_sentence_key(text)) for pair in trained for side, text in enumerate(pair)}
+    keys = {pair: {(side, make_sentence_key(text)) for side, text in enumerate(pair)} for pair in pairs}
+    unseen = {pair[0]: pair for pair in pairs if not keys[pair] & known}
     return random.Random(seed).sample(sorted(unseen.values()), min(count, len(unseen)))
 
 

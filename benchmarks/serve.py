@@ -22,9 +22,9 @@ import threading
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
@@ -38,7 +38,7 @@ REQUESTS = 100_000  # of `memory`
 
 
 class Server:
-    """A server process on a free port of its own choice, or on the given one."""
+    """A server process whose first message has its port."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -59,21 +59,13 @@ class Server:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-    def end(self) -> int:
+    def close(self) -> int:
+        """Ends the process with SIGTERM; returns its exit code."""
         self.process.terminate()
         code = self.process.wait(60)
         if self.process.stderr:
             self.process.stderr.close()
         return code
-
-
-@contextmanager
-def run_server(command: Sequence[str]) -> Iterator[Server]:
-    server = Server(command)
-    try:
-        yield server
-    finally:
-        server.end()
 
 
 class Load:
@@ -125,7 +117,7 @@ def measure_speed(options: Namespace, load: Load) -> None:
     costs = [measure_command(command, text).subtract(measure_command(command, text[:1])) for _ in range(options.rounds)]
     seconds = statistics.median(cost.processors for cost in costs) / (len(text) - 1)
     print(f"nmt translate: {1000 * seconds:.2f} processor ms per sentence", flush=True)
-    with run_server(load.serve()) as server:
+    with closing(Server(load.serve())) as server:
         send_all(server.port, load.make_requests(options.lines, 4), 2)  # warms it up
         requests = load.make_requests(options.lines, options.requests)
         for clients in options.clients:
@@ -173,16 +165,16 @@ def restart_often(load: Load) -> None:
         clients = [pool.submit(keep_busy, server.port, request, is_over) for _ in range(CLIENTS)]
         for number in range(1, RESTARTS + 1):
             time.sleep(1)
-            print(f"restart {number}: exit code {server.end()}", flush=True)
+            print(f"restart {number}: exit code {server.close()}", flush=True)
             server = Server(load.serve(server.port))
         is_over.set()
-    server.end()
+    server.close()
     print(dict(sum((client.result() for client in clients), Counter())))
 
 
 def watch_memory(load: Load) -> None:
     requests = load.make_requests(1, REQUESTS // 10)
-    with run_server(load.serve()) as server:
+    with closing(Server(load.serve())) as server:
         for part in range(11):
             print(f"{part * len(requests):7,} requests: {server.resident_megabytes:.0f} MB", flush=True)
             if part < 10:

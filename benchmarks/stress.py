@@ -29,7 +29,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from bench import append_row, make_parser
+from bench import make_parser
 from stress_lost import KINDS, count_losses, make_lines
 from stress_rows import NUMBER, ROWS, STRANGE, WORD, Row, exchange_digits, exchange_name, keeps_numbers
 
@@ -194,7 +194,6 @@ def parse_options() -> Namespace:
     parser.add_argument("--lost", type=Path, metavar="PAIRS", help="count what hostile mixtures of these pairs lose")
     parser.add_argument("--peer", metavar="COMMAND", help="also feed the lines to this command: a line for a line")
     parser.add_argument("--beam-size", type=int, default=5)
-    parser.add_argument("--json", type=Path, help="append the rows to this file, as JSON lines")
     parser.add_argument("--show", type=int, default=0, help="print so many lines with their translations")
     return parser.parse_args()
 
@@ -223,9 +222,6 @@ def main() -> int:
             print(result if system == "nmt" else result._replace(row="  peer"), flush=True)
             for line, output in list(zip(result.lines, result.outputs, strict=True))[: options.show]:
                 print(f"    {line}\n      {output}")
-            if options.json:
-                figures = {name: getattr(result, name) for name in ("row", "clean", "score", "share", "passes")}
-                append_row(options.json, {"system": system, "lines": len(result.lines), **figures})
     return 0 if passes else 1
 
 

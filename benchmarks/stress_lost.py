@@ -45,13 +45,6 @@ class HostileLine(NamedTuple):
     spans: tuple[str, ...]
 
 
-class Loss(NamedTuple):
-    """What a translation lost, by kind."""
-
-    kind: str
-    what: str
-
-
 def make_lines(sources: Sequence[str], count: int, seed: int) -> list[HostileLine]:
     generator = Random(seed)
     return [make_line(sources, generator) for _ in range(count)]
@@ -99,20 +92,20 @@ def insert_span(words: list[str], generator: Random) -> list[str]:
     return [span]
 
 
-def list_losses(line: HostileLine, target: str, clean: Sequence[str], language: str) -> Iterator[Loss]:
-    """Yields what the translation `target` lost; `clean` are the translations of the sentences as they were."""
+def list_losses(line: HostileLine, target: str, clean: Sequence[str], language: str) -> Iterator[str]:
+    """Yields the kinds of what `target` lost; `clean` are the translations of the sentences as they were."""
     letters = sum(map(len, WORD.findall(re.sub(r"<[^>]*>", " ", target))))
     expected = sum(len(word) for text in clean for word in WORD.findall(text))
     if expected and not letters:
-        yield Loss("line", line.text)
+        yield "line"
         return
     for span, count in Counter(line.spans).items():
         if target.count(span) < count:
-            yield Loss("tag" if span[0] == "<" else "placeholder", span)
-    for number in list_lost_numbers(html.unescape(line.text), html.unescape(target), language):
-        yield Loss("number", number)
+            yield "tag" if span[0] == "<" else "placeholder"
+    if list_lost_numbers(html.unescape(line.text), html.unescape(target), language):
+        yield "number"
     if len(line.sentences) > 1 and letters < SHORT * expected:
-        yield Loss("sentence", line.text)
+        yield "sentence"
 
 
 def is_reported(translation: Translation) -> bool:
@@ -140,11 +133,11 @@ def count_losses(translator: Translator, lines: Sequence[HostileLine], shown: in
     translations = translate_lines(translator, [line.text for line in lines])
     for line, translation in zip(lines, translations, strict=True):
         expected = [clean[sentence] for sentence in line.sentences]
-        losses = list(list_losses(line, translation.text, expected, translator.card.target_language))
-        kinds = {loss.kind for loss in losses} | ({"any"} if losses else set())
+        kinds = set(list_losses(line, translation.text, expected, translator.card.target_language))
+        kinds |= {"any"} if kinds else set()
         counts["lost"].update(kinds)
-        if losses and not is_reported(translation):
+        if kinds and not is_reported(translation):
             counts["silent"].update(kinds)
             if counts["silent"]["any"] <= shown:
-                print(f"    {line.text}\n      {translation.text}\n      {losses}")
+                print(f"    {line.text}\n      {translation.text}\n      {sorted(kinds)}")
     return counts

@@ -35,13 +35,6 @@ class Language(NamedTuple):
     code: str
 
 
-def make_module(name: str, **values: object) -> None:
-    """Puts a stand-in for a module of Weblate among those that are imported."""
-    module = types.ModuleType(name)
-    module.__dict__.update(values)
-    sys.modules[name] = module
-
-
 def set_up(weblate: Path) -> None:
     import django
     from django.conf import settings
@@ -53,17 +46,22 @@ def set_up(weblate: Path) -> None:
     def find_placeholders(text: str, unit: object, highlight_syntax: bool = False) -> list[tuple[int, int, str]]:
         return [(match.start(), match.end(), match[0]) for match in PLACEHOLDER.finditer(text)]
 
-    make_module("weblate.glossary.models", get_glossary_tsv=lambda translation: "")
     forms = ("BaseMachineryForm", "DeepLMachineryForm", "LibreTranslateMachineryForm")
-    make_module("weblate.checks.utils", highlight_string=find_placeholders)
-    make_module("weblate.lang.models", Language=Language, PluralMapper=object)
-    make_module("weblate.machinery.forms", **dict.fromkeys(forms, object))
-    make_module("weblate.machinery.types", SourceLanguageChoices=object)
-    make_module("weblate.utils", __path__=[str(weblate / "weblate" / "utils")])
-    make_module("weblate.utils.errors", report_error=lambda *args, **kwargs: None)
-    make_module("weblate.utils.site", get_site_url=lambda: "https://weblate.example")
-    make_module("weblate.utils.version", USER_AGENT="Weblate")
-    make_module("weblate.logger", LOGGER=None)
+    stand_ins: dict[str, dict[str, object]] = {
+        "glossary.models": {"get_glossary_tsv": lambda translation: ""},
+        "checks.utils": {"highlight_string": find_placeholders},
+        "lang.models": {"Language": Language, "PluralMapper": object},
+        "machinery.forms": dict.fromkeys(forms, object),
+        "machinery.types": {"SourceLanguageChoices": object},
+        "utils": {"__path__": [str(weblate / "weblate" / "utils")]},
+        "utils.errors": {"report_error": lambda *args, **kwargs: None},
+        "utils.site": {"get_site_url": lambda: "https://weblate.example"},
+        "utils.version": {"USER_AGENT": "Weblate"},
+        "logger": {"LOGGER": None},
+    }
+    for name, values in stand_ins.items():
+        module = sys.modules[f"weblate.{name}"] = types.ModuleType(f"weblate.{name}")
+        module.__dict__.update(values)
 
 
 def check_service(kind: type, url: str) -> list[str]:
