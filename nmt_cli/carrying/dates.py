@@ -11,28 +11,15 @@ from functools import cache
 from typing import NamedTuple
 
 from nmt_cli.languages.cldr import load_cldr
-from nmt_cli.languages.codes import find_code
+from nmt_cli.languages.rules import find_rules
 
 RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
-DAY = rf"(?<![\w.,:/–-]){RANGE}(?:st|nd|rd|th|er|[.ºª])?"
-DAY_BEHIND = rf"{RANGE}(?:st|nd|rd|th|\.(?=\s+[a-z]))?(?![\w%]|[.,:/–-]\d)"
+BEFORE_DAY = r"(?<![\w.,:/–-])"
+BEHIND_DAY = r"(?![\w%]|[.,:/–-]\d)"
 YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
 YEAR_BEFORE = r"(?<![\w.,:/-])(?P<year>[12]\d{3})\.?"
-LINK = r"(?:\s+(?:of|del?|di|d[ao]))?\s+"  # 24th of December, 5 de marzo de 1990
 ENDING = 2  # letters of a month's name that its inflected forms may change
 LAST_DAY = 31
-# What stands before a date that says when something happens: before a day, and before a month and a year.
-PREPOSITIONS = {
-    "en": ("on", "in"),
-    "de": ("am", "im"),
-    "nl": ("op", "in"),
-    "fr": ("le", "en"),
-    "es": ("el", "en"),
-    "pt": ("em", "em"),
-    "da": ("den", "i"),
-    "nb": ("den", "i"),
-    "sv": ("den", "i"),
-}
 
 
 class Date(NamedTuple):
@@ -102,11 +89,15 @@ def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ..
     written = {form for name in names for form in (name, name[0].upper() + name[1:], name.upper())}
     listed = "|".join(map(re.escape, sorted(written, key=len, reverse=True)))
     month = rf"(?<![^\W_])(?P<month>{listed})(?![^\W_])(?:\.(?=\s+[\da-z]))?"
+    rules = find_rules(language)
+    day = rf"{BEFORE_DAY}{RANGE}(?:{rules.ordinal_endings}|\.)?"
+    day_behind = rf"{RANGE}(?:{rules.ordinal_endings}|\.(?=\s+[a-z]))?{BEHIND_DAY}"
+    link = rf"(?:\s+(?:{rules.date_links}))?\s+"
     forms = (
-        rf"{YEAR_BEFORE}\s+{month}\s+{DAY_BEHIND}",  # 1990. március 5
-        rf"{DAY}{LINK}{month}(?:,?{LINK}{YEAR})?",  # 12. März 1990, 24th of December
-        rf"{month}\s+{DAY_BEHIND}(?:,?\s+{YEAR})?",  # March 12, 1990
-        rf"{month},?{LINK}{YEAR}",  # October 1990
+        rf"{YEAR_BEFORE}\s+{month}\s+{day_behind}",  # 1990. március 5
+        rf"{day}{link}{month}(?:,?{link}{YEAR})?",  # 12. März 1990, 24th of December, 5 de marzo de 1990
+        rf"{month}\s+{day_behind}(?:,?\s+{YEAR})?",  # March 12, 1990
+        rf"{month},?{link}{YEAR}",  # October 1990
     )
     return tuple(re.compile(form, re.IGNORECASE if any_case else 0) for form in forms)
 
@@ -129,16 +120,20 @@ def write_date(text: str, date: Date, source_language: str, target_language: str
     written = text[date.start : date.end] if calendar is None else calendar.write(date)
     if text[date.start : date.end].isupper():  # as the whole line, which spans do not follow
         written = written.upper()
-    source, target = (PREPOSITIONS.get(find_code(language)) for language in (source_language, target_language))
-    if source is None or target is None:
+    source, target = (find_preposition(date, language) for language in (source_language, target_language))
+    article = find_rules(source_language).date_article
+    before = re.search(rf"(?i)(?<!\w){source}(?: {article})?\s+$", text[: date.start])
+    if not source or not target or before is None:
         return date.start, written
-    kind = 0 if date.day else 1
-    before = re.search(rf"(?i)(?<!\w){source[kind]}(?: the)?\s+$", text[: date.start])
-    if before is None:
-        return date.start, written
-    preposition = target[kind].capitalize() if before[0][0].isupper() else target[kind]
+    preposition = target.capitalize() if before[0][0].isupper() else target
     preposition = preposition.upper() if written.isupper() and before[0].isupper() else preposition
     return before.start(), f"{preposition} {written}"
+
+
+def find_preposition(date: Date, language: str) -> str:
+    """Returns the preposition of a day or a month in a language; empty where it has none."""
+    rules = find_rules(language)
+    return rules.day_preposition if date.day else rules.month_preposition
 
 
 def find_dates(text: str, language: str) -> Iterator[Date]:

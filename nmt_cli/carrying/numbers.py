@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
 
 if TYPE_CHECKING:
@@ -20,19 +21,11 @@ WRITTEN = (
     rf"\d+(?:[.,'’{THIN_BLANKS} ]\d+)*(?![.,:/'’]?\d)(?!-\d+-)"
 )
 DASHES = str.maketrans("−–", "--")
-# What a number stands behind that names a version or a part of a text, in several languages: no mark of it changes.
-LABEL = (
-    r"(?i)\b(?:vers[iãz]\w{0,4}|release|rev|build|chapter|chapitre|cap[ií]tul\w|kapitel|hoofdstuk|section|secci[oó]n"
-    r"|sezione|abschnitt|paragraph|fig|figure|figura|figuur|abb|abbildung|table|tabelle|step)\.?[ \u00a0]$"
-)
+WORD_BEFORE_NUMBER = r"([^\W\d_]+)\.?[ \u00a0]$"
 TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
 TIME_OF_DAY = rf"(?i)([(\[]?)(?:{TIME}( ?[-–] ?))?{TIME}[ {THIN_BLANKS}]?([ap])\.?m\.?([)\]]?)"
 END_OF_RANGE = rf"(?i) \w{{2,5}} {TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 HALF_DAY = 12  # hours
-# Languages in which people write 5 p.m. more often than 17:00.
-TWELVE_HOURS = frozenset(
-    "en eng hi hin ur urd bn ben pa pan gu guj mr mar ta tam te tel kn kan ml mal fil tl tgl ar ara ms zsm".split()
-)
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
 
 
@@ -50,23 +43,24 @@ class NumberNotation(NamedTuple):
     decimal: str | None  # of the source
     thousands: str | None  # of the source
     marks: MarkTable
-    has_day_of_24_hours: bool = False  # whether the target counts the hours of a day from 0 to 24
+    target_language: str = ""
 
     @classmethod
     def from_profile(cls, profile: CorpusProfile | None, target_language: str = "") -> NumberNotation | None:
         """Returns how the target of a corpus writes the numbers of its source; None if nothing is known of them."""
         if profile is None or profile.source is None:
             return None
-        has_24 = target_language not in TWELVE_HOURS and target_language != ""
-        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, has_24)
+        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, target_language)
 
     def convert(self, text: str, following: str = "") -> str:
         """Returns an amount or a number in the notation of the target; unchanged if the corpus does not show it.
 
         5 p.m. becomes 17:00 where the day has 24 hours, and 5 too if ` to 6 p.m.` is `following` it.
         """
-        time = convert_time(text, following) if self.has_day_of_24_hours else None
-        return time or re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
+        time = convert_time(text, following) if self.target_language else None
+        if time is not None and find_rules(self.target_language).hours == 24:
+            return time
+        return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
 
     def convert_number(self, number: str) -> str:
         """Converts digits with marks; both marks of a number change, or none does."""
@@ -108,9 +102,10 @@ def write_time(hour: str, minute: str | None, last: str, half: str) -> str | Non
     return f"{int(hour) % HALF_DAY + HALF_DAY * ((half in 'pP') != is_in_other_half)}:{minute or '00'}"
 
 
-def is_label(text: str, start: int) -> bool:
-    """Whether the number that begins at `start` names something: `version 3.1`, `Chapter 2.4`."""
-    return re.search(LABEL, text[max(0, start - 16) : start]) is not None
+def is_label(text: str, start: int, language: str) -> bool:
+    """Whether the number that begins at `start` names something, so that no mark changes: `version 3.1`."""
+    word = re.search(WORD_BEFORE_NUMBER, text[max(0, start - 24) : start])
+    return word is not None and word[1].lower() in find_rules(language).labels
 
 
 def split_number(number: str, decimal: str | None, thousands: str | None) -> tuple[str, str, str]:

@@ -1,32 +1,10 @@
-"""How languages write ordinals and decades in digits: 3rd, 3., 3e; 1990s, 1990er.
-
-From the ordinals in digits of Unicode's rules (CLDR 48.2, RBNF), for languages that add something to the digits. Knows
-text alone.
-"""
+"""How languages write ordinals and decades in digits: 3rd, 3., 3e; 1990s, 1990er. Knows text and rules of languages."""
 
 from __future__ import annotations
 
 import re
 
-from nmt_cli.languages.codes import find_code
-
-# What is glued to the digits in a source, where that can be nothing else.
-ORDINAL_ENDINGS = {
-    "en": "st|nd|rd|th",
-    "fr": "er|re|ers|res|ère|e|es|ème|èmes|nd|nde",
-    "nl": "e|de|ste",
-    "sv": ":a|:e",
-    "es": r"\.?[ºª]|er|ra|ro|do|da|to|ta",
-    "it": "[º°ª]",
-    "pt": r"\.?[ºª]",
-    "gl": r"\.?[ºª]",
-}
-DECADE_ENDINGS = {"en": "['’]?s", "de": "er"}
-# What follows the digits in a target; for English, it depends on the number.
-ORDINAL_MARKS = dict.fromkeys("cs da de et fi fo hr hu is lb lv nb nn no pl sk sl sr tr".split(), ".")
-ORDINAL_MARKS |= {"fr": "e", "nl": "e", "sv": ":e", "es": ".º", "gl": ".º", "it": "º", "pt": "º"}
-DECADE_MARKS = {"en": "s", "de": "er"}
-ENGLISH_MARKS = {1: "st", 2: "nd", 3: "rd"}
+from nmt_cli.languages.rules import LanguageRules, find_rules
 
 
 def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) -> tuple[int, str]:
@@ -34,32 +12,36 @@ def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) ->
 
     The `number` ends at `end`, as do the letters if there are none; `languages` are the codes of source and target.
     """
-    source, target = map(find_code, languages)
-    kinds = ((ORDINAL_ENDINGS, write_ordinal_mark(number, target)), (DECADE_ENDINGS, DECADE_MARKS.get(target, "")))
+    source, target = map(find_rules, languages)
+    kinds = (
+        (source.ordinal_endings, write_ordinal_mark(number, target)),
+        (source.decade_endings, target.decade_mark),
+    )
     for endings, mark in kinds:
-        match = re.compile(rf"(?:{endings[source]})(?!\w)").match(text, end) if source in endings else None
+        match = re.compile(rf"(?:{endings})(?!\w)").match(text, end) if endings else None
         if match is not None:
             return match.end(), mark
     return end, ""
 
 
 def correct_endings(text: str, source: str, language: str) -> str:
-    """Returns a text with the right endings of English ordinals, which a network guesses: 21th; not what `source` has.
+    """Returns a text with the right endings of ordinals whose ending depends on the number: 21st, where a network
+    guesses 21th. What `source` has stays.
 
     >>> correct_endings("the 21th and the 3th", "", "eng")
     'the 21st and the 3rd'
     """
-    if find_code(language) != "en":
+    rules = find_rules(language)
+    if not rules.ordinal_marks:
         return text
 
     def correct_ordinal(ordinal: re.Match[str]) -> str:
-        return ordinal[0] if ordinal[0] in source else ordinal[1] + write_ordinal_mark(ordinal[1], "en")
+        return ordinal[0] if ordinal[0] in source else ordinal[1] + write_ordinal_mark(ordinal[1], rules)
 
-    return re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", correct_ordinal, text)
+    return re.sub(rf"\b(\d+)(?:{rules.ordinal_endings})\b", correct_ordinal, text)
 
 
-def write_ordinal_mark(number: str, language: str) -> str:
-    """Returns what makes a number in digits an ordinal in a language, by its short code; empty if that is not known."""
-    if language == "en":
-        return "th" if number[-2:-1] == "1" else ENGLISH_MARKS.get(int(number[-1]), "th")
-    return ORDINAL_MARKS.get(language, "")
+def write_ordinal_mark(number: str, rules: LanguageRules) -> str:
+    """Returns what makes a number in digits an ordinal in a language; empty if that is not known."""
+    is_teen = number[-2:-1] == "1"
+    return rules.ordinal_mark if is_teen else rules.ordinal_marks.get(number[-1], rules.ordinal_mark)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.kept_scores import read_scores
 from nmt_cli.errors import NmtError
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ CORPUS_ENDINGS = (".tsv", ".csv", ".jsonl", ".tmx", ".xlf", ".xliff", ".po")
 COMPRESSED_ENDINGS = (".gz", ".xz", ".zst", ".bz2")
 FILES_NAMED = 3
 MODELS_NAMED = 2
-SENTENCES = {"eng": "Where is the station?", "deu": "Wo ist der Bahnhof?"}  # to try a model with, by its source
 
 
 class Standing(NamedTuple):
@@ -135,5 +135,5 @@ def list_next(standing: Standing) -> list[str]:
 
 def make_example(language: str) -> str:
     """Returns a command that translates a sentence of a language, whose code may have others after it."""
-    sentence = SENTENCES.get(language.split("-")[0])
-    return "nmt translate" if sentence is None else f'echo "{sentence}" | nmt translate'
+    sentence = find_rules(language).example
+    return f'echo "{sentence}" | nmt translate' if sentence else "nmt translate"

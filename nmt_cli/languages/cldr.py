@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib import resources
 from io import BytesIO
 from typing import Any, Literal
 from zipfile import ZipFile
 
-from nmt_cli.languages.codes import find_code
+from nmt_cli.languages.codes import DATA, find_code
 
 
 @cache
 def read_archive() -> ZipFile:
-    return ZipFile(BytesIO(resources.files("nmt_cli.languages").joinpath("data/cldr.zip").read_bytes()))
+    return ZipFile(BytesIO((DATA / "cldr.zip").read_bytes()))
 
 
 @cache

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
+DATA = Path(__file__).parent / "data"
 CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split())  # common words of headings
 
@@ -33,9 +34,8 @@ class LanguageTable(NamedTuple):
 @cache
 def load_table() -> LanguageTable:
     """Returns the table of languages; a name that two of them have belongs to the first."""
-    lines = resources.files("nmt_cli.languages").joinpath("data/codes.tsv").read_text(encoding="utf-8").splitlines()
     table = LanguageTable({}, {})
-    for line in lines[1:]:
+    for line in (DATA / "codes.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         code, other_codes, name, other_names, direction = line.split("\t")
         table.by_code.update(dict.fromkeys((code, *other_codes.split()), KnownLanguage(code, name, direction == "rtl")))
         for key in (name.lower(), *other_names.split()):

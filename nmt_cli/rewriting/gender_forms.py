@@ -1,7 +1,8 @@
 """Words that name several genders at once with a mark inside: `Lehrer*innen`, `Lehrer/-in`, `étudiant·e·s`.
 
 No training text of some age has them, and a network reads the mark as the end of the word. Without it, they are words
-that it knows: the longer form in German (`Lehrerinnen`), the shorter one in French (`étudiants`). Knows text alone.
+that it knows: the longer form in German (`Lehrerinnen`), the shorter one in French (`étudiants`). What the words look
+like, the rules of the language say. Knows text alone.
 """
 
 from __future__ import annotations
@@ -11,20 +12,11 @@ from collections.abc import Iterator
 from typing import Self
 
 from nmt_cli.carrying.spans import COVERS
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
 
-GERMAN = (
-    r"\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß](?:[*_:·•]|/-?)(?=in(?:nen)?\b)"  # a noun: Schüler*in, Mieter/-in
-    r"|\b[A-ZÄÖÜ][\wÄÖÜäöüß-]{0,60}[a-zäöüß]\((?=(?:innen|in|nen)\))"  # Schüler(innen)
-    r"|\b[A-ZÄÖÜ]{3,60}[*:·•](?=IN(?:NEN)?\b)|\b[a-zäöüß]{3,60}[*·•:](?=innen\b)"  # KOLLEG*INNEN, lehrer*innen
-    r"|\b[A-Za-zÄÖÜäöüß]{2,30}[a-zäöüß](?:[*:](?=(?:e|r|n|s|en|em)\b)|\*(?=e[rs]\b))"  # jede*r, ein:e gute:r
-)
 INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has
-FRENCH = r"[^\W\d_]{2}[·•‧⋅][^\W\d_]{1,6}?(?:[·•‧⋅](?=s\b)|(?=s\b)|\b)"
-LANGUAGES = {"de": "de", "deu": "de", "ger": "de", "fr": "fr", "fra": "fr", "fre": "fr"}
-FORMS = {"de": GERMAN, "fr": FRENCH}
-LEFT_OUT = {"de": r"(?:[*_:·•]|/-?|\()$", "fr": r"[·•‧⋅].*$"}  # the end of each form
 
 
 class GenderForms(Rewrite):
@@ -55,11 +47,9 @@ class GenderForms(Rewrite):
 
 def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
     """Yields the marks inside words of several genders, and what they leave out, each to be replaced by nothing."""
-    code = LANGUAGES.get(re.split("[-_]", language.lower())[0])
-    if code is None:
-        return
-    for match in re.finditer(FORMS[code], text):
-        ending = re.search(LEFT_OUT[code], match[0])
+    rules = find_rules(language)
+    for match in re.finditer(rules.gender_forms, text) if rules.gender_forms else ():
+        ending = re.search(rules.gender_marks, match[0])
         if ending is None:
             continue
         yield Edit(match.start() + ending.start(), match.end(), "")

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import Written
 from nmt_cli.text.words import Link
 
-TURKIC = frozenset("tr tur az aze azj azb tt tat crh gag ba bak".split())  # languages with a dotted and a dotless i
+CAPITAL_I = frozenset("Iİ")
 
 CaseKind = Literal["upper", "title", "words"]
 
@@ -68,17 +69,18 @@ def choose_shouted_words(words: Sequence[str], plan: CasePlan, links: Sequence[L
 
 def lower_text(text: str, language: str) -> str:
     """Returns a text in lower case, with the letters i of its language."""
-    return (text.replace("I", "ı").replace("İ", "i") if language in TURKIC else text).lower()
+    is_dotless = not CAPITAL_I.isdisjoint(text) and find_rules(language).has_dotless_i
+    return (text.replace("I", "ı").replace("İ", "i") if is_dotless else text).lower()
 
 
 def upper_text(text: str, language: str) -> str:
     """Returns a text in capitals, with the letters i of its language."""
-    return (text.replace("i", "İ") if language in TURKIC else text).upper()
+    return (text.replace("i", "İ") if "i" in text and find_rules(language).has_dotless_i else text).upper()
 
 
 def capitalise_text(text: str, language: str) -> str:
     """Returns a text whose first letter is a capital; the other letters stay as they are."""
     index = next((index for index, character in enumerate(text) if character.isalnum()), 0)
     first = text[index : index + 1]
-    capital = "İ" if first == "i" and language in TURKIC else first.title()
+    capital = "İ" if first == "i" and find_rules(language).has_dotless_i else first.title()
     return text[:index] + capital + text[index + 1 :]

@@ -77,13 +77,15 @@ class Translator:
         self.profile = profile
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         lines = lines or LineConfig()
+        languages = (card.source_language, card.target_language) if card is not None else ("", "")
         self.reader = LineReader(
             lines,
             carries=self.carries,
             carries_numbers=carries_numbers,
             glossary=load_glossary(lines),
             rewriter=rewriter,
-            notation=NumberNotation.from_profile(profile, card.target_language if card is not None else ""),
+            notation=NumberNotation.from_profile(profile, languages[1]),
+            languages=languages,
         )
 
     @classmethod

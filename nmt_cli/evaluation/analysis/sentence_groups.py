@@ -11,25 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import choose_word_pattern, split_words
 
-NEGATIONS = {
-    "en": r"\b(?:not|no|never|nobody|nothing|none|nowhere|neither|nor|cannot|without)\b|n['’]t\b",
-    "de": r"\b(?:nicht|kein\w*|nie|niemals|niemand\w*|nichts|nirgends|nirgendwo|weder|ohne)\b",
-    "fr": r"\b(?:ne|pas|jamais|rien|personne|aucune?|ni|sans|non)\b|\bn['’]",
-    "es": r"\b(?:no|nunca|jamás|nadie|nada|ningun[oa]?|ningún|ni|tampoco|sin)\b",
-    "it": r"\b(?:non|no|mai|nessun[oa]?|niente|nulla|né|senza)\b",
-    "pt": r"\b(?:não|nunca|jamais|ninguém|nada|nenhuma?|nem|sem)\b",
-    "nl": r"\b(?:niet|niets|geen|nooit|niemand|nergens|noch|zonder)\b",
-    "ru": r"\b(?:не|нет|ни|никогда|никто|ничего|нигде|без)\b",
-}
-LANGUAGES = {"eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it"} | {
-    "por": "pt",
-    "nld": "nl",
-    "dut": "nl",
-    "rus": "ru",
-}
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 LENGTHS = (5, 10, 15, 25, 40)  # upper bounds of the groups of source lengths, in words
 FREQUENCIES = (0, 2, 10, 50)  # upper bounds of the groups of rarest words, in training occurrences
@@ -136,9 +121,8 @@ def group_by_negation(example: Example) -> str | None:
 
 @cache
 def compile_negation(language: str) -> re.Pattern[str] | None:
-    code = re.split("[-_]", language.lower())[0]  # without the region, as in en-GB
-    code = LANGUAGES.get(code, code)
-    return re.compile(NEGATIONS[code], re.IGNORECASE) if code in NEGATIONS else None
+    negations = find_rules(language).negations
+    return re.compile(negations, re.IGNORECASE) if negations else None
 
 
 def group_by_repeats(example: Example) -> str:

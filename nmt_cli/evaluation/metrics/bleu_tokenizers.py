@@ -11,31 +11,17 @@ from nmt_cli.errors import DataError, MissingExtraError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS, ScoreConfig
 from nmt_cli.evaluation.metrics.score import References
 from nmt_cli.files import require_file
-from nmt_cli.languages.codes import find_language_key
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.languages.scripts import guess_language
 
 SAMPLE = 1_000  # references by whose script a language is known
 PACKAGES = {"ja-mecab": ("MeCab", "ja"), "ko-mecab": ("mecab_ko", "ko")}  # module, and extra of sacreBLEU
-BY_LANGUAGE = {"zh": "zh", "cmn": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"} | dict.fromkeys(
-    ("th", "lo", "km", "my", "bo", "dz"), "char"
-)
-# Languages that are known by their scripts, of those whose words BLEU cannot tell by blanks.
-BY_SCRIPT = {
-    "ko": ("\uac00", "\ud7a3"),
-    "th": ("\u0e00", "\u0e7f"),
-    "lo": ("\u0e80", "\u0eff"),
-    "km": ("\u1780", "\u17ff"),
-    "my": ("\u1000", "\u109f"),
-    "bo": ("\u0f00", "\u0fff"),
-}
-KANA, HAN = ("\u3040", "\u30ff"), ("\u4e00", "\u9fff")
 
 
 def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, str]:
     """Returns the settings with the tokenizer that this target language wants, and a note where that is not 13a."""
-    preferred = (
-        BY_LANGUAGE.get(find_language_key(language).partition("-")[0]) if config.bleu_tokenizer == "auto" else None
-    )
-    if preferred is None:
+    preferred = find_rules(language).bleu_tokenizer if config.bleu_tokenizer == "auto" else ""
+    if not preferred:
         return config, ""
     chosen = preferred
     if preferred in PACKAGES and find_spec(PACKAGES[preferred][0]) is None:
@@ -48,21 +34,9 @@ def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, s
 
 def choose_for_text(config: ScoreConfig, language: str, references: References) -> tuple[ScoreConfig, str]:
     """Returns the settings with the tokenizer for a language, or if it has no name for the script of the references."""
-    return choose_tokenizer(config, language if language not in ("", "target") else guess_language(references))
-
-
-def guess_language(references: References) -> str:
-    """Returns the language of references whose script tells it, of those without blanks between words; else nothing."""
-    letters = [letter for alternatives in references[:SAMPLE] for letter in alternatives[0] if letter.isalpha()]
-
-    def count(script: tuple[str, str]) -> int:
-        return sum(script[0] <= letter <= script[1] for letter in letters)
-
-    counts = {language: count(script) for language, script in BY_SCRIPT.items()}
-    kana, han = count(KANA), count(HAN)
-    counts["ja" if 20 * kana > kana + han else "zh"] = kana + han
-    language = max(counts, key=lambda name: counts[name])
-    return language if 2 * counts[language] > len(letters) else ""
+    if language in ("", "target"):
+        language = guess_language(alternatives[0] for alternatives in references[:SAMPLE])
+    return choose_tokenizer(config, language)
 
 
 def require_tokenizer(name: str) -> str:

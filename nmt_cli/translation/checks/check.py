@@ -262,18 +262,18 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
     """Compares the numbers of sentences where the source has several."""
     if not (has_mark_inside(source) or "<" in source or "\n" in source):
         return None
-    count = count_sentences(source)
-    target_count = count_sentences(target) if count > 1 else count
+    count = count_sentences(source, context.source_language)
+    target_count = count_sentences(target, context.target_language) if count > 1 else count
     if target_count >= count:
         return None
     return FailedCheck("sentences", f"{format_count(count, 'sentence')} became {target_count}")
 
 
-def count_sentences(text: str) -> int:
+def count_sentences(text: str, language: str = "") -> int:
     """Returns the number of sentences that have words; a line break and a tag such as <br> end one."""
     lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
     lines = [line for line in lines if any(map(str.isalnum, re.sub(r"<[^>]*>", "", line) if "<" in line else line))]
-    return sum(len(find_sentence_starts(line.strip(), ())) for line in lines)
+    return sum(len(find_sentence_starts(line.strip(), (), language)) for line in lines)
 
 
 def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:

@@ -7,45 +7,22 @@ number counts as kept if any reading of it stands in the other text. Knows text 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
-from nmt_cli.carrying.references import REFERENCE
 from nmt_cli.languages.number_words import fold_words, load_rule_sets, spell_number
-from nmt_cli.text.characters import THIN_BLANKS
+from nmt_cli.translation.checks.number_text import HALF_DAY, NumberText, NumberToken
 
 HAS_DIGIT = re.compile(r"\d")
-NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
-CLOCK = re.compile(
-    r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)|\d ?(?:[ap]\.? ?m\b|o['’]clock|Uhr\b|h\b)|[時點点时시]", re.IGNORECASE
-)
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
 DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month may be a word in the other text
-DECADE = r"['’]?(?:s|er)\b"  # behind a number: the 1970s
-DECADE_YEARS, CENTURY = 10, 100
-ENDED_DECADES = frozenset("en eng de deu ger da dan sv swe no nor nb nob".split())  # which write 90s, 90er
-HALF_DAY, MONTHS = 12, 12
+MONTHS = 12
 SCALES = (1_000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)  # "2.5 million" may be 2,500,000
 LAST_PLAIN_LETTER = "\u052f"  # of Latin, Greek and Cyrillic; other scripts have prefixes, or no blanks
 WORDED = 100  # smaller numbers, and its multiples, are often written in words
-
-
-class NumberToken(NamedTuple):
-    """A number in a text."""
-
-    text: str  # as it stands there
-    groups: tuple[int, ...]  # what its separators part
-    values: frozenset[float]  # its possible values
-
-    @property
-    def whole(self) -> int | None:
-        """The greatest value that is a whole number; None if there is none."""
-        return max((int(value) for value in self.values if value == int(value)), default=None)
 
 
 class NumberDifference(NamedTuple):
@@ -114,44 +91,15 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
     if not (HAS_DIGIT.search(source) or HAS_DIGIT.search(target)):
         return NO_DIFFERENCE
     # 1. Read the numbers of both texts.
-    source, target = (unicodedata.normalize("NFKC", drop_other_digits(text)) for text in (source, target))
-    in_source, in_target = find_numbers(source), find_numbers(target)
+    before, after = NumberText.read(source, source_language), NumberText.read(target, target_language)
+    in_source, in_target = before.numbers, after.numbers
     # 2. Drop those that both have.
     missing = [token for token in in_source if not is_among(token, in_target)]
     invented = [token for token in in_target if not is_among(token, in_source)]
     if not (missing or invented):
         return NO_DIFFERENCE
     # 3. Drop those that the other text has in words, or in another notation of the time.
-    return NumberDifference(
-        select_unspoken(missing, source, target, target_language),
-        select_unspoken(invented, target, source, source_language),
-    )
-
-
-def drop_other_digits(text: str) -> str:
-    """Returns a text without digits that are no numbers: those of placeholders and of references (`&#39;`).
-
-    A fraction that is one sign is parted from the number before it: 1½ is not 11/2.
-    """
-    text = PLACEHOLDER_PATTERN.sub(" ", text)
-    text = text if text.isascii() else re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)
-    return REFERENCE.sub("'", text) if "&#" in text else text
-
-
-def find_numbers(text: str) -> list[NumberToken]:
-    """Returns the numbers that stand in a text in digits of any script."""
-    return [read_number(match[0]) for match in NUMBER.finditer(text)]
-
-
-def read_number(text: str) -> NumberToken:
-    """Returns a number with all its readings: separators may part thousands, a fraction, or numbers."""
-    parts = re.split(r"\D", text)
-    values: set[float] = set()
-    if len(parts) == 1 or (len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])):
-        values.add(int("".join(parts)))
-    if len(parts) > 1:
-        values.add(float(f"{''.join(parts[:-1])}.{parts[-1]}"))
-    return NumberToken(text, tuple(map(int, parts)), frozenset(values))
+    return NumberDifference(select_unspoken(missing, before, after), select_unspoken(invented, after, before))
 
 
 def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
@@ -167,70 +115,41 @@ def is_among(token: NumberToken, others: Sequence[NumberToken]) -> bool:
     return any(max(pair) / min(pair) in SCALES for pair in pairs)
 
 
-def select_unspoken(tokens: Iterable[NumberToken], text: str, other: str, language: str) -> tuple[str, ...]:
-    """Returns the numbers of the text that `other`, in this language, does not have in words either."""
-    if not load_rule_sets(language):
+def select_unspoken(tokens: Iterable[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
+    """Returns the numbers of one side that the other does not have in words either."""
+    if not load_rule_sets(other.language):
         return tuple(token.text for token in tokens if not is_often_spelled(token))
-    words = NumberWords.from_text(other)
-    has_clock = bool(CLOCK.search(text) or CLOCK.search(other))
-    has_minutes = has_clock and bool(MINUTES.search(text)) and not MINUTES.search(other)
-    others = find_numbers(other)
-    digits = {number for token in others for number in list_decade(token, other)}
+    words = NumberWords.from_text(other.text)
+    has_clock = side.tells_time or other.tells_time
+    has_minutes = has_clock and bool(MINUTES.search(side.text)) and not MINUTES.search(other.text)
+    others = other.numbers
+    digits = {number for token in others for number in other.list_decade(token)}
     digits |= {number for token in others if has_clock and len(token.groups) == 2 for number in token.groups}
     unspoken = []
     for token in tokens:
-        readings = list_readings(token, text, has_clock=has_clock)
-        is_spoken = any(has_spelling(reading, words, language) for reading in readings)
-        is_month = token.groups[0] <= MONTHS and any(token.text in date[0] for date in DATE.finditer(text))
-        is_time = has_minutes and is_spoken_time(token, words, language)
-        if digits.isdisjoint(drop_bare_decade(readings, token, other, language)) and not (
-            is_spoken or is_month or is_time
-        ):
+        readings = side.list_readings(token, has_clock=has_clock)
+        is_spoken = any(has_spelling(reading, words, other.language) for reading in readings)
+        is_month = token.groups[0] <= MONTHS and any(token.text in date[0] for date in DATE.finditer(side.text))
+        is_time = has_minutes and is_spoken_time(token, words, other.language)
+        if digits.isdisjoint(other.drop_bare_decade(readings, token)) and not (is_spoken or is_month or is_time):
             unspoken.append(token.text)
     return tuple(unspoken)
 
 
-def list_readings(token: NumberToken, text: str, *, has_clock: bool) -> set[int]:
-    """Returns the whole numbers that may stand for a number of `text`: 70 for the 1970s, 17 for 5 p.m."""
-    readings = list_decade(token, text)
-    hour = token.groups[0]
-    if has_clock and hour <= 24 and len(token.groups) <= 2:
-        readings |= {hour} | {hour + shift for shift in (HALF_DAY, -HALF_DAY) if hour + shift > 0}
-    return readings
-
-
-def list_decade(token: NumberToken, text: str) -> set[int]:
-    """Returns the whole number, and for a decade also without its century."""
-    if token.whole is None:
-        return set()
-    is_decade = re.search(re.escape(token.text) + DECADE, text) is not None
-    is_decade = is_decade and token.whole % DECADE_YEARS == 0
-    return {token.whole, token.whole % CENTURY} if is_decade else {token.whole}
-
-
-def drop_bare_decade(readings: Iterable[int], token: NumberToken, other: str, language: str) -> set[int]:
-    """Returns the readings that may stand in digits in the `other` text: 90 for the 1990s only as 90er, in German."""
-    written = set(readings)
-    short = token.whole % CENTURY if token.whole is not None else 0
-    if short != token.whole and language in ENDED_DECADES and not re.search(rf"(?<!\d){short}['’-]?[^\W\d_]", other):
-        written.discard(short)
-    return written
-
-
-def list_uncertain(source: str, target: str, language: str) -> tuple[str, ...]:
+def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
     """Returns the plain numbers of `source` that stand in `target` less often, in digits or as words of their own.
 
     Stricter than `compare_numbers`: for a second search, where a doubt does no harm. The word for one is an article too
     in many languages, so one counts in digits alone. Empty for a language whose number words are unknown.
     """
-    source, target = (unicodedata.normalize("NFKC", drop_other_digits(text)) for text in (source, target))
-    has_clock = CLOCK.search(source) is not None
+    before, after = NumberText.read(source, languages[0]), NumberText.read(target, languages[1])
+    has_clock, language = before.tells_time, after.language
     # 1. Drop what the target has in digits, each as often.
-    in_digits = Counter(number for token in find_numbers(target) for number in list_decade(token, target))
+    in_digits = Counter(number for token in after.numbers for number in after.list_decade(token))
     unmatched = []
-    for token in find_numbers(source):
-        readings = sorted(list_readings(token, source, has_clock=has_clock)) if len(token.groups) == 1 else []
-        written = drop_bare_decade(readings, token, target, language)
+    for token in before.numbers:
+        readings = sorted(before.list_readings(token, has_clock=has_clock)) if len(token.groups) == 1 else []
+        written = after.drop_bare_decade(readings, token)
         digits = next((reading for reading in readings if reading in written and in_digits[reading] > 0), None)
         if digits is not None:
             in_digits[digits] -= 1
@@ -239,7 +158,7 @@ def list_uncertain(source: str, target: str, language: str) -> tuple[str, ...]:
     if not unmatched or not load_rule_sets(language):
         return ()
     # 2. Drop what it has in words.
-    words, in_words = NumberWords.from_text(target), Counter[int]()
+    words, in_words = NumberWords.from_text(after.text), Counter[int]()
     uncertain = []
     for token, readings in unmatched:
         spoken = next((r for r in readings if r != 1 and in_words[r] < words.count(spell_number(r, language))), None)

@@ -10,17 +10,11 @@ import re
 from collections.abc import Callable
 
 from nmt_cli.carrying.numbers import make_number_key
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
 
 NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
 MARK = re.compile(r"[^\d]")
-# Languages with more forms than one and many: 2 files, 5 files and 21 files have words of different forms.
-MANY_FORMS = frozenset(
-    "ar ara be bel br bre bs bos cs ces cy cym ga gle gd gla gv glv he heb hr hrv kw cor lt lit lv lav mt mlt pl pol "
-    "ro ron ru rus se sme sh hbs sk slk sl slv sr srp uk ukr".split()
-)
-WITH_DUAL = frozenset("ar ara br bre cy cym ga gle gd gla gv glv he heb kw cor mt mlt se sme sl slv".split())
-SINGULAR_BELOW_TWO = frozenset("fr fra fre pt por".split())  # 1.5 and 0 go with the singular
 
 
 def replace_numbers(
@@ -61,13 +55,13 @@ def copy_notation(old_source: str, old_target: str, new: str, convert: Callable[
 
 def find_form(number: str, language: str) -> tuple[bool, ...]:
     """Returns what is equal for numbers that need the same form of a noun beside them; careful rather than exact."""
-    code = language.replace("_", "-").split("-")[0].lower()
-    if code not in MANY_FORMS:
-        return (number == "1", code in SINGULAR_BELOW_TWO and number[0] in "01" and not number[1:2].isdecimal())
+    plural = find_rules(language).plural
+    if plural in ("one", "below two"):  # where 1.5 and 0 may go with the singular
+        return (number == "1", plural == "below two" and number[0] in "01" and not number[1:2].isdecimal())
     if not number.isdecimal():
         return ()
     value = int(number)
     tens, ones = value % 100, value % 10
     is_teen = 11 <= tens <= 19
     form = (value == 0, value == 1, ones == 0, ones == 1, 2 <= ones <= 4, is_teen, tens < 20)
-    return form if code not in WITH_DUAL else (*form, value == 2, tens == 2, tens in (3, 4), 3 <= tens <= 10)
+    return form if plural != "dual" else (*form, value == 2, tens == 2, tens in (3, 4), 3 <= tens <= 10)

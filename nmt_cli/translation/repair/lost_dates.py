@@ -14,7 +14,8 @@ from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.carrying.spans import Span, cover_spans
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.translation.checks.numbers import NUMBER, compare_numbers
+from nmt_cli.translation.checks.number_text import NUMBER
+from nmt_cli.translation.checks.numbers import compare_numbers
 from nmt_cli.translation.repair.lost_numbers import PieceSearch
 from nmt_cli.translation.result import Repair, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader

@@ -15,7 +15,8 @@ from nmt_cli.carrying.ordinals import find_ending
 from nmt_cli.carrying.spans import DIGIT, Span, cover_spans
 from nmt_cli.search.sampling import TextId
 from nmt_cli.text.symbols import PLACEHOLDERS
-from nmt_cli.translation.checks.numbers import NUMBER, compare_numbers, list_uncertain
+from nmt_cli.translation.checks.number_text import NUMBER
+from nmt_cli.translation.checks.numbers import compare_numbers, list_uncertain
 from nmt_cli.translation.result import Repair, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
@@ -85,7 +86,7 @@ class LostNumbers(NamedTuple):
         target = PLACEHOLDER_PATTERN.sub(" ", target)
         lost = compare_numbers(covered, target, self.source_language, self.target_language).missing
         if not lost and self.reader.carries:
-            lost = list_uncertain(covered, target, self.target_language)
+            lost = list_uncertain(covered, target, (self.source_language, self.target_language))
         if not lost:
             return []
         room = len(PLACEHOLDERS) - len(piece.masked.masked)

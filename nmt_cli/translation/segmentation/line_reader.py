@@ -47,8 +47,12 @@ class LineReader:
         glossary: Glossary | None = None,
         rewriter: Rewriter | None = None,
         notation: NumberNotation | None = None,
+        languages: tuple[str, str] = ("", ""),
     ) -> None:
-        """`notation` says how the target writes numbers; without it, they stay as they are."""
+        """`notation` says how the target writes numbers; without it, they stay as they are.
+
+        `languages` are the codes of source and target, empty where they are not known.
+        """
         self.config = config
         self.carries = carries
         self.carries_numbers = carries and carries_numbers
@@ -56,6 +60,7 @@ class LineReader:
         self.rewriter = choose_rewrites(rewriter, config)
         self.names = make_name_finder(self.rewriter) if self.carries else None
         self.notation = notation
+        self.languages = languages
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits.
@@ -94,7 +99,7 @@ class LineReader:
             return in_texts
         by_sentence = self.config.split_sentences and not whole
         if whole or not self.config.protect:
-            return cut(text, spans, self.config.max_words, by_sentence=by_sentence)
+            return self.cut_text(text, spans, by_sentence=by_sentence)
         parts = split_at_dividers(text, spans) if by_sentence else [Segment(text, tuple(spans), False, False)]
         segments: list[Segment] = []
         for part in parts:
@@ -103,13 +108,16 @@ class LineReader:
                 continue
             framed = [
                 piece
-                for segment in cut(part.text, part.spans, self.config.max_words, by_sentence=by_sentence)
+                for segment in self.cut_text(part.text, part.spans, by_sentence=by_sentence)
                 for piece in take_frame_off(segment)
             ]
             if framed and part.is_glued:
                 framed[0] = framed[0]._replace(is_glued=True)
             segments += framed
         return segments
+
+    def cut_text(self, text: str, spans: Sequence[Span], *, by_sentence: bool) -> list[Segment]:
+        return cut(text, spans, self.config.max_words, self.languages[0], by_sentence=by_sentence)
 
     def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
         """Returns the segments of a message of ICU; the words around a choice go into each of its texts."""
@@ -185,7 +193,7 @@ class LineReader:
         convert = self.notation.convert
         return [
             span._replace(text=convert(span.text, text[span.end : span.end + NEAR]))
-            if span.is_number and not is_label(text, span.start)
+            if span.is_number and not is_label(text, span.start, self.languages[0])
             else span
             for span in spans
         ]

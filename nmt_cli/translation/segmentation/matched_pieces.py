@@ -68,7 +68,8 @@ def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | No
     if count < 2:
         sentences = [text] if text else []
     else:
-        segments = cut(text, find_spans(text), reader.config.max_words, by_sentence=reader.config.split_sentences)
+        spans, config = find_spans(text), reader.config
+        segments = cut(text, spans, config.max_words, reader.languages[1], by_sentence=config.split_sentences)
         sentences = [segment.text.strip() for segment in segments]
     return sentences if len(sentences) == count else None
 

@@ -71,10 +71,11 @@ class SegmentedLine(NamedTuple):
     covered: str
     spans: tuple[Span, ...]  # in order
     starts: list[int]  # of the spans
+    language: str
 
     @classmethod
-    def from_text(cls, text: str, spans: Sequence[Span]) -> SegmentedLine:
-        return cls(text, cover_spans(text, spans), tuple(spans), [span.start for span in spans])
+    def from_text(cls, text: str, spans: Sequence[Span], language: str = "") -> SegmentedLine:
+        return cls(text, cover_spans(text, spans), tuple(spans), [span.start for span in spans], language)
 
     def fits_within(self, start: int, end: int, max_words: int) -> bool:
         """Whether the text from `start` to `end` has at most `max_words` words and no more masked spans than names."""
@@ -98,7 +99,9 @@ class SegmentedLine(NamedTuple):
         return self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
 
 
-def cut(text: str, spans: Sequence[Span], max_words: int, *, by_sentence: bool = True) -> list[Segment]:
+def cut(
+    text: str, spans: Sequence[Span], max_words: int, language: str = "", *, by_sentence: bool = True
+) -> list[Segment]:
     """Returns a segment for each sentence of `text`; without `by_sentence`, a single one for a text that fits.
 
     A sentence of more than `max_words` is cut after clauses, then words, then characters, into as few segments as
@@ -106,7 +109,7 @@ def cut(text: str, spans: Sequence[Span], max_words: int, *, by_sentence: bool =
     """
     if not spans and is_short_sentence(text, max_words):
         return [Segment(text, (), blank_before=False, ends_sentence=ends_with_mark(text))]
-    line = SegmentedLine.from_text(text, spans)
+    line = SegmentedLine.from_text(text, spans, language)
     ranges = list(split_to_fit(line, 0, len(text), max_words, 0, must_split=by_sentence))
     return [
         segment
@@ -125,9 +128,10 @@ def is_short_sentence(text: str, max_words: int) -> bool:
     )
 
 
-def find_sentence_starts(text: str, spans: Sequence[Span]) -> list[int]:
+def find_sentence_starts(text: str, spans: Sequence[Span], language: str = "") -> list[int]:
     """Returns the positions at which the sentences of `text` begin; the first is 0."""
-    return [0, *(end for _, end in split_at(cover_spans(text, spans), 0, len(text), 0) if end < len(text))]
+    ends = find_sentence_ends(cover_spans(text, spans), 0, len(text), language)
+    return [0, *(end for end in ends if end < len(text))]
 
 
 def split_to_fit(
@@ -137,7 +141,7 @@ def split_to_fit(
     if level == len(LEVELS) or (not must_split and line.fits_within(start, end, max_words)):
         yield start, end
         return
-    parts = list(split_at(line.covered, start, end, level))
+    parts = list(split_at(line, start, end, level))
     if level == 0:
         for part in parts:
             yield from split_to_fit(line, *part, max_words, 1)
@@ -147,12 +151,12 @@ def split_to_fit(
     )
 
 
-def split_at(covered: str, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
+def split_at(line: SegmentedLine, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
     """Yields the parts from `start` to `end` that end with a separator of this level."""
     if level == 0:
-        ends = find_sentence_ends(covered, start, end)
+        ends = find_sentence_ends(line.covered, start, end, line.language)
     else:
-        ends = (match.end() for match in re.compile(LEVELS[level]).finditer(covered, start, end))
+        ends = (match.end() for match in re.compile(LEVELS[level]).finditer(line.covered, start, end))
     for part_end in ends:
         yield start, part_end
         start = part_end

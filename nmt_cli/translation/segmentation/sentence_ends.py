@@ -1,14 +1,15 @@
 """Where the sentences of a line end: marks of many scripts, what closes after them, and dots that end nothing.
 
-No language is asked for: abbreviations of many languages stand in one list. Knows text alone.
+Which words are abbreviations, the rules of the language say. Knows text alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
+from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import (
     CLOSING,
     CLOSING_QUOTES,
@@ -18,7 +19,6 @@ from nmt_cli.text.characters import (
     OPENING_QUOTES,
     QUESTION_MARKS,
     SOLID_FINAL_MARKS,
-    SOLID_PAUSES,
     SPACED_FINAL_MARKS,
     THIN_BLANKS,
     TURNED_QUOTES,
@@ -39,31 +39,12 @@ END = (
     rf"|(?<=[^\W\d_])[{SPACED_FINAL_MARKS}](?=[^\W\d_])"
     rf"|{EMOJI_COVER}+(?:\s*{EMOJI_COVER})*\s*"
 )
-# After a quotation with its own mark, these go on with the sentence: particles of Japanese, verbs of saying in Chinese.
-GOES_ON = (
-    rf"[とってのはがをにもへでやかねよ]|[^{SOLID_FINAL_MARKS}{SOLID_PAUSES}\s\u3040-\u30ff]{{1,3}}[说說道问問喊叫答曰]"
-)
-
-# Abbreviations whose dot ends no sentence, before whatever word; nor does that of a single letter, except "I".
-ABBREVIATIONS = frozenset(
-    "mr mrs ms messrs dr prof st sr jr vs approx mt gen col capt lt sgt rev hon pres gov sen rep dept est"
-    " bzw ca vgl evtl inkl exkl ggf sog bes allg geb gest hr frl fa dipl ing mio mrd tel str bhf zzgl mind cf al"
-    " mme mmes mlle mm mgr av env sra srta sres dña ud uds ee depto avda admón"
-    " гг см ср им ул кв стр рис тыс млн млрд руб проф акад ред"
-    " डॉ श्री प्रो पं पृ क्र".split()
-)
-# These only before a number: "No. 5", but "No. I stayed."
-OF_NUMBERS = frozenset(
-    "no nos nr nrn abs art bd abb kap fig figs vol pp ch sec par pág págs núm cap op ziff num tab ex eq"
-    " jan feb mar apr jun jul aug sep sept oct okt nov dec dez".split()
-)
-OFTEN_LAST = frozenset("etc usw ff".split())  # a capital after these begins a sentence
 WORD_BEFORE = rf"(?:^|(?<=[\s{re.escape(OPENING + TURNED_QUOTES)}./]))(?:[^\W\d_]\.\s?)*([^\W_]+)\.$|([^\s.]+)\.$"
 # A small number: of a day or an item, but not of a page ("p. 31."). A unit is no initial ("2 m.").
 SMALL_NUMBER = rf"(?:^|(?<=[(\s{COVERS}])|(?<=\b[^\W\d_]\.))(?<![^\W\d_]\.\s)\d{{1,2}}\.$"
-LIST_MARK = rf"[ivx]{{1,5}}|[IVX]{{1,5}}|[{COVERS}]{{3}}|[{COVERS}]{{5}}"  # with a full stop; 1.1 and 1.1.1 are covered
+# With a full stop; 1.1 and 1.1.1 are covered.
+LIST_MARK = rf"[^\W\d_]|[ivx]{{1,5}}|[IVX]{{1,5}}|[{COVERS}]{{3}}|[{COVERS}]{{5}}"
 UNIT = rf"[\d{COVERS}]\s?[mglhtsмлт]\.$"
-PRONOUNS = "IЯя"
 
 
 def has_mark_inside(text: str) -> bool:
@@ -72,14 +53,14 @@ def has_mark_inside(text: str) -> bool:
     return match is not None and match.end() < len(text.rstrip())
 
 
-def find_sentence_ends(covered: str, start: int, end: int) -> Iterator[int]:
+def find_sentence_ends(covered: str, start: int, end: int, language: str) -> Iterator[int]:
     """Yields the positions after the marks, and the blanks after these, that end a sentence from `start` to `end`.
 
-    `covered` is a text whose spans are covered.
+    `covered` is a text whose spans are covered, `language` its code.
     """
     is_cased = any(map(str.isupper, covered))
     for match in re.compile(END).finditer(covered, start, end):
-        if ends_sentence(covered, match, start, is_cased=is_cased):
+        if ends_sentence(covered, match, start, find_rules(language), is_cased=is_cased):
             start = match.end()
             yield start
 
@@ -95,7 +76,7 @@ def ends_with_mark(covered: str) -> bool:
     )
 
 
-def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: bool) -> bool:
+def ends_sentence(covered: str, match: re.Match[str], start: int, rules: LanguageRules, *, is_cased: bool) -> bool:
     """Whether a new sentence begins after `match`; in a text without capitals, a small letter there says nothing.
 
     `start` is where the sentence begins.
@@ -104,12 +85,12 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: b
     marks = match[0].rstrip()
     # 1. Marks of scripts without blanks: the sentence goes on after a quotation.
     if marks[0] in SOLID_FINAL_MARKS:
-        return marks[-1] in SOLID_FINAL_MARKS or not re.compile(GOES_ON).match(covered, match.end())
+        return marks[-1] in SOLID_FINAL_MARKS or not re.compile(rules.goes_on).match(covered, match.end())
     if marks[0] == EMOJI_COVER:
         return following.isupper() and len(covered[start : match.start()].split()) >= WORDS_BEFORE_EMOJI
     # 2. A mark without a blank after it.
     if match[0] == marks:
-        return begins_without_blank(covered, match)
+        return begins_without_blank(covered, match, rules)
     # 3. A small letter goes on; an ellipsis ends nothing.
     if is_cased and following.islower():
         return False
@@ -122,10 +103,10 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, *, is_cased: b
     # 5. The mark of an item of a list.
     if run == "." and re.fullmatch(LIST_MARK, covered[start : match.start()].strip()):
         return False
-    return run != "." or not is_abbreviation(covered, match.start() + 1, following, is_cased=is_cased)
+    return run != "." or not is_abbreviation(covered, match.start() + 1, following, rules, is_cased=is_cased)
 
 
-def begins_without_blank(covered: str, match: re.Match[str]) -> bool:
+def begins_without_blank(covered: str, match: re.Match[str], rules: LanguageRules) -> bool:
     """Whether a sentence begins right after the mark, as in "I like tea.I like coffee."; not in a name."""
     position = match.start()
     if not (covered[position - 1].islower() and covered[position - 2 : position - 1].isalpha()):
@@ -135,10 +116,10 @@ def begins_without_blank(covered: str, match: re.Match[str]) -> bool:
     before, after = covered[:position].split()[-1], covered[position + 1 :].split()[0]
     if "." in before or re.search(r"[/\\_=@:.]\w", f"{before} {after}"):
         return False
-    return before.strip(OPENING).lower() not in ABBREVIATIONS
+    return not is_among_words(before.strip(OPENING), rules.abbreviations)
 
 
-def is_abbreviation(covered: str, end: int, following: str, *, is_cased: bool) -> bool:
+def is_abbreviation(covered: str, end: int, following: str, rules: LanguageRules, *, is_cased: bool) -> bool:
     """Whether the full stop before `end` belongs to an abbreviation, an initial or an ordinal."""
     text = covered[max(0, end - 16) : end]
     if re.search(SMALL_NUMBER, text):
@@ -148,11 +129,15 @@ def is_abbreviation(covered: str, end: int, following: str, *, is_cased: bool) -
         return False
     word = (match[1] or match[2]).lstrip(OPENING + TURNED_QUOTES)  # (approx. 5 km)
     if len(word) == 1 and word.isalpha():
-        return word not in PRONOUNS and not find_unspaced(word)
-    word = word.lower()
+        return word not in rules.one_letter_words and not find_unspaced(word)
     begins_number = following.isdigit() or (following != "" and following in COVERS)
     return (
-        word in ABBREVIATIONS
-        or (begins_number and word in OF_NUMBERS)
-        or (word in OFTEN_LAST and (begins_number or not is_cased))
+        is_among_words(word, rules.abbreviations)
+        or (begins_number and is_among_words(word, rules.before_numbers))
+        or (is_among_words(word, rules.often_last) and (begins_number or not is_cased))
     )
+
+
+def is_among_words(word: str, words: Collection[str]) -> bool:
+    """Whether a word is one of `words`, of which those in small letters stand for their capitals too."""
+    return word in words or word.lower() in words

@@ -43,14 +43,28 @@ def test_what_is_no_number_of_the_source_stays(text: str) -> None:
     assert GERMAN.convert(text) == text
 
 
-@pytest.mark.parametrize("label", ["version", "Version", "Chapter", "See fig.", "Kapitel", "Versión"])
-def test_the_number_of_a_version_or_a_chapter_is_a_label(label: str) -> None:
-    assert is_label(f"{label} 3.1", len(label) + 1)
-    assert not is_label(f"{label} of 3.1", len(label) + 4)
+@pytest.mark.parametrize(
+    ("label", "language"),
+    [
+        ("version", ""),
+        ("Version", "eng"),
+        ("Chapter", "eng"),
+        ("See fig.", "fra"),
+        ("Kapitel", "deu"),
+        ("Versión", "spa"),
+    ],
+)
+def test_the_number_of_a_version_or_a_chapter_is_a_label(label: str, language: str) -> None:
+    assert is_label(f"{label} 3.1", len(label) + 1, language)
+    assert not is_label(f"{label} of 3.1", len(label) + 4, language)
+
+
+def test_a_label_is_one_in_its_language() -> None:
+    assert not is_label("Kapitel 3.1", 8, "eng")
 
 
 def test_a_word_that_ends_like_a_label_is_none() -> None:
-    assert not is_label("Conversion 3.1", 11)
+    assert not is_label("Conversion 3.1", 11, "eng")
 
 
 def test_nothing_changes_where_the_corpus_does_not_show_how() -> None:
@@ -92,12 +106,12 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
     ],
 )
 def test_a_time_of_day_is_written_as_the_target_counts_its_hours(time: str, written: str) -> None:
-    assert GERMAN._replace(has_day_of_24_hours=True).convert(time) == written
+    assert GERMAN._replace(target_language="deu").convert(time) == written
     assert GERMAN.convert(time) == time
 
 
 def test_a_range_begins_in_the_half_of_the_day_of_its_end_or_before() -> None:
-    german = GERMAN._replace(has_day_of_24_hours=True)
+    german = GERMAN._replace(target_language="deu")
     assert [german.convert("5", following) for following in (" to 6 p.m. ", " and 4:30 PM", " to 6", "")] == [
         "17:00",
         "5:00",

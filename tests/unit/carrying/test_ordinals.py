@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.carrying.ordinals import correct_endings, find_ending, write_ordinal_mark
+from nmt_cli.languages.rules import find_rules
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_letters_behind_a_number_say_what_it_is(
 def test_english_ordinals_follow_their_number() -> None:
     numbers = ("1", "2", "3", "4", "11", "12", "13", "21", "102", "111", "113")
     marks = "st nd rd th th th th st nd th th".split()
-    assert [write_ordinal_mark(number, "en") for number in numbers] == marks
+    assert [write_ordinal_mark(number, find_rules("en")) for number in numbers] == marks
 
 
 def test_endings_that_do_not_fit_their_number_are_corrected() -> None:

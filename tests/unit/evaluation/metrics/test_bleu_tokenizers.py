@@ -10,7 +10,8 @@ from nmt_cli.errors import DataError, MissingExtraError, OptionError
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics import bleu_tokenizers
 from nmt_cli.evaluation.metrics.bleu import compute_bleu
-from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text, choose_tokenizer, guess_language
+from nmt_cli.evaluation.metrics.bleu_tokenizers import choose_for_text, choose_tokenizer
+from nmt_cli.languages.scripts import guess_language
 from support.tokenizers import toy_tokenizer
 
 
@@ -51,7 +52,7 @@ def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.Mo
     ],
 )
 def test_scripts_tell_the_languages_that_write_no_blanks_between_words(text: str, language: str) -> None:
-    assert guess_language([[text]]) == language
+    assert guess_language([text]) == language
 
 
 def test_half_a_sentence_of_a_language_without_blanks_counts_for_half() -> None:

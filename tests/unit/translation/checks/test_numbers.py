@@ -130,11 +130,11 @@ def test_a_number_word_within_another_word_does_not_count(source: str, target: s
 def test_a_number_that_is_missing_or_part_of_a_word_is_uncertain(
     source: str, target: str, uncertain: list[str]
 ) -> None:
-    assert list(list_uncertain(source, target, "deu")) == uncertain
+    assert list(list_uncertain(source, target, ("eng", "deu"))) == uncertain
 
 
 def test_where_number_words_are_unknown_no_number_is_uncertain() -> None:
-    assert list_uncertain("7 goats", "xx", "yyy") == ()
+    assert list_uncertain("7 goats", "xx", ("xxx", "yyy")) == ()
 
 
 @pytest.mark.parametrize(

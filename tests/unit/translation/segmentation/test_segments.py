@@ -10,7 +10,7 @@ from support.spans import lines_with_spans
 
 
 def texts(line: str, most_words: int) -> list[str]:
-    return [segment.text.strip() for segment in cut(line, find_spans(line), most_words)]
+    return [segment.text.strip() for segment in cut(line, find_spans(line), most_words, "eng")]
 
 
 def test_a_line_that_fits_stays_whole() -> None:

@@ -16,14 +16,14 @@ TABLE = Path(__file__).parents[3] / "support" / "sentences.tsv"
 LABELLED = [line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines()]
 
 
-def split(text: str) -> str:
-    starts = find_sentence_starts(text, find_spans(text))
+def split(text: str, language: str = "") -> str:
+    starts = find_sentence_starts(text, find_spans(text), language)
     return "|".join(text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
 
 
 @pytest.mark.parametrize(("language", "sentences"), LABELLED)
 def test_labelled_sentences_are_found(language: str, sentences: str) -> None:
-    assert split(sentences.replace("|", "")) == sentences.replace("| ", "|")
+    assert split(sentences.replace("|", ""), language) == sentences.replace("| ", "|")
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,52 @@ def test_a_long_line_takes_no_longer_than_its_length(part: str) -> None:
     started = time.monotonic()
     split(part * (20_000 // len(part)))
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "other_language", "sentences"),
+    [
+        ("deu", "Er braucht mind. Note 4.", "eng", "I changed my mind.|He was right."),
+        ("deu", "Das gilt gem. Absatz 4.", "eng", "It was a gem.|She kept it."),
+        ("eng", "The shop opened est. 1990.", "fra", "Je sais où il est.|Nous partons."),
+        ("eng", "See Smith et al. Nature.", "nld", "Ik wist het al.|Hij niet."),
+        ("fra", "Il habite av. Foch.", "tur", "Bu bir av.|Onu gördüm."),
+        ("spa", "Así lo dijo ud. Vega.", "dan", "Han gik ud.|Hun blev."),
+        ("por", "Fale com a dra. Vega.", "swe", "Det är svårt att dra.|Hon vilar."),
+        ("ita", "Scelga per es. Roma.", "deu", "Ich mag es.|Er nicht."),
+        ("ces", "Jsou to 2 mil. Čechů.", "spa", "Son dos mil.|Nadie lo sabe."),
+        ("pol", "Byli tam m.in. Anna i Jan.", "eng", "Please come in.|It is late."),
+        ("swe", "Se t.ex. Sverige.", "eng", "He met his ex.|She was kind."),
+        ("hun", "Bécs ill. Budapest.", "eng", "He fell ill.|She called."),
+        ("rus", "Это завод им. Ленина.", "bul", "Дадох им.|Той дойде."),
+    ],
+)
+def test_an_abbreviation_of_one_language_is_a_word_of_another(
+    language: str, sentence: str, other_language: str, sentences: str
+) -> None:
+    assert split(sentence, language) == sentence
+    assert split(sentences.replace("|", " "), other_language) == sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("fra", "Il y en a.|Elle en veut."),
+        ("ita", "Non so dov'è.|Andiamo via."),
+        ("por", "Não sei o que é.|Vamos embora."),
+        ("ukr", "Хай буде як є.|Він піде."),
+        ("swe", "Han bor på en ö.|Den är liten."),
+        ("hun", "Ez ő.|Menjünk el."),
+        ("", "So am I.|He is too."),
+    ],
+)
+def test_a_word_of_one_letter_ends_a_sentence_an_initial_does_not(language: str, sentences: str) -> None:
+    assert split(sentences.replace("|", " "), language) == sentences
+    assert split("J. R. Hill came", language) == "J. R. Hill came"
+
+
+@pytest.mark.parametrize("language", ["", "source", "xxx", "haw"])
+def test_a_language_that_nobody_described_has_what_many_share(language: str) -> None:
+    kept = "Dr. Lund met Mr. Hill at St. Olaf's, No. 5."
+    assert split(kept, language) == kept
+    assert split("I changed my mind. Je sais où il est. Nous partons.", language).count("|") == 2

@@ -1,0 +1,71 @@
+"""What is particular to a language, as data: `data/<code>.toml`, which says how the language differs from `und.toml`.
+
+A language that nobody has described is like `und`. To describe one, write one file; nothing else changes. Words are
+separated by blanks, patterns are regular expressions, and what is empty does not exist in the language.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from nmt_cli.languages.codes import DATA, find_code
+
+
+class LanguageRules(NamedTuple):
+    """The rules of a language. Words add to those of the language that it is like, all else replaces it."""
+
+    # 1. Where sentences end. In capitals, words count as in small letters; with a capital here, only with it.
+    abbreviations: frozenset[str]  # whose full stop ends no sentence
+    before_numbers: frozenset[str]  # whose full stop ends no sentence before a number
+    often_last: frozenset[str]  # whose full stop ends a sentence before a capital
+    one_letter_words: frozenset[str]  # which are no initials: their full stop ends a sentence
+    goes_on: str  # pattern of what goes on with a sentence after a quotation that has a mark of its own
+
+    # 2. Numbers.
+    labels: frozenset[str]  # words that a number names something after: chapter 3.1
+    ordinal_endings: str  # pattern of what makes digits an ordinal, where that can be nothing else
+    ordinal_mark: str  # what is written for it
+    ordinal_marks: dict[str, str]  # by the last digit, other than after a 1 before it
+    decade_endings: str  # pattern of what makes a year a decade
+    decade_mark: str
+    hours: Literal[12, 24]  # of the day, as people usually count them
+    clock: str  # pattern of words that tell the time
+    plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
+
+    # 3. Dates.
+    date_links: str  # pattern of what stands between the parts of a date
+    date_article: str  # pattern of what stands between a preposition and a date
+    day_preposition: str  # says that something happens on a day
+    month_preposition: str
+
+    # 4. Words and letters.
+    has_dotless_i: bool
+    gender_forms: str  # pattern of words that name several genders at once, up to the mark inside or all of it
+    gender_marks: str  # pattern of what is left out of such a form, at its end
+    negations: str  # pattern of words that negate
+    example: str  # a short question, to try a model with
+    bleu_tokenizer: str  # of sacreBLEU, where words are not told by blanks
+
+
+WORDS = ("abbreviations", "before_numbers", "often_last", "one_letter_words", "labels")
+
+
+@lru_cache(4096)
+def find_rules(language: str) -> LanguageRules:
+    """Returns the rules of a language by its code, of two or three letters, with or without a region."""
+    code = find_code(language)
+    return read_rules(code if code.isalpha() and (DATA / f"{code}.toml").is_file() else "und")
+
+
+@lru_cache
+def read_rules(code: str) -> LanguageRules:
+    """Returns the rules of a file, with all that it does not say from the file that it is `like`."""
+    import tomllib  # which most lines do not need
+
+    content: dict[str, Any] = tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))
+    content |= {name: frozenset(content[name].split()) for name in WORDS if name in content}
+    if code == "und":
+        return LanguageRules(**content)
+    rules = read_rules(content.pop("like", "und"))
+    return rules._replace(**content | {name: getattr(rules, name) | content[name] for name in WORDS if name in content})

@@ -1,0 +1,97 @@
+"""What is particular to a language is one file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import langcodes
+import pytest
+
+import nmt_cli
+from nmt_cli.languages.codes import DATA, find_code, load_table
+from nmt_cli.languages.rules import WORDS, LanguageRules, find_rules, read_rules
+
+DESCRIBED = sorted(path.stem for path in DATA.glob("*.toml"))
+PACKAGE = Path(nmt_cli.__file__).parent
+FEWEST_CODES = 3  # as many codes of languages in one literal are a table of languages
+
+
+def read_content(code: str) -> dict[str, object]:
+    return tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))
+
+
+def test_the_neutral_rules_say_all_there_is_to_say() -> None:
+    assert set(read_content("und")) == set(LanguageRules._fields)
+
+
+@pytest.mark.parametrize("code", [code for code in DESCRIBED if code != "und"])
+def test_a_file_says_only_how_its_language_differs(code: str) -> None:
+    content = read_content(code)
+    parent = read_rules(str(content.pop("like", "und")))
+    assert set(content) <= set(LanguageRules._fields)
+    assert find_code(code) == code and code in load_table().by_code
+    for name, value in content.items():
+        if name in WORDS:
+            words = str(value).split()
+            assert len(set(words)) == len(words) and not getattr(parent, name).intersection(words), name
+        else:
+            assert value != getattr(parent, name), name
+
+
+@pytest.mark.parametrize("code", DESCRIBED)
+def test_patterns_can_be_compiled(code: str) -> None:
+    for name, value in read_rules(code)._asdict().items():
+        if isinstance(value, str):
+            assert re.compile(value) is not None, name
+
+
+@pytest.mark.parametrize("language", ["deu", "ger", "de-AT", "DE"])
+def test_all_codes_of_a_language_have_its_rules(language: str) -> None:
+    assert find_rules(language) is find_rules("de")
+    assert "mind" in find_rules(language).abbreviations
+
+
+@pytest.mark.parametrize("language", ["", "source", "xxx", "haw", "../de", "und"])
+def test_a_language_that_nobody_described_is_neutral(language: str) -> None:
+    assert find_rules(language) == read_rules("und")
+
+
+def test_a_language_may_be_like_another() -> None:
+    assert find_rules("nor") == find_rules("nob")
+    assert find_rules("nno").decade_mark == find_rules("nob").decade_mark
+    assert find_rules("nno").day_preposition != find_rules("nob").day_preposition
+
+
+def list_literals(tree: ast.AST) -> list[tuple[int, list[str]]]:
+    """Returns the strings of each literal that may be a table: keys, elements, words between blanks; with its line."""
+    found = []
+    for node in ast.walk(tree):
+        parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [node])
+        strings = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        found.append((getattr(node, "lineno", 0), [word for text in strings for word in re.split(r"[\s:,]+", text)]))
+    return found
+
+
+def are_codes(words: list[str]) -> bool:
+    """Whether words are a table of languages: nearly all are codes, among them several of two letters."""
+    codes = [word for word in words if re.fullmatch("[a-z]{2,3}", word) and langcodes.tag_is_valid(word)]
+    return len({*codes}) >= FEWEST_CODES and len(codes) > 0.9 * len(words) and sum(len(c) == 2 for c in codes) >= 2
+
+
+@pytest.mark.parametrize("literal", ['{"en": 1, "de": 2, "fr": 3}', '"en eng de deu"', '("th", "lo", "km")'])
+def test_a_table_of_languages_is_recognised(literal: str) -> None:
+    assert any(are_codes(words) for _, words in list_literals(ast.parse(literal)))
+
+
+def test_no_module_outside_has_a_table_of_languages() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {' '.join(words)}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "languages" not in path.relative_to(PACKAGE).parts[:1]
+        for line, words in list_literals(ast.parse(path.read_text(encoding="utf-8")))
+        if are_codes(words)
+    ]
+    assert found == []
