@@ -68,10 +68,10 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: lint
-	$(PYTEST) -m "not network"
+	$(PYTEST) -m "not network and not slow" --hypothesis-profile quick
 
 test: lint
-	$(PYTEST) --durations 20
+	$(PYTEST) -m "not slow" --durations 20
 
 check-install: $(VENV)/installed
 	$(BIN)/python tests/release/check_install.py

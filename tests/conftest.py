@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Started in the background of a script, tests and all that they start would ignore Ctrl-C, which some of them press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -19,6 +20,13 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under `nohup`
 
 # Workers of pytest-xdist set it, and messages would wrap. Tests of a width set their own.
 os.environ.pop("COLUMNS", None)
+
+# How many examples Hypothesis tries of a property: in `make check`, `make test` and `make test-slow`. An example has no
+# time limit, since machines are busy, and all of a property may share the directory of a fixture.
+for profile, number in {"quick": 20, "usual": 100, "thorough": 500}.items():
+    allowed = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    settings.register_profile(profile, max_examples=number, deadline=None, suppress_health_check=allowed)
+settings.load_profile("usual")
 
 # Tests here train, trace or export networks, or start the command line that does.
 NETWORK_FOLDERS = ("tests/e2e/", "tests/unit/training/", "tests/unit/model/", "tests/unit/jobs/test_ray_executor.py")

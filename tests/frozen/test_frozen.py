@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,11 @@ def translate_lines(language: str) -> Iterator[dict[str, Any]]:
     recording = RecordingSearch(translator)
     translator.batch_search = recording  # type: ignore[assignment]
     found = translator.translate(lines, SearchConfig(), repair=RepairConfig(), checks=CheckConfig())
+    exchanges = defaultdict(list)
+    for text_id, exchange in sorted(recording.exchanges.items()):
+        exchanges[text_id.line].append(exchange)
     for number, (line, translation) in enumerate(zip(lines, found, strict=True)):
-        network = [exchange for text_id, exchange in sorted(recording.exchanges.items()) if text_id.line == number]
-        yield {"line": line, **describe(translation), "network": network}
+        yield {"line": line, **describe(translation), "network": exchanges[number]}
 
 
 def describe(translation: Translation) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.records import Count, FileName, Range, RecordError, Share, build, parse_json
@@ -46,7 +46,6 @@ def test_a_record_is_built_from_the_types_of_its_fields() -> None:
     assert isinstance(record.inner.share, float)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.builds(
         Outer,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.batching import (
@@ -100,7 +100,6 @@ def test_rows_of_rising_width_are_cut_by_hand() -> None:
     assert find_batch_edges(np.array([], dtype=int), BatchSize(cells=9)) == [0]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=70), st.integers(1, 200))
 def test_no_batch_of_several_rows_has_more_cells_than_it_may(pairs: list[tuple[int, int]], cells: int) -> None:
     source, target = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in range(2))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.pairs import Texts
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=9).map(lambda text: text.encode("utf-8", "replace").decode()), max_size=20))
 def test_texts_are_those_that_were_put_in(given_texts: list[str]) -> None:
     texts = Texts()

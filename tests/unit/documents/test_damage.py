@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import NmtError
 from support.archives import make_docx, make_epub, make_odt, make_pptx
 from support.documents import convert_bytes
+from support.properties import examples
 from support.translations import louder
 
 RUN = '<w:r><w:t>one</w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:t>1</w:t></w:r>'
@@ -56,7 +57,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_a_damaged_file_is_translated_or_refused(name: str, data: st.DataObject) -> None:
     content = SAMPLES[name]

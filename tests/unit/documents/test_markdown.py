@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmt_cli.documents.inline import make_inline_parser
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Translation
 from support.pages import EXPECTED, EXTENDED, PAGE
+from support.properties import examples
 from support.translations import aligned, backwards, converted, louder, same
 
 
@@ -119,7 +120,7 @@ BLOCK = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(BLOCK, min_size=1, max_size=3).map("\n\n".join))
 @example("a  \nb")
 def test_a_page_whose_texts_stay_the_same_reads_the_same(page: str) -> None:
@@ -219,7 +220,6 @@ def echo_page(page: str) -> str:
 PREFIXES = st.sampled_from([("", ""), ("> ", "> "), ("- ", "  "), ("1. ", "   "), ("> - ", ">   ")])
 
 
-@settings(deadline=None)
 @given(SAME_PAGE, PREFIXES, st.sampled_from(["\n", "\r\n"]))
 def test_a_page_stays_byte_for_byte_where_the_translation_equals_the_text(
     paragraphs: list[str], prefix: tuple[str, str], line_end: str

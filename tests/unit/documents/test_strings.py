@@ -8,7 +8,7 @@ import re
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, MissingExtraError
@@ -269,7 +269,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
 def test_any_json_stays_byte_for_byte(value: object, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -278,7 +277,6 @@ def test_any_json_stays_byte_for_byte(value: object, ascii_only: bool, indent: i
     assert json.loads(convert_bytes("json", text.encode(), louder)) is not ...
 
 
-@settings(deadline=None)
 @given(VALUES, st.sampled_from([True, False]))
 def test_any_yaml_stays_byte_for_byte(value: object, flow: bool) -> None:
     import io

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.rewrite import Rewriter
@@ -20,6 +20,7 @@ from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 from support.adversary import Parrot
 from support.models import toy_pairs
+from support.properties import examples
 from support.rewriting import model_text
 from support.spans import lines_with_spans
 
@@ -96,7 +97,7 @@ def test_a_line_of_nothing_but_marks_without_a_shape_passes() -> None:
 
 
 @pytest.mark.parametrize("carries", [True, False])
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(line=lines_with_spans(), marks=st.lists(st.sampled_from(["\u200e", " \u200f ", "“", "", " "]), min_size=2))
 def test_words_are_linked_to_those_of_the_line_itself(carries: bool, line: str, marks: list[str]) -> None:
     line = marks[0] + line.replace(" ", f" {marks[1]}", 1)

@@ -4,16 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.beam import limit_lengths, search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ranking import LengthPenalty
+from support.properties import examples
 from support.tables import END, TableModel, every_ended_sequence, sources
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000), alpha=st.sampled_from([0.0, 0.6, 1.0, 2.0]), n_best=st.integers(1, 6))
 def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, alpha: float, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 4
@@ -31,7 +32,7 @@ def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, al
     assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx([score for score, _ in best])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000), beam=st.integers(1, 7), alpha=st.sampled_from([0.0, 1.0]))
 def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: float) -> None:
     model = TableModel(vocabulary=5)
@@ -49,7 +50,7 @@ def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: 
             assert row[0] == pytest.approx(prefix % 97 / 1000)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), beam=st.integers(1, 5))
 def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: list[int], beam: int) -> None:
     model, config = TableModel(vocabulary=6), SearchConfig(beam_size=beam, n_best=min(2, beam), max_length=8)
@@ -61,7 +62,7 @@ def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: lis
         ]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000))
 def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> None:
     model = TableModel(vocabulary=6)
@@ -74,7 +75,7 @@ def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> Non
     assert [hypothesis.tokens for hypothesis in hypotheses] == [tuple(expected)]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 10_000),
     ngram=st.integers(0, 2),
@@ -95,7 +96,7 @@ def test_greedy_search_without_scores_finds_the_same(seed: int, ngram: int, cove
         assert len(values) == 2 + len(without[0].tokens) and np.isnan(values).all()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 10_000), beam=st.integers(2, 4))
 def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
     config = SearchConfig(beam_size=beam, max_length=8)
@@ -108,7 +109,7 @@ def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=st.integers(0, 10_000))
 def test_hypotheses_come_best_first_and_differ(seed: int) -> None:
     hypotheses = search(TableModel(vocabulary=6), sources(seed), SearchConfig(beam_size=6, n_best=6, max_length=8))[0]

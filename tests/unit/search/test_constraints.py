@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.beam import limit_lengths, search
@@ -12,6 +12,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import CopyLimit, NgramBan, Rows
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.ranking import LengthPenalty
+from support.properties import examples
 from support.tables import END, TableModel, every_ended_sequence, sources
 
 
@@ -20,7 +21,7 @@ def repeats(tokens: tuple[int, ...], size: int) -> bool:
     return len(set(runs)) < len(runs)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     history=st.lists(st.lists(st.integers(4, 6), min_size=7, max_size=7), min_size=1, max_size=4),
     size=st.integers(1, 4),
@@ -35,7 +36,7 @@ def test_the_ban_bars_just_the_tokens_that_would_repeat_a_run(history: list[list
         assert row.tolist() == [(*tail, token) not in runs for token in (END, 4, 5, 6)]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 3), n_best=st.integers(1, 4))
 def test_under_a_ban_a_wide_beam_finds_the_best_that_repeats_nothing(seed: int, size: int, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 5
@@ -51,7 +52,7 @@ def test_under_a_ban_a_wide_beam_finds_the_best_that_repeats_nothing(seed: int, 
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 3))
 def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: int, size: int) -> None:
     model = TableModel(vocabulary=4)
@@ -66,7 +67,7 @@ def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: 
     assert [hypothesis.tokens for hypothesis in hypotheses] == [tuple(tokens)]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000), prefix=st.lists(st.integers(4, 6), min_size=1, max_size=3))
 def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, prefix: list[int]) -> None:
     model, longest = TableModel(vocabulary=3), 5
@@ -111,7 +112,7 @@ def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
     assert set(counts) == {4}
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), size=st.integers(0, 2))
 def test_constrained_results_do_not_depend_on_neighbours(seeds: list[int], size: int) -> None:
     model = TableModel(vocabulary=6)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.types import FloatArray
@@ -10,6 +10,7 @@ from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ensemble import Ensemble, average_attention
 from nmt_cli.search.ranking import LengthPenalty
+from support.properties import examples
 from support.tables import END, TableModel, every_ended_sequence, sources
 
 TOKENS = [END, 4, 5, 6]
@@ -39,7 +40,7 @@ def mean_log_probability(models: list[TableModel], table: int, tokens: tuple[int
     return total
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=st.integers(0, 10_000))
 def test_an_ensemble_finds_the_best_under_the_mean_of_the_probabilities(seed: int) -> None:
     models: list[TableModel] = [WholeTable(vocabulary=3, sharpness=sharpness) for sharpness in (0.3, 1.0, 2.5)]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.evaluation.metrics.material import Material
@@ -12,6 +12,7 @@ from nmt_cli.evaluation.metrics.registry import measure_all
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.forced import ForcedTarget, force
+from support.properties import examples
 from support.tables import END, TableModel
 
 TARGET = st.lists(st.integers(4, 6), max_size=5).map(lambda body: [*body, END])
@@ -21,7 +22,7 @@ def sources(seeds: list[int]) -> np.ndarray:
     return np.array([[seed + 10, 9, END] for seed in seeds])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 10_000), TARGET), min_size=1, max_size=5))
 def test_a_forced_target_has_the_probability_that_the_model_gives_it(rows: list[tuple[int, list[int]]]) -> None:
     model = TableModel(vocabulary=3)

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.beam import search
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.ranking import AverageLength, CoveragePenalty, LengthPenalty, Ranking
+from support.properties import examples
 from support.tables import END, TableModel, every_ended_sequence, looked_at, sources
 
 
@@ -37,7 +38,7 @@ def test_a_network_without_attention_pays_nothing() -> None:
     assert CoveragePenalty(1.0)(np.zeros((1, 2)), np.array([[True, True]])) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     seed=st.integers(0, 10_000),
     alpha=st.sampled_from([0.0, 0.6, 1.0, 2.0]),
@@ -70,7 +71,7 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
     assert [score(hypothesis.tokens) for hypothesis in hypotheses] == pytest.approx(best)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), widths=st.integers(4, 20))
 def test_with_coverage_neighbours_and_their_padding_change_no_digit(seeds: list[int], widths: int) -> None:
     model = TableModel(vocabulary=6, attention=0.3)

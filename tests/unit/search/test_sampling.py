@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
@@ -13,6 +13,7 @@ from nmt_cli.search.beam import SearchResult, search
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.guide import Guide
 from nmt_cli.search.sampling import TextId, draw_columns
+from support.properties import examples
 from support.tables import END, TableModel, sources
 
 PROBABILITIES = np.array([0.5, 0.3, 0.15, 0.05])
@@ -56,7 +57,7 @@ def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[li
     return search(TableModel(vocabulary=6), sources(*seeds), config, guide=guide)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), n_best=st.integers(1, 4))
 def test_a_sample_depends_on_the_line_and_its_number_alone(seeds: list[int], n_best: int) -> None:
     config = SearchConfig(max_length=8, n_best=n_best, sampling=SamplingConfig(sample=True))

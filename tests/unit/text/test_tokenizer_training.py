@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import DataError, OptionError
@@ -12,6 +12,7 @@ from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
+from support.properties import examples
 from support.tokenizers import KINDS, TEXTS
 
 
@@ -58,7 +59,7 @@ def test_a_script_of_thousands_of_characters_needs_no_option() -> None:
     assert tokenizer.decode(tokenizer.encode(texts[0])) == texts[0]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     characters=st.integers(10, 2500),
     lines=st.integers(1, 400),

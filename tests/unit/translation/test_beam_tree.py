@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.beam import search
@@ -20,6 +20,7 @@ from nmt_cli.translation.translator import Translator
 from nmt_cli.visuals.beam import RIVALS, draw_beam, format_beam, select_nodes
 from support.adversary import Adversary
 from support.models import toy_pairs
+from support.properties import examples
 from support.tables import END, TableModel
 
 MODEL = TableModel(vocabulary=5)
@@ -39,7 +40,7 @@ def path_to(nodes: list, index: int) -> tuple[int, ...]:
     return tuple(reversed(tokens))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=st.integers(0, 5000), beam=st.integers(1, 4))
 def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> None:
     trace, hypotheses = traced(seed, beam)
@@ -52,7 +53,7 @@ def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> Non
     assert path_to(nodes, best) == hypotheses[0].tokens
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 5000))
 def test_watching_changes_nothing_and_each_step_keeps_at_most_the_beam(seed: int) -> None:
     trace, hypotheses = traced(seed, 3)

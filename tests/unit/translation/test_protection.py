@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
@@ -20,6 +20,7 @@ from nmt_cli.translation.config import LineConfig
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 from support.models import WORDS, toy_pairs
+from support.properties import examples
 from support.spans import lines_with_spans, sentences_with_spans
 
 GREEDY = SearchConfig(beam_size=1)
@@ -45,13 +46,16 @@ def lost(spans: list[str], text: str) -> list[str]:
     return [span for span, count in needed.items() if text.count(span) < count]
 
 
+@pytest.mark.parametrize("number", [200, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "char", "word"])
 @pytest.mark.parametrize("carries", [True, False])
 @pytest.mark.parametrize("flat", [True, False])
-def test_a_thousand_spans_survive_a_network_that_loses_and_shuffles_them(kind: Kind, carries: bool, flat: bool) -> None:
-    lines = sentences_with_spans(WORDS, 1000)
+def test_spans_survive_a_network_that_loses_and_shuffles_them(
+    kind: Kind, carries: bool, flat: bool, number: int
+) -> None:
+    lines = sentences_with_spans(WORDS, number)
     translations = translator(kind, carries=carries, flat=flat).translate([line for line, _ in lines], GREEDY)
-    assert sum(len(spans) for _, spans in lines) == 1000
+    assert sum(len(spans) for _, spans in lines) == number
     assert [
         (line, missing)
         for (line, spans), translation in zip(lines, translations, strict=True)
@@ -69,7 +73,7 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Kind
     assert not [translation.text for translation in translations if PLACEHOLDER_PATTERN.search(translation.text)]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(line=lines_with_spans(), seed=st.integers(0, 1000), carries=st.booleans(), beam=st.sampled_from([1, 3]))
 def test_spans_of_any_line_survive_in_every_hypothesis(line: str, seed: int, carries: bool, beam: int) -> None:
     config = SearchConfig(beam_size=beam, n_best=beam)
@@ -120,7 +124,7 @@ def test_pieces_show_the_spans_themselves() -> None:
     assert "{x}" in translation.source_pieces and not any("⟦" in piece for piece in translation.source_pieces)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(words=st.lists(st.sampled_from([*WORDS[:20], "{x}", "bade.", "giko,", "字。", "ba" * 300]), max_size=300))
 def test_a_line_of_any_length_is_one_line_and_keeps_its_spans(words: list[str]) -> None:
     subwords = tokenizer("unigram")

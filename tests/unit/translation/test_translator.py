@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
@@ -11,6 +11,7 @@ from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig
 from nmt_cli.translation.translator import Translator
 from support.models import export_untrained, prepare_toy
+from support.properties import examples
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
 
@@ -26,7 +27,7 @@ def translator(model: Path) -> Translator:
     return Translator.load(ModelRequest(model))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40)
 @given(lines=st.lists(st.text(max_size=30), max_size=6))
 def test_a_line_in_is_a_line_out_whatever_is_in_it(translator: Translator, lines: list[str]) -> None:
     translations = translator.translate(lines, GREEDY)
@@ -95,7 +96,7 @@ def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> Non
         translator.translate(LINES, SearchConfig(max_length=3, prefix="edab okig ul"))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(cut=st.integers(1, 4), top_k=st.sampled_from([0, 3]))
 def test_a_sample_follows_from_its_line_and_number_however_lines_arrive(
     translator: Translator, cut: int, top_k: int

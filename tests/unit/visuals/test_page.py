@@ -16,7 +16,7 @@ from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report() -> Report:
     material = Material([EVIL, "so ist es"], [[EVIL, "x"], ["so war es", "y"]], [EVIL, "it is so"])
     compared = score_material(["bleu", "chrf", "rougeL"], material)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.checks.scripts import SCRIPTS, find_main_scripts, measure_script_shares
@@ -26,7 +26,6 @@ def test_the_script_of_a_text_is_that_of_most_of_its_letters(text: str, script: 
     assert SCRIPTS[find_main_scripts(["before", text, "after"])[1]] == script
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=10), max_size=8))
 def test_scripts_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     one_by_one = [int(find_main_scripts([text])[0]) for text in texts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.checks import TEXT_CHECKS
@@ -22,7 +22,6 @@ def test_good_text_that_looks_alike_is_left_alone(text: str) -> None:
     assert Mojibake().repair_text(text) == text
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_menders_take_any_text_and_leave_nothing_to_mend_twice(text: str) -> None:
     for check in TEXT_CHECKS:

@@ -8,7 +8,7 @@ import json
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.formats import READERS
@@ -23,7 +23,6 @@ def empty_blanks(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(source if source.strip() else "", target if target.strip() else "") for source, target in pairs]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=12))
 @example([("", " ")])
 def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempPathFactory, pairs: list) -> None:
@@ -43,7 +42,6 @@ def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempP
         assert empty_blanks(texts(folder / f"a.{name}", data)) == empty_blanks(pairs), name
 
 
-@settings(deadline=None)
 @given(name=st.sampled_from(sorted(READERS)), data=st.one_of(st.binary(max_size=300), st.text(max_size=200)))
 def test_any_bytes_end_in_rows_or_in_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: bytes | str

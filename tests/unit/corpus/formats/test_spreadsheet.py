@@ -51,14 +51,16 @@ def test_the_cells_of_a_sheet_are_pairs(tmp_path: Path) -> None:
     assert texts(tmp_path / "b.dat", path.read_bytes())[0] == ("line 0 & more", "linea 0\net cetera")
 
 
-def test_what_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+def test_what_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     path = write_xlsx(tmp_path / "a.xlsx", [["a", "b"]], far)
     with pytest.raises(DataError, match="a sheet of 16,384 columns and 1,048,576 rows"):
         texts(path, path.read_bytes())
     write_xlsx(path, [["a", "b"]])
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/media/bomb.xml", b"\0" * (1 << 29))
+        archive.writestr("xl/media/bomb.xml", b"\0" * (1 << 21))
+    assert texts(path, path.read_bytes()) == [("a", "b")]
+    monkeypatch.setattr("nmt_cli.corpus.formats.spreadsheet.MAXIMUM_CONTENT", 1 << 20)
     with pytest.raises(DataError, match="when it is unpacked"):
         texts(path, path.read_bytes())
 

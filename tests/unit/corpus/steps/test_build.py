@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import PrepareConfig
@@ -21,7 +21,6 @@ def silent(stage: str, done: int, total: int) -> None:
     """A progress callback that tells nobody."""
 
 
-@settings(deadline=None)
 @given(ROWS, st.booleans(), st.sampled_from([(1.0, 1.0), (2.0, 0.5), (1.5, 1.0)]))
 def test_counts_add_up_and_nothing_leaks_for_any_input(
     rows: list[tuple[str, str, int]], near: bool, weights: tuple[float, float]

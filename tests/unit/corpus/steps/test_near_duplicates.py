@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.pairs import Texts
@@ -50,7 +50,6 @@ def test_sentences_are_compared_across_unlike_ones_of_equal_hashes() -> None:
     assert find_band_edges(signatures, 0, 4).tolist() == [[0, 4]]
 
 
-@settings(deadline=None)
 @given(st.lists(ANY_SENTENCES, min_size=1, max_size=20))
 def test_equal_sentences_are_always_near(sentences: list[str]) -> None:
     numbers = near(sentences + sentences)

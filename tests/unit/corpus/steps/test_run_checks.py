@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import PrepareConfig
@@ -46,7 +46,6 @@ def test_what_strict_advises_to_keep_can_be_kept(checks: list[str], hint: str) -
 CELLS = st.one_of(st.text(alphabet="ab \u00a0\t&;<", max_size=20), st.text(max_size=8))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=40))
 def test_any_pairs_are_kept_or_dropped_for_a_reason(rows: list[tuple[str, str]]) -> None:
     pairs = examine_rows(rows)

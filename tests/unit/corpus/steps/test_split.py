@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.types import IntArray
@@ -43,7 +43,6 @@ def split(pairs: list[tuple[str, str]], sizes: Sizes, seed: int = 1) -> Splits:
     return split_by_groups(find_connected_groups(sources, targets), lengths, sizes, seed=seed, where="toy.tsv")
 
 
-@settings(deadline=None)
 @given(PAIRS, st.integers(1, 5), st.integers(1, 5), st.integers(0, 3))
 def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
     pairs: list[tuple[str, str]], dev: int, test: int, seed: int
@@ -59,7 +58,6 @@ def test_no_normalised_sentence_stands_in_two_splits_and_every_row_in_one(
     assert 0 < len(splits.dev) <= dev and 0 < len(splits.test) <= test
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 30)), max_size=40).filter(bool))
 def test_groups_are_the_connected_components(rows: list[tuple[int, int, int]]) -> None:
     groups = find_connected_groups(*(np.array(kind) for kind in zip(*rows, strict=True)))

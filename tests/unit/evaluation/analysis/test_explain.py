@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
@@ -16,12 +16,13 @@ from nmt_cli.evaluation.analysis.explain import (
 )
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.bleu import compute_brevity_penalty, make_bleu
+from support.properties import examples
 
 SENTENCE = st.lists(st.sampled_from(["a", "b", "c", "D", "."]), min_size=1, max_size=9).map(" ".join)
 SMOOTHING = st.sampled_from(["exp", "none", "floor:0.1", "add-k:1", "add-k:0.5", "epsilon:0.01"])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(SENTENCE, SENTENCE, st.integers(1, 4), SMOOTHING)
 def test_the_derivation_ends_at_the_score_itself(candidate: str, reference: str, order: int, smooth: str) -> None:
     config = ScoreConfig(smooth=smooth)

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import onnx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
@@ -21,6 +21,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.export.graph import Graph, list_bodies
 from nmt_cli.training.export.quantise import NARROWEST, measure_largest_sums, quantise_products, quantise_weights
 from support.models import KINDS, export_untrained, prepare_toy
+from support.properties import examples
 
 VOCABULARY = 330  # of `prepare_toy`
 
@@ -62,7 +63,7 @@ def test_without_scores_the_best_has_zero_and_all_else_is_the_same(directory: Pa
 sentences = st.lists(st.integers(4, 300), min_size=1, max_size=6).map(lambda ids: [*ids, 3])
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(batch=st.lists(sentences, min_size=2, max_size=5), beam=st.sampled_from([1, 3]))
 @pytest.mark.parametrize("precision", ["float", "int8"])
 def test_a_sentence_has_the_same_result_in_every_batch_to_the_last_bit(

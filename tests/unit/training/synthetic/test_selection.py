@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.config import PrepareConfig
@@ -17,6 +17,7 @@ from nmt_cli.corpus.reversed import reverse_corpus
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.training.synthetic.selection import HeldOutSentences, Selection, WordRatio, select_pairs
 from support.corpora import toy_pairs, write_tsv
+from support.properties import examples
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,7 @@ def test_a_translation_that_the_corpus_has_already_is_not_learned_again(corpus: 
     assert (selection.pairs, dict(selection.dropped)) == (pairs[1:], {"as in the corpus": 1})
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@examples(30)
 @given(st.data(), st.booleans(), st.booleans(), st.sampled_from(["source", "target"]))
 def test_no_held_out_sentence_is_on_either_side_of_a_synthetic_pair(
     corpus: PreparedCorpus, data: st.DataObject, is_reversed: bool, is_tagged: bool, generated: Side

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.types import FloatArray, IntArray
@@ -17,6 +17,7 @@ from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.repair.equal_spans import MOST_ORDERS, list_orders
 from nmt_cli.translation.translator import Translator
+from support.properties import examples
 from support.tokenizers import toy_tokenizer
 
 END = 3
@@ -74,7 +75,7 @@ class Carrier:
 SPANS = st.sampled_from(["€30", "5 km", "a@b.example"])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     seed=st.integers(0, 1_000),
     spans=st.lists(SPANS, min_size=2, max_size=4),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.config import SearchConfig
@@ -19,6 +19,7 @@ from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary, Parrot
 from support.models import toy_pairs
+from support.properties import examples
 from support.spans import lines_with_spans
 
 SETTINGS = {kind: TokenizerSettings(kind=kind, lowercase=False) for kind in ("unigram", "word", "char")}
@@ -83,7 +84,7 @@ def test_a_part_of_spans_alone_is_linked_to_itself_and_moves_no_other() -> None:
     assert linked("bade. {x} - {y}! giko.") == {word: [word] for word in ("bade.", "{x}", "-", "{y}!", "giko.")}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     line=lines_with_spans(),
     seed=st.integers(1, 1000),

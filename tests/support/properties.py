@@ -1,0 +1,12 @@
+"""How many examples Hypothesis tries of a property: the profile of a run decides, and the cost of the property."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+FEWEST = 5
+
+
+def examples(number: int) -> settings:
+    """Tries `number` examples where the profile of the run has 100 of an ordinary property."""
+    return settings(max_examples=max(FEWEST, number * settings().max_examples // 100))
