@@ -27,8 +27,8 @@ TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|\{\\[^{}\n]*\}")  # `<br>` parts
 OPENING = re.compile(r"<([A-Za-z][\w-]*)")
 DASH = rf"\s*[{re.escape(HYPHENS + DASHES)}]\s*(?=[^\s\d-])|\s*>>+\s*"
 LABEL = re.compile(r"[^\n:]{1,40}:\s+(?=\S)")  # if in capitals: the name of who speaks
-BRACKETS = ROUND_BRACKETS + SQUARE_BRACKETS
-SOUND = re.compile(rf"\s*(?:[{re.escape(BRACKETS[::2])}].*[{re.escape(BRACKETS[1::2])}]|♪.*♪?)\s*")
+SOUND_BRACKETS = ROUND_BRACKETS + SQUARE_BRACKETS
+SOUND = re.compile(rf"\s*(?:[{re.escape(SOUND_BRACKETS[::2])}].*[{re.escape(SOUND_BRACKETS[1::2])}]|♪.*♪?)\s*")
 LONGEST_SENTENCE = 4  # cues
 
 

@@ -12,11 +12,11 @@ from typing import Self
 
 from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.lookalikes import (
-    DOUBLE_QUOTES,
-    JOINERS,
+    DOUBLE_PAIRS,
     LONG_DASHES,
-    OPENING,
-    SINGLE_QUOTES,
+    OPENERS,
+    SHAPERS,
+    SINGLE_PAIRS,
     find_same_letters,
     find_same_marks,
     is_invisible,
@@ -104,7 +104,7 @@ class Characters(Rewrite):
         character = text[index]
         # 1. What has no shape has no meaning either, outside the scripts that need it.
         if is_invisible(character):
-            return character if character in JOINERS and index and is_joining(text[index - 1]) else ""
+            return character if character in SHAPERS and index and is_joining(text[index - 1]) else ""
         # 2. Quotes open or close, dashes part words, letters of another script need a word around them.
         for replacement in self.suggest_in_context(text, index):
             return replacement
@@ -118,9 +118,9 @@ class Characters(Rewrite):
 
     def suggest_in_context(self, text: str, index: int) -> Iterator[str]:
         character, before, after = text[index], text[index - 1 : index], text[index + 1 : index + 2]
-        quotes = [pairs for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES) if any(character in pair for pair in pairs)]
-        if quotes and not (quotes[0] is SINGLE_QUOTES and before.isalnum() and after.isalnum()):
-            opens = not before or before in BEFORE_OPENING or (before in OPENING and before != character)
+        quotes = [pairs for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS) if any(character in pair for pair in pairs)]
+        if quotes and not (quotes[0] is SINGLE_PAIRS and before.isalnum() and after.isalnum()):
+            opens = not before or before in BEFORE_OPENING or (before in OPENERS and before != character)
             yield from self.choose_quote(quotes[0], opens=opens)
         if character in LONG_DASHES and not self.has_any(DASHES + LONG_DASHES) and before.isalnum() and after.isalnum():
             yield from (f" {dash} " for dash in self.choose_known(HYPHENS))

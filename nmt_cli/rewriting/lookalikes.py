@@ -41,15 +41,15 @@ MARKS = (
     "×✕✖⨯xX*",
     "'’ʼ′＇‛`´ʹ‘",  # the apostrophe; as quotes they are pairs, see below
 )
-DOUBLE_QUOTES = (
+DOUBLE_PAIRS = (
     *(('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("”", "”"), ("«", "»"), ("»", "«"), ("»", "»")),
     *(("「", "」"), ("『", "』"), ("〝", "〟"), ("＂", "＂"), ("″", "″"), ("❝", "❞"), ("〞", "〞"), ("‟", "”")),
 )
-SINGLE_QUOTES = (
+SINGLE_PAIRS = (
     *(("'", "'"), ("‘", "’"), ("‚", "‘"), ("‚", "’"), ("’", "’"), ("‹", "›"), ("›", "‹"), ("`", "'"), ("`", "`")),
     *(("´", "´"), ("‛", "’"), ("❛", "❜"), ("＇", "＇"), ("′", "′")),
 )
-OPENING = frozenset(opening for opening, closing in (*DOUBLE_QUOTES, *SINGLE_QUOTES) if opening != closing)
+OPENERS = frozenset(opening for opening, closing in (*DOUBLE_PAIRS, *SINGLE_PAIRS) if opening != closing)
 LONG_DASHES = "—―⸺⸻"  # which part clauses without blanks, where a hyphen would join two words
 # Letters that Unicode does not decompose, each before what is written where it is missing.
 BROKEN_LETTERS = (
@@ -67,7 +67,7 @@ JOINING_SCRIPTS = (
     *((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x18AF), (0xA840, 0xA8FF), (0xFB50, 0xFDFF)),
     *((0xFE70, 0xFEFE), (0x10A60, 0x10AFF), (0x11000, 0x11FFF), (0x1E900, 0x1E95F)),
 )
-JOINERS = "\u200c\u200d\u180b\u180c\u180d\u180e\u180f"  # and what chooses a shape in Mongolian
+SHAPERS = "\u200c\u200d\u180b\u180c\u180d\u180e\u180f"  # joiners, and what chooses a shape in Mongolian
 FILLERS = "\u034f\u115f\u1160\u3164\uffa0\ufffc\u17b4\u17b5"  # no letters, though Unicode files some of them there
 
 

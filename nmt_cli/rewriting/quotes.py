@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
-from nmt_cli.rewriting.lookalikes import DOUBLE_QUOTES, SINGLE_QUOTES
+from nmt_cli.rewriting.lookalikes import DOUBLE_PAIRS, SINGLE_PAIRS
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import END_MARKS
 
-KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_QUOTES, SINGLE_QUOTES))
-QUOTES = KINDS[0] | KINDS[1]
-UNMISTAKABLE = QUOTES - frozenset("'’`´＇′")  # which may be apostrophes
-QUOTE_PAIRS = frozenset((*DOUBLE_QUOTES, *SINGLE_QUOTES))
+KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS))
+QUOTE_MARKS = KINDS[0] | KINDS[1]
+UNMISTAKABLE = QUOTE_MARKS - frozenset("'’`´＇′")  # which may be apostrophes
+QUOTE_PAIRS = frozenset((*DOUBLE_PAIRS, *SINGLE_PAIRS))
 FEWEST_QUOTES = 20  # of a side, so that they are known to be its own
 QUOTED_RARELY = 0.02  # share of the training texts that end with a quote, at most, for quotes to be taken off
 
@@ -85,12 +85,12 @@ def find_outer_quotes(text: str) -> OuterQuotes | None:
 
 
 def is_quote(character: str) -> bool:
-    return character in QUOTES
+    return character in QUOTE_MARKS
 
 
 def may_have_quotes(text: str) -> bool:
     """Whether a text begins or ends with a quote, perhaps before its final mark: a quick look."""
-    return text[:1] in QUOTES or text[-1:] in QUOTES or text[-2:-1] in QUOTES
+    return text[:1] in QUOTE_MARKS or text[-1:] in QUOTE_MARKS or text[-2:-1] in QUOTE_MARKS
 
 
 def has_quotes(text: str, quote: str) -> bool:
@@ -104,7 +104,7 @@ def has_quotes(text: str, quote: str) -> bool:
 
 def choose_target_quotes(quotes: OuterQuotes, counts: Mapping[str, int]) -> OuterQuotes:
     """Returns the quotes that a target with the characters `counts` has most often; the same ones if it has few."""
-    pair = max(DOUBLE_QUOTES, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
+    pair = max(DOUBLE_PAIRS, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
     if min(counts.get(quote, 0) for quote in pair) < FEWEST_QUOTES:
         return quotes
     return quotes._replace(opening=quotes.opening and pair[0], closing=quotes.closing and pair[1])

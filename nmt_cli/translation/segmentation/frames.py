@@ -13,7 +13,7 @@ from nmt_cli.text.characters import BRACKETS, COLONS, DASHES, ELLIPSES, FINAL_MA
 from nmt_cli.text.normalise import DROPPED
 from nmt_cli.translation.segmentation.segments import Segment
 
-INVISIBLE = DROPPED[1:-1]
+UNPRINTED = DROPPED[1:-1]
 CLOSED_BY = dict(zip(BRACKETS[::2], BRACKETS[1::2], strict=True))
 OPENED_BY = dict(zip(BRACKETS[1::2], BRACKETS[::2], strict=True))
 # What may stand before the words, each kind once or more. Patterns as text: compiled at their first use.
@@ -27,14 +27,14 @@ BEFORE = (
     r"|\[(?:\d{1,3}|[A-Za-z]|[ xX*-]?)\]|（\d{1,3}）)(?=\s)"
     r"|\d{1,2}(?:\.\d{1,2}){2,4}(?=\s)|[\u2460-\u24ff\u2776-\u2793](?=\s)"
     # Bullets, arrows, quote marks of mail, headings: signs before a blank; some even without.
-    rf"|[^\w\s{INVISIBLE}{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[{ELLIPSES}{DASHES}•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
+    rf"|[^\w\s{UNPRINTED}{QUOTES}]{{1,10}}(?=\s)|(?:\.{{2,}}|[{ELLIPSES}{DASHES}•◦▪‣·●○■□►▶➤✓✔✗✘☐☑☒])(?=\w)"
 )
 # What may stand after the words.
 AFTER = (
     r"\s+"
     rf"|\s*(?:[{COLONS}{ELLIPSES}]|(?<!\.)\.{{2,}}|(?<=\w)[*†‡§|]+)"
     r"|\s?\[\d{1,3}\]|\s?\(\*\)"
-    rf"|\s[^\w\s{INVISIBLE}{QUOTES}{FINAL_MARKS}]{{1,10}}"
+    rf"|\s[^\w\s{UNPRINTED}{QUOTES}{FINAL_MARKS}]{{1,10}}"
 )
 WRAPPING = r"(\*{1,3}|_{1,2}|~{1,2}|={1,3})(?=\S)"
 

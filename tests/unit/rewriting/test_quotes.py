@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.quotes import OuterQuotes, choose_target_quotes, find_outer_quotes
+from support.final_marks import ENDED
 
 GERMAN = Counter("„Ja“ " * 30)
 
@@ -28,6 +29,11 @@ GERMAN = Counter("„Ja“ " * 30)
 )
 def test_quotes_around_a_text_are_found(text: str, quotes: OuterQuotes) -> None:
     assert find_outer_quotes(text) == quotes
+
+
+@pytest.mark.parametrize(("words", "mark"), ENDED)
+def test_a_final_mark_of_any_language_may_follow_the_quotes(words: str, mark: str) -> None:
+    assert find_outer_quotes(f"“{words}”{mark}") == OuterQuotes("“", "”", is_mark_outside=True)
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,10 @@ def test_final_marks_of_a_kind_stand_for_each_other_in_any_language(words: str, 
     assert (dropped.text == words) == (kind == "." and mark != "…")
 
 
+def test_a_semicolon_or_comma_of_any_language_is_a_pause() -> None:
+    assert {MARK_KINDS[mark] for mark in ";؛፤；,،፣、"} == {":"}  # Arabic, Amharic, Chinese
+
+
 def test_the_final_mark_stands_before_quotes_brackets_and_tags() -> None:
     assert [find_final_mark(text) for text in ('He said "no."', "(Yes!)", "<b>So?</b> </i>", "No", "")] == [*".!?o", ""]
 

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.spans import find_spans
+from nmt_cli.text.characters import FULL_STOPS
 from nmt_cli.translation.segmentation.segments import Segment, cut, join_segments
+from support.final_marks import ENDED
 from support.spans import lines_with_spans
 
 
@@ -104,11 +106,19 @@ def test_translations_are_joined_as_their_script_wants() -> None:
     assert joined("一二三四。五六七八。", ["One.", "Two."], 3) == "One. Two."
     assert joined("One two. Three four.", ["一二。", "三四。"], 2) == "一二。三四。"
     assert joined("One two. Three four.", ["", "Drei."], 2) == "Drei."
+    assert joined("一二三四。五六七八。", ["वह।", "घर।"], 3) == "वह। घर।"
+    assert joined("One two. Three four.", ["一二。", "「三四。」"], 2) == "一二。「三四。」"
 
 
 def test_a_part_of_a_sentence_gets_no_full_stop_of_its_own() -> None:
     assert joined("one two, three four", ["Eins zwei.", "drei vier."], 2) == "Eins zwei, drei vier."
     assert joined("one two three four", ["Eins zwei.", "drei vier"], 2) == "Eins zwei drei vier"
+
+
+@pytest.mark.parametrize(("words", "mark"), [(words, mark) for words, mark in ENDED if mark in FULL_STOPS])
+def test_a_part_gets_no_full_stop_in_any_language(words: str, mark: str) -> None:
+    end = f"{words}{mark}"
+    assert next(iter(join_segments(cut("one two, three four", [], 2), [end, end]))) == f"{words},"
 
 
 def test_segments_know_what_stood_between_them() -> None:
