@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import langcodes
 import pytest
 
 import nmt_cli
+from nmt_cli.carrying.dates import compile_forms, find_dates, write_date
+from nmt_cli.carrying.numbers import is_label
+from nmt_cli.carrying.ordinals import find_ending
+from nmt_cli.languages import rules
 from nmt_cli.languages.codes import DATA, find_code, load_table
 from nmt_cli.languages.rules import WORDS, LanguageRules, find_rules, read_rules
+from nmt_cli.translation.segmentation.segments import find_sentence_starts
 
 DESCRIBED = sorted(path.stem for path in DATA.glob("*.toml"))
 PACKAGE = Path(nmt_cli.__file__).parent
@@ -63,6 +70,69 @@ def test_a_language_may_be_like_another() -> None:
     assert find_rules("nor") == find_rules("nob")
     assert find_rules("nno").decade_mark == find_rules("nob").decade_mark
     assert find_rules("nno").day_preposition != find_rules("nob").day_preposition
+
+
+AFRIKAANS = """
+abbreviations = "mnr mev"
+before_numbers = "bl"
+labels = "hoofstuk"
+ordinal_endings = "ste|de"
+ordinal_mark = "ste"
+day_preposition = "op"
+month_preposition = "in"
+"""
+
+
+@pytest.fixture
+def fresh_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the data to which files can be added."""
+    shutil.copytree(DATA, tmp_path / "data")
+    monkeypatch.setattr(rules, "DATA", tmp_path / "data")
+    caches = (find_rules, read_rules, compile_forms)
+    for function in caches:
+        function.cache_clear()
+    yield tmp_path / "data"
+    for function in caches:
+        function.cache_clear()
+
+
+def describe_afrikaans() -> dict[str, object]:
+    """Returns what is known of Afrikaans by its rules, and of English as its source."""
+    text = "Ek ken mnr. Botha. Sien bl. 5. Dit reën."
+    starts = find_sentence_starts(text, (), "afr")
+    date = next(find_dates("on October 3, 1990", "eng"))
+    return {
+        "sentences": [text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True)],
+        "ordinal": find_ending("the 7th", 5, "7", ("eng", "afr")),
+        "read": find_ending("die 7de", 5, "7", ("afr", "eng")),
+        "label": is_label("Hoofstuk 3.1", 9, "afr"),
+        "date": write_date("on October 3, 1990", date, "eng", "afr"),
+        "dates": [
+            "die 3de Oktober 1990"[found.start : found.end] for found in find_dates("die 3de Oktober 1990", "afr")
+        ],
+    }
+
+
+def test_a_new_language_is_one_file(fresh_rules: Path) -> None:
+    assert describe_afrikaans() == {
+        "sentences": ["Ek ken mnr.", "Botha.", "Sien bl.", "5.", "Dit reën."],
+        "ordinal": (7, ""),
+        "read": (5, ""),
+        "label": False,
+        "date": (3, "3 Oktober 1990"),
+        "dates": ["Oktober 1990"],
+    }
+    find_rules.cache_clear()
+    (fresh_rules / "af.toml").write_text(AFRIKAANS, encoding="utf-8")
+    compile_forms.cache_clear()
+    assert describe_afrikaans() == {
+        "sentences": ["Ek ken mnr. Botha.", "Sien bl. 5.", "Dit reën."],
+        "ordinal": (7, "ste"),
+        "read": (7, "th"),
+        "label": True,
+        "date": (0, "op 3 Oktober 1990"),
+        "dates": ["3de Oktober 1990"],
+    }
 
 
 def list_literals(tree: ast.AST) -> list[tuple[int, list[str]]]:
