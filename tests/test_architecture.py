@@ -49,7 +49,7 @@ OWNERS = {
     "starlette": ("server",),
     "uvicorn": ("server/run.py",),
     "h11": ("server/run.py",),
-    "markdown_it": ("documents/inline.py",),
+    "markdown_it": ("documents/markdown/inline.py",),
 }
 HEAVY = ["tensorflow", "keras", "onnxruntime", "numpy", "matplotlib", "nltk", "rich", "sacrebleu", "sentencepiece"]
 NAMES_OF_NOTHING = {"utils.py", "helpers.py", "common.py", "misc.py"}

@@ -86,10 +86,17 @@ def read_first_texts(path: Path) -> list[str]:
         return [text for unit in islice(units, UNITS) for text in unit.texts]
 
 
-def translate_fragment(translate: TranslateBlock, text: str, format: str, languages: tuple[str, str]) -> str:
-    """Returns a piece of text in a format of documents, such as "html", translated."""
+def translate_fragment(
+    translate: TranslateBlock, text: str, languages: tuple[str, str], kept_tags: frozenset[str] = frozenset()
+) -> str:
+    """Returns a piece of HTML translated, but for the elements whose names are `kept_tags`."""
     source = DocumentSource(
-        io.BytesIO(text.encode("utf-8")), "the text", DocumentConfig(), languages[1], True, languages[0]
+        io.BytesIO(text.encode("utf-8")),
+        "the text",
+        DocumentConfig(),
+        target_language=languages[1],
+        source_language=languages[0],
+        kept_tags=kept_tags,
     )
-    batches = batch_blocks(open_document(format, source).read_units(), UNITS)
+    batches = batch_blocks(open_document("html", source).read_units(), UNITS)
     return b"".join(translate_units(batches, InProcess(translate), lambda translation: None)).decode("utf-8")

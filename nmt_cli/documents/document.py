@@ -4,8 +4,7 @@ From a document to its translation:
 
 1. `open_document` (in `documents/__init__.py`) picks the subclass of `Document` for the format.
 2. `Document.read_units` splits the source into units, in order. Text that is kept byte for byte makes a unit without
-   texts (`keep_verbatim`); all other text is taken out of its markup (`documents.marks`, in Markdown and SubRip
-   `documents.markup`) and, if wanted, split into sentences (`documents.sentences`).
+   texts (`keep_verbatim`); all other text is taken out of its markup (`documents.marks`).
 3. `jobs.pipeline` has the texts translated and calls `write` of each unit with their translations.
 4. `write` puts the markup back into the translations, escapes them for the format and returns the text of the unit.
 5. The texts of all units, one after the other, are the translated document. If every translation equals its text, the
@@ -54,13 +53,10 @@ class DocumentSource(NamedTuple):
     name: str  # in messages
     config: DocumentConfig
     target_language: str
-    split_sentences: bool = True  # False: a whole paragraph, cue or message is one text
+    split_sentences: bool = True  # False: a cue or message is one text, as it stands
     source_language: str = ""  # of the model; empty if it is not known
     memory: TranslationMemory | None = None  # what it knows as a whole is not split
-
-    def must_split(self, text: str) -> bool:
-        """Whether a text is translated sentence by sentence."""
-        return self.split_sentences and not (self.memory is not None and self.memory.has_text(text))
+    kept_tags: frozenset[str] = frozenset()  # of HTML: names of elements that stay as they are, and stand for a word
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""

@@ -18,7 +18,10 @@ from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
+from nmt_cli.documents.marks.spelling import read_text
 from nmt_cli.documents.xml.scanner import (
+    ATTRIBUTE_SYNTAX,
+    MARKUP_SYNTAX,
     Attribute,
     MarkupToken,
     escape_attribute,
@@ -26,7 +29,6 @@ from nmt_cli.documents.xml.scanner import (
     find_attribute,
     read_attributes,
     scan_markup,
-    spell_text,
 )
 from nmt_cli.languages.codes import find_language_tag, is_right_to_left
 from nmt_cli.text.characters import END_MARKS, PAUSES
@@ -118,9 +120,8 @@ class HtmlDocument(Document):
         raw = token.raw[attribute.start : attribute.end]
         if is_text_attribute(token, attributes, attribute) and any(map(str.isalpha, attribute.value)):
             quote = token.raw[attribute.start - 1]
-            text, spellings = spell_text(raw, escape_attribute)
             if quote in "\"'":
-                yield Paragraph([InlineItem("text", (raw,), text, spellings)], escape_attribute)
+                yield Paragraph([read_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
         elif attribute.name in ("lang", "xml:lang") and self.is_page_language(token, attribute.value):
             yield find_language_tag(self.source.target_language) or raw
         elif attribute.name == "dir" and token.name in ("html", "body") and attribute.value.lower() in ("ltr", "rtl"):
@@ -185,12 +186,12 @@ class FlowReader:
 
     def read_token(self, token: MarkupToken) -> Iterator[str | Paragraph]:
         if token.kind == "text":
-            self.items.append(InlineItem("text", (token.raw,), *spell_text(token.raw, escape_markup)))
+            self.items.append(read_text(token.raw, MARKUP_SYNTAX))
         elif token.kind == "other":
             self.items.append(InlineItem("point", (token.raw,)))
         elif token.kind == "close":
             yield from self.read_end_tag(token)
-        elif is_kept(token) or self.is_foreign(token):
+        elif is_kept(token) or self.is_foreign(token) or token.name in self.document.source.kept_tags:
             yield from self.keep_element(token)
         elif token.name == "sup" and token.kind == "open":
             yield from self.read_superscript(token)
@@ -247,7 +248,9 @@ class FlowReader:
         has_text = any(part.kind == "text" and any(map(str.isalnum, part.raw)) for part in element)
         raw = "".join(part.raw for part in element)
         name = token.name
-        if name in KEPT_INLINE:
+        if name in self.document.source.kept_tags:
+            self.items.append(InlineItem("code", (raw,)))
+        elif name in KEPT_INLINE:
             self.items.append(InlineItem("point", (raw,)))
         elif name in CODE or name in INLINE:
             self.items.append(InlineItem("code" if has_text else "point", (raw,)))

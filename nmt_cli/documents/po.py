@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.carrying.accelerators import move_to_word
 from nmt_cli.carrying.placeholders import CHOICE, compile_placeholder_pattern, has_same_placeholders
+from nmt_cli.carrying.spans import find_spans
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
-from nmt_cli.documents.sentences import find_sentence_starts
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark
-from nmt_cli.translation.segmentation.segments import wants_blank
+from nmt_cli.translation.segmentation.segments import find_sentence_starts, wants_blank
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -52,7 +52,7 @@ class Message:
         """Splits a text at its lines, and at its sentences if `by_sentence`."""
         parts = [""]
         for line in re.split(r"(\s*\n\s*)", text):
-            starts = find_sentence_starts(line, by_sentence=by_sentence)
+            starts = find_sentence_starts(line, find_spans(line)) if by_sentence else [0]
             for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
                 sentence = line[start:end]
                 bare = sentence.strip() if has_words(sentence) else ""

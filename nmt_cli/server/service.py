@@ -84,24 +84,29 @@ class Service:
         alternatives: int = 0,
         *,
         are_markup: bool = False,
+        kept_tags: frozenset[str] = frozenset(),
     ) -> TranslatedTexts:
-        """Translates texts of one language, which "auto" detects from the first with letters."""
+        """Translates texts of one language, which "auto" detects from the first with letters.
+
+        In markup, elements whose names are `kept_tags` stay as they are.
+        """
         if source in (None, "", "auto"):
             source = await self.detector.choose_source(texts)
         model = self.pool.find(source, target)
         if are_markup:
-            return TranslatedTexts(model, await self.translate_markup(model, texts), [])
+            return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags), [])
         split = SplitTexts.from_texts(texts)
         translations = await self.translate_lines(model, split.lines, 1 + alternatives)
         others = split.join_alternatives(translations, alternatives) if alternatives else []
         return TranslatedTexts(model, split.join(translations), others)
 
-    async def translate_markup(self, model: ServedModel, texts: Sequence[str]) -> list[str]:
+    async def translate_markup(self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str]) -> list[str]:
         """Returns the translations of pieces of HTML, whose tags and entities stay."""
         from nmt_cli.api.documents import translate_fragment
 
         self.check_lines(sum(text.count("\n") + 1 for text in texts))
-        reads = [partial(translate_fragment, text=text, format="html", languages=model.languages) for text in texts]
+        read = partial(translate_fragment, languages=model.languages, kept_tags=kept_tags)
+        reads = [partial(read, text=text) for text in texts]
         try:
             return await self.threads.read_fragments(model, reads)
         except NmtError as error:

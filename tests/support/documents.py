@@ -16,6 +16,7 @@ from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.text.normalise import drop_invisible
+from nmt_cli.translation.placement.tracing import find_words
 from nmt_cli.translation.result import Hypothesis, Translation, Words
 from support.translations import Rule
 
@@ -24,14 +25,15 @@ CODE_FIRST, CODE_LAST = re.compile(r"\{\d+\}"), re.compile(r"\{\d+\}$")
 
 
 def echo(text: str, first: str = FIRST, last: str = LAST) -> Translation:
-    """The text itself, blank for blank, between sentinels; none touches code, which has no text to be part of."""
-    first, last = ("" if CODE_FIRST.match(text) else first), ("" if CODE_LAST.search(text) else last)
-    words = [word for word in text.split() if drop_invisible(word)]
-    target = f"{first}{text}{last}".split()
-    kept = [index for index, word in enumerate(target) if drop_invisible(word.strip(first + last))]
-    links = tuple(zip(range(len(words)), kept, strict=True)) if len(kept) == len(words) else ()
+    """The text itself, blank for blank, with sentinels around its words; none touches code, which is no text."""
+    words = find_words(text)
+    start, end = (words[0].start, words[-1].end) if words else (0, len(text))
+    first, last = ("" if CODE_FIRST.match(text, start) else first), ("" if CODE_LAST.search(text[:end]) else last)
+    written = f"{text[:start]}{first}{text[start:end]}{last}{text[end:]}"
+    visible = [number for number, word in enumerate(written.split()) if drop_invisible(word)]
+    links = tuple(zip(range(len(words)), visible, strict=False))
     hypothesis = Hypothesis(
-        text=f"{first}{text}{last}",
+        text=written,
         tokens=(3,),
         pieces=("</s>",),
         log_probability=0.0,
@@ -39,7 +41,7 @@ def echo(text: str, first: str = FIRST, last: str = LAST) -> Translation:
         token_log_probabilities=(0.0,),
         attentions=(np.ones((1, 1)),),
         finished=True,
-        words=(Words(range(len(words)), range(len(target)), links),),
+        words=(Words(range(len(words)), range(len(written.split())), links),),
     )
     return Translation(text, ("</s>",), (hypothesis,), frozenset())
 

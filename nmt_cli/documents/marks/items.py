@@ -16,7 +16,7 @@ from nmt_cli.text.words import has_letters
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-ItemKind = Literal["text", "open", "close", "point", "code", "break"]
+ItemKind = Literal["text", "open", "close", "point", "code", "cut", "break"]
 
 
 class TranslatedPart(Protocol):

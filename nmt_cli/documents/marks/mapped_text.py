@@ -14,8 +14,10 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from nmt_cli.arrays.runs import find_heaviest_run
-from nmt_cli.documents.marks.character_map import UNALIGNED, WordRange, find_words, map_characters
 from nmt_cli.documents.marks.items import ParagraphSegment
+from nmt_cli.text.characters import PAUSES
+from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.translation.placement.tracing import UNALIGNED, TextRange, find_words, trace_translation
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -28,7 +30,7 @@ class MappedText:
     source: str
     text: str
     sources: list[int]
-    words: list[WordRange]
+    words: list[TextRange]
     is_linked: list[bool]
     dropped: frozenset[int]  # characters that are not written: names of code that stand there a second time
 
@@ -38,13 +40,13 @@ class MappedText:
         bare = whole.strip()
         lead = len(whole) - len(whole.lstrip())
         tail = lead + len(bare)
-        mapped = map_characters(bare, translation)
-        text = whole[:lead] + translation.text + whole[tail:]
-        sources = [index if index == UNALIGNED else index + lead for index in mapped.sources]
+        traced = trace_translation(bare, translation)
+        text = whole[:lead] + traced.text + whole[tail:]
+        sources = [index if index == UNALIGNED else index + lead for index in traced.sources]
         sources = [*range(lead), *sources, *range(tail, len(whole))]
         dropped = map_code(segment, text, sources) if segment.code_names else frozenset()
-        words = [WordRange(word.start + lead, word.end + lead) for word in mapped.words]
-        return cls(whole, text, sources, words, mapped.is_linked, dropped)
+        words = [TextRange(word.start + lead, word.end + lead) for word in traced.words]
+        return cls(whole, text, sources, words, traced.is_linked, dropped)
 
     @cached_property
     def targets(self) -> dict[int, list[int]]:
@@ -56,7 +58,7 @@ class MappedText:
         return dict(result)
 
     @cached_property
-    def source_words(self) -> list[WordRange]:
+    def source_words(self) -> list[TextRange]:
         return find_words(self.source)
 
     @cached_property
@@ -139,6 +141,29 @@ class MappedText:
                 return positions[0], False
         positions = self.list_targets(0, point)
         return (max(positions) + 1 if positions else 0), True
+
+    def find_cut(self, point: int, low: int) -> tuple[int, int]:
+        """Returns the blank after `low` at which the translation is divided where its source is, at the blank `point`.
+
+        The words on each side come from the words of the source on that side, as far as these are known; a pause, and
+        the same proportion, decide between blanks. Where there is none, a script without blanks is divided anywhere.
+        """
+        ends = [word.end for word in self.words[:-1] if word.end > low]
+        if not ends:
+            spread = round(point / len(self.source) * len(self.text))
+            end = min(max(spread, low + 1), len(self.text)) if find_unspaced(self.text) else len(self.text)
+            return end, end
+        origins = [(word.start, self.sources[word.start]) for word in self.words if word.start >= low]
+        expected = len(find_words(self.source[:point])) / len(self.source_words) * len(self.words)
+
+        def rate(end: int) -> float:
+            agreeing = sum((start < end) == (source < point) for start, source in origins if source != UNALIGNED)
+            return agreeing + 0.5 * (self.text[end - 1] in PAUSES) - 0.5 * abs(self.find_word(end) + 1 - expected)
+
+        end = max(ends, key=rate)
+        start = next(word.start for word in self.words if word.start > end)
+        exact = [index for index in self.targets.get(point, ()) if end <= index < start]
+        return (exact[0], exact[0] + 1) if exact else (end, start)
 
 
 def map_code(segment: ParagraphSegment, text: str, sources: list[int]) -> frozenset[int]:

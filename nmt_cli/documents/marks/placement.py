@@ -18,9 +18,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.marks.character_map import UNALIGNED
 from nmt_cli.documents.marks.items import InlineNode, ParagraphSegment, Wrapper
 from nmt_cli.documents.marks.mapped_text import MappedText
+from nmt_cli.translation.placement.tracing import UNALIGNED
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -115,6 +115,7 @@ class SegmentWriter:
     output: InlineOutput
     needs_text: frozenset[str]
     guessed: int = 0
+    cut: tuple[int, int] = (0, 0)  # the last one
 
     def write_nodes(self, nodes: Sequence[InlineNode], low: int, high: int) -> None:
         """Writes the characters [low, high) with these nodes in them."""
@@ -140,6 +141,9 @@ class SegmentWriter:
 
     def find_range(self, node: InlineNode, low: int, high: int) -> tuple[int, int]:
         """Returns the characters [start, end) that a node goes around."""
+        if self.segment.items[node.first].kind == "cut":
+            self.cut = self.target.find_cut(node.start, self.cut[1])
+            return self.cut
         if self.segment.items[node.first].kind == "code":
             positions = self.target.list_targets(node.start, node.end)
             if len(positions) == node.end - node.start:
@@ -165,23 +169,23 @@ class SegmentWriter:
 
     def write_node(self, node: InlineNode, start: int, end: int) -> None:
         item = self.segment.items[node.first]
-        if node.first == node.last:
-            self.write_point(node, item.wrappers, is_exact=end > start)
+        if node.first == node.last or node.start == node.end:
+            self.write_point(node, is_exact=end > start)
             return
         source = self.target.source
         is_lost = start == end and item.name in self.needs_text and bool(source[node.start : node.end].strip())
         if is_lost and source[: node.start][-1:].isspace():
             self.output.add_blank()
-        self.output.write_raw(self.rendered[node.first], item.wrappers)
+        self.write_items(node.first, node.first)
         if is_lost:
             self.guessed += 1
             self.write_source(node)
         else:
             self.write_nodes(node.inside, start, end)
-        self.output.write_raw(self.rendered[node.last], item.wrappers)
+        self.write_items(node.last, node.last)
 
-    def write_point(self, node: InlineNode, wrappers: Wrappers, *, is_exact: bool) -> None:
-        """Writes a point or code, between blanks where it stands between blanks in the source.
+    def write_point(self, node: InlineNode, *, is_exact: bool) -> None:
+        """Writes a point, code or a pair around nothing, between blanks where it stands between blanks in the source.
 
         Code whose name stands in the translation (`is_exact`) has the blanks that it has there.
         """
@@ -190,15 +194,19 @@ class SegmentWriter:
         has_after = source[node.end : node.end + 1].isspace()
         if has_before and (has_after or is_code) and not is_exact:
             self.output.add_blank()
-        self.output.write_raw(self.rendered[node.first], wrappers)
+        self.write_items(node.first, node.last)
         if is_code:
             self.output.last_character = "}"
         self.output.wants_blank = has_after and (has_before or is_code) and not is_exact
 
+    def write_items(self, first: int, last: int) -> None:
+        """Writes the items from `first` to `last` as they are."""
+        for index in range(first, last + 1):
+            self.output.write_raw(self.rendered[index], self.segment.items[index].wrappers)
+
     def write_source(self, node: InlineNode) -> None:
         """Writes what a pair encloses as it stands in the source."""
-        for index in range(node.first + 1, node.last):
-            self.output.write_raw(self.rendered[index], self.segment.items[index].wrappers)
+        self.write_items(node.first + 1, node.last - 1)
         self.output.last_character = self.target.source[node.end - 1]
         self.output.wants_blank = self.target.source[node.end : node.end + 1].isspace()
 
@@ -215,13 +223,18 @@ class SegmentWriter:
         escape = (wrappers[-1].escape if wrappers else None) or self.output.escape
         if not self.spellings:
             return escape(text)
-        target = self.target
-        parts = []
-        for character, index in zip(text, indices, strict=True):
-            source = target.sources[index]
-            is_same = source in self.spellings and target.source[source] == character
-            parts.append(self.spellings[source] if is_same else escape(character))
+        spelled = [self.spell_as_source(character, index) for character, index in zip(text, indices, strict=True)]
+        parts: list[str] = []
+        for is_own, group in groupby(zip(text, spelled, strict=True), lambda pair: pair[1] is None):
+            pairs = list(group)
+            parts += [escape("".join(c for c, _ in pairs))] if is_own else [written or "" for _, written in pairs]
         return "".join(parts)
+
+    def spell_as_source(self, character: str, index: int) -> str | None:
+        """Returns a character as the source spells the equal one that it comes from; None if in no special way."""
+        source = self.target.sources[index]
+        is_same = source in self.spellings and self.target.source[source] == character
+        return self.spellings[source] if is_same else None
 
     @cached_property
     def spellings(self) -> dict[int, str]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
-from nmt_cli.documents.xml.scanner import MarkupToken, escape_attribute, read_attributes, spell_text
+from nmt_cli.documents.marks.spelling import read_text
+from nmt_cli.documents.xml.scanner import ATTRIBUTE_SYNTAX, MarkupToken, escape_attribute, read_attributes
 from nmt_cli.documents.xml.tree import XmlNode, decode_xml, escape_xml, read_node, scan_xml, strip_prefix
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 
@@ -95,9 +96,8 @@ def read_tag(tag: str, name: str) -> Iterator[str | Paragraph]:
         is_text = any(map(str.isalpha, attribute.value)) and not FILE_NAME.fullmatch(attribute.value)
         if attribute.name in DESCRIPTIONS and is_text:
             raw = tag[attribute.start : attribute.end]
-            text, spellings = spell_text(raw, escape_attribute)
             yield tag[position : attribute.start]
-            yield Paragraph([InlineItem("text", (raw,), text, spellings)], escape_attribute)
+            yield Paragraph([read_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
             position = attribute.end
     yield tag[position:]
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text, read_plain_items
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.strings.syntax import decode_units, is_text, read_plain_items
 from nmt_cli.documents.xml.scanner import ENTITY, MarkupToken
 from nmt_cli.documents.xml.tree import (
     CDATA,
@@ -22,6 +23,7 @@ from nmt_cli.documents.xml.tree import (
     decode_xml,
     escape_cdata,
     escape_xml,
+    get_cdata,
     is_cdata,
     read_node,
     scan_xml,
@@ -54,9 +56,9 @@ def escape_section(text: str) -> str:
     return escape_cdata(escaped)
 
 
-TEXT_SYNTAX = StringSyntax(ESCAPES, decode_escape, escape_text)
+TEXT_SYNTAX = TextSyntax(ESCAPES, decode_escape, escape_text)
 SECTION_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.|[ \t\r\n]+|[\"']", re.DOTALL)
-SECTION_SYNTAX = StringSyntax(SECTION_ESCAPES, decode_escape, escape_section)
+SECTION_SYNTAX = TextSyntax(SECTION_ESCAPES, decode_escape, escape_section)
 
 
 class AndroidDocument(Document):
@@ -114,8 +116,7 @@ def read_children(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineI
             yield from read_plain_items(child.raw, TEXT_SYNTAX)
         elif is_cdata(child):
             section = Wrapper(CDATA, "]]>", escape=escape_section)
-            for item in read_plain_items(child.raw[len(CDATA) : -3], SECTION_SYNTAX):
-                yield InlineItem(item.kind, item.template, item.text, item.spellings, wrappers=(section,))
+            yield from read_plain_items(get_cdata(child), SECTION_SYNTAX, (section,))
         else:
             yield InlineItem("point", (child.raw,))
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text, read_string
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.strings.syntax import decode_units, is_text, read_string
 from nmt_cli.errors import DataError
 
 TOKEN = re.compile(r'/\*.*?\*/|//[^\r\n]*|"(?P<string>(?:\\.|[^"\\])*)"|(?P<open>"|/\*)|[^"/]+|/', re.DOTALL)
@@ -37,7 +38,7 @@ def escape_value(text: str) -> str:
     return "".join(ESCAPED.get(character, character) for character in text)
 
 
-SYNTAX = StringSyntax(ESCAPES, decode_escape, escape_value)
+SYNTAX = TextSyntax(ESCAPES, decode_escape, escape_value)
 
 
 class AppleStringsDocument(Document):

@@ -15,7 +15,8 @@ from typing import NoReturn
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.paragraph import Paragraph, make_units
-from nmt_cli.documents.strings.syntax import StringSyntax, is_text, read_string
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.strings.syntax import is_text, read_string
 
 TOKEN = re.compile(
     r"(?P<blank>\s+)|(?P<string>\"(?:[^\"\\\x00-\x1f]++|\\.)*+\")|(?P<sign>[{}\[\],:])"
@@ -61,7 +62,7 @@ class JsonDocument(Document):
         decoded = decode_document(self.source, lambda _: None)
         yield keep_verbatim(decoded.mark)
         uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
-        self.syntax = StringSyntax(ESCAPES, decode_escape, escape_to_ascii if uses_ascii else escape_string)
+        self.syntax = TextSyntax(ESCAPES, decode_escape, escape_to_ascii if uses_ascii else escape_string)
         yield from make_units(self.read_parts(decoded.text), self.notes, decoded.encode)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:

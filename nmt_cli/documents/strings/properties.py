@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
 from nmt_cli.documents.encodings import DecodedText, decode_document
-from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text, read_string
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.strings.syntax import decode_units, is_text, read_string
 
 ENTRY = re.compile(
     r"(?P<comment>[ \t\f]*[#!][^\r\n]*(?:\r\n|[\r\n]|\Z))|(?P<blank>[ \t\f]*(?:\r\n|[\r\n]|\Z))"
@@ -81,12 +82,12 @@ class PropertiesDocument(Document):
         yield keep_verbatim(decoded.encode(entry["end"]))
 
 
-def make_syntax(value: str, *, uses_ascii: bool) -> StringSyntax:
+def make_syntax(value: str, *, uses_ascii: bool) -> TextSyntax:
     """Returns how a value is escaped."""
     escape = escape_to_ascii if uses_ascii else escape_value
     if ARGUMENT.search(value) is None:
-        return StringSyntax(ESCAPES, decode_escape, escape)
-    return StringSyntax(MESSAGE_ESCAPES, decode_escape, lambda text: escape(text).replace("'", "''"))
+        return TextSyntax(ESCAPES, decode_escape, escape)
+    return TextSyntax(MESSAGE_ESCAPES, decode_escape, lambda text: escape(text).replace("'", "''"))
 
 
 def find_encoding(data: bytes) -> str | None:

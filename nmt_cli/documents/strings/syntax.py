@@ -8,11 +8,11 @@ paragraph of its own. Must not know any format.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.items import InlineItem, Wrapper
 from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks.spelling import TextSyntax, read_text
 from nmt_cli.text.normalise import find_unspaced
 
 MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
@@ -33,14 +33,6 @@ NAMES_OF_NO_TEXT = frozenset(
 )
 
 
-class StringSyntax(NamedTuple):
-    """How a format escapes a string."""
-
-    escapes: re.Pattern[str]  # finds all that is not written as itself, and blanks
-    decode: Callable[[str], str]  # what one of these spells
-    escape: Callable[[str], str]
-
-
 def is_text(text: str, name: str = "") -> bool:
     """Whether a value is a text for people; `name` is its key."""
     if not any(map(str.isalpha, text)) or name[:1] in ("@", "$"):
@@ -57,12 +49,12 @@ def is_identifier(text: str) -> bool:
     return pattern.fullmatch(bare) is not None
 
 
-def read_string(raw: str, syntax: StringSyntax) -> Paragraph:
+def read_string(raw: str, syntax: TextSyntax) -> Paragraph:
     """Returns an escaped string as a paragraph."""
     return Paragraph(list(read_string_items(raw, syntax, MAXIMUM_NESTING)), syntax.escape)
 
 
-def read_string_items(raw: str, syntax: StringSyntax, nesting: int) -> Iterator[InlineItem]:
+def read_string_items(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[InlineItem]:
     position = 0
     for match in MESSAGE_WITH_FORMS.finditer(raw):
         end = find_closing_brace(raw, match.start())
@@ -74,7 +66,7 @@ def read_string_items(raw: str, syntax: StringSyntax, nesting: int) -> Iterator[
     yield from read_plain_items(raw[position:], syntax)
 
 
-def read_forms(raw: str, syntax: StringSyntax, nesting: int) -> Iterator[str | Paragraph]:
+def read_forms(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[str | Paragraph]:
     """Yields a message with forms: each form as a paragraph, and what stands between them."""
     position = 0
     start = MESSAGE_WITH_FORMS.match(raw)
@@ -105,45 +97,14 @@ def decode_units(written: str) -> str:
     return bytes.fromhex(written.replace("\\u", "")).decode("utf-16-be", "replace")
 
 
-def read_plain_items(raw: str, syntax: StringSyntax) -> Iterator[InlineItem]:
+def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> Iterator[InlineItem]:
     """Yields the text of a string, with a break for each line break, and a point for what spells nothing."""
-    run = SpelledRun()
     position = 0
     for match in syntax.escapes.finditer(raw):
-        run.add_plain(raw[position : match.start()])
-        position = match.end()
         spelled = syntax.decode(match[0])
-        if spelled and spelled != "\n":
-            run.add_escape(match[0], spelled, is_usual=match[0] == syntax.escape(spelled))
+        if spelled not in ("", "\n"):
             continue
-        yield run.make_item()
-        yield InlineItem("break" if spelled else "point", (match[0],))
-        run = SpelledRun()
-    run.add_plain(raw[position:])
-    yield run.make_item()
-
-
-class SpelledRun:
-    """Collects the text between two breaks, and how it is written."""
-
-    def __init__(self) -> None:
-        self.text: list[str] = []
-        self.raw: list[str] = []
-        self.spellings: dict[int, str] = {}
-        self.length = 0
-
-    def add_plain(self, text: str) -> None:
-        self.text.append(text)
-        self.raw.append(text)
-        self.length += len(text)
-
-    def add_escape(self, written: str, spelled: str, *, is_usual: bool) -> None:
-        if not is_usual:
-            rest = range(self.length + 1, self.length + len(spelled))
-            self.spellings |= {self.length: written, **dict.fromkeys(rest, "")}
-        self.text.append(spelled)
-        self.raw.append(written)
-        self.length += len(spelled)
-
-    def make_item(self) -> InlineItem:
-        return InlineItem("text", ("".join(self.raw),), "".join(self.text), self.spellings)
+        yield read_text(raw[position : match.start()], syntax, wrappers)
+        yield InlineItem("break" if spelled else "point", (match[0],), wrappers=tuple(wrappers))
+        position = match.end()
+    yield read_text(raw[position:], syntax, wrappers)

@@ -16,7 +16,8 @@ from nmt_cli.documents.document import Document, TranslationUnit, import_library
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.paragraph import Paragraph
-from nmt_cli.documents.strings.syntax import StringSyntax, decode_units, is_text, read_plain_items, read_string
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.documents.strings.syntax import decode_units, is_text, read_plain_items, read_string
 
 if TYPE_CHECKING:
     from nmt_cli.documents.encodings import DecodedText
@@ -61,9 +62,9 @@ def escape_double(text: str) -> str:
 
 
 SYNTAXES = {
-    '"': StringSyntax(DOUBLE, decode_double, escape_double),
-    "'": StringSyntax(SINGLE, decode_single, lambda text: text.replace("'", "''")),
-    "": StringSyntax(PLAIN, fold_lines, str),
+    '"': TextSyntax(DOUBLE, decode_double, escape_double),
+    "'": TextSyntax(SINGLE, decode_single, lambda text: text.replace("'", "''")),
+    "": TextSyntax(PLAIN, fold_lines, str),
 }
 
 

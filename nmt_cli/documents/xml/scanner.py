@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
+
+from nmt_cli.documents.marks.spelling import TextSyntax
 
 TokenKind = Literal["text", "open", "close", "empty", "other"]
 NAME = r"[A-Za-z_][^\s/>=\"'<]*"
@@ -41,13 +43,6 @@ class Attribute(NamedTuple):
     value: str
     start: int
     end: int
-
-
-class SpelledText(NamedTuple):
-    """A text, and how those of its characters are written that are not written as themselves."""
-
-    text: str
-    spellings: Mapping[int, str]
 
 
 def scan_markup(text: str, *, is_html: bool, is_template: bool = False) -> Iterator[MarkupToken]:
@@ -123,25 +118,10 @@ def find_attribute(tag: str, name: str) -> Attribute | None:
     return next((attribute for attribute in read_attributes(tag) if attribute.name == name), None)
 
 
-def spell_text(raw: str, escape: Callable[[str], str]) -> SpelledText:
-    """Decodes a text of HTML or XML, which `escape` encodes; a run of blanks and line breaks becomes one blank."""
-    if SPECIAL.search(raw) is None:
-        return SpelledText(raw, {})
-    parts: list[str] = []
-    spellings: dict[int, str] = {}
-    position = length = 0
-    for match in SPECIAL.finditer(raw):
-        written = match[0]
-        spelled = " " if written.isspace() else html.unescape(written)
-        spelled = " " if spelled in ("\t", "\n", "\r") else spelled
-        parts += [raw[position : match.start()], spelled]
-        length += match.start() - position
-        if written != escape(spelled) and spelled:
-            spellings |= {length: written, **dict.fromkeys(range(length + 1, length + len(spelled)), "")}
-        length += len(spelled)
-        position = match.end()
-    parts.append(raw[position:])
-    return SpelledText("".join(parts), spellings)
+def decode_reference(written: str) -> str:
+    """Returns what a reference spells; a run of blanks and line breaks is one blank."""
+    spelled = " " if written.isspace() else html.unescape(written)
+    return " " if spelled in ("\t", "\n", "\r") else spelled
 
 
 def escape_markup(text: str) -> str:
@@ -154,3 +134,7 @@ def escape_markup(text: str) -> str:
 def escape_attribute(text: str) -> str:
     """Escapes plain text for the value of an attribute, in either kind of quotes."""
     return escape_markup(text).replace('"', "&quot;").replace("'", "&#39;")
+
+
+MARKUP_SYNTAX = TextSyntax(SPECIAL, decode_reference, escape_markup)
+ATTRIBUTE_SYNTAX = MARKUP_SYNTAX._replace(escape=escape_attribute)

@@ -15,7 +15,8 @@ from xml.parsers import expat
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks.items import InlineItem, Wrapper
-from nmt_cli.documents.xml.scanner import MarkupToken, escape_markup, find_attribute, scan_markup, spell_text
+from nmt_cli.documents.marks.spelling import TextSyntax, read_text
+from nmt_cli.documents.xml.scanner import MARKUP_SYNTAX, MarkupToken, escape_markup, find_attribute, scan_markup
 from nmt_cli.errors import DataError
 
 MAXIMUM_DEPTH = 200  # of nested elements
@@ -175,38 +176,28 @@ def is_cdata(token: MarkupToken) -> bool:
     return token.raw.startswith(CDATA)
 
 
+XML_SYNTAX = MARKUP_SYNTAX._replace(escape=escape_xml)
+SECTION_SYNTAX = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", escape_cdata)
+
+
 def read_character_data(token: MarkupToken) -> str:
     """Returns the text that a token spells; none for a comment and the like."""
-    if token.kind == "text":
-        return spell_text(token.raw, escape_xml).text
-    return token.raw[len(CDATA) : -3] if is_cdata(token) else ""
+    return (
+        read_text(token.raw, XML_SYNTAX).text if token.kind == "text" else get_cdata(token) if is_cdata(token) else ""
+    )
+
+
+def get_cdata(token: MarkupToken) -> str:
+    return token.raw[len(CDATA) : -3]
 
 
 def make_text_item(token: MarkupToken, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
     """Returns character data as an item of a paragraph; a comment and the like as a point."""
     if token.kind == "text":
-        return InlineItem("text", (token.raw,), *spell_text(token.raw, escape_xml), wrappers=tuple(wrappers))
+        return read_text(token.raw, XML_SYNTAX, wrappers)
     if not is_cdata(token):
         return InlineItem("point", (token.raw,), wrappers=tuple(wrappers))
-    content = token.raw[len(CDATA) : -3]
-    section = Wrapper(CDATA, "]]>", escape=escape_cdata)
-    spelled = spell_blanks(content)
-    return InlineItem("text", (content,), *spelled, wrappers=(*wrappers, section))
-
-
-def spell_blanks(raw: str) -> tuple[str, dict[int, str]]:
-    """Returns a text in which a run of blanks and line breaks is one blank, and how these are written."""
-    parts: list[str] = []
-    spellings: dict[int, str] = {}
-    position = length = 0
-    for match in re.finditer(r"[ \t\r\n]+", raw):
-        parts += [raw[position : match.start()], " "]
-        length += match.start() - position
-        if match[0] != " ":
-            spellings[length] = match[0]
-        length += 1
-        position = match.end()
-    return "".join([*parts, raw[position:]]), spellings
+    return read_text(get_cdata(token), SECTION_SYNTAX, (*wrappers, Wrapper(CDATA, "]]>", escape=escape_cdata)))
 
 
 def refuse_part(name: str, problem: str, hint: str = "") -> NoReturn:

@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from nmt_cli.server.calls import Call, write_error
 from nmt_cli.server.errors import RequestError
-from nmt_cli.server.markup import KeptElements
 
 NO_LIMIT = 1_000_000_000_000
 
@@ -23,15 +22,14 @@ async def translate(call: Call) -> Any:
     target = values.read_text("target_lang")
     source = values.read_text("source_lang", default="auto")
     lists = values.read_texts("ignore_tags") if values.find("ignore_tags") else []
-    ignored = [name.strip() for names in lists for name in names.split(",")]
+    ignored = frozenset(name.strip().lower() for names in lists for name in names.split(","))
     are_markup = values.find("tag_handling") in ("xml", "html")
-    kept = KeptElements.from_texts(texts, ignored if are_markup else ())
-    translated = await call.service.translate_texts(kept.texts, source, target, are_markup=are_markup)
+    translated = await call.service.translate_texts(texts, source, target, are_markup=are_markup, kept_tags=ignored)
     language = translated.model.source.code.upper()
     return {
         "translations": [
             {"detected_source_language": language, "text": text, "billed_characters": len(source_text)}
-            for source_text, text in zip(texts, kept.restore(translated.texts), strict=True)
+            for source_text, text in zip(texts, translated.texts, strict=True)
         ]
     }
 

@@ -68,13 +68,13 @@ def test_a_model_whose_languages_are_not_known_takes_any_memory(tmp_path: Path) 
 
 
 def test_a_file_is_translated_with_a_memory_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "in.md").write_text("One. Two.\n", encoding="utf-8")
+    (tmp_path / "in.po").write_text('msgid "One. Two."\nmsgstr ""\n', encoding="utf-8")
     (tmp_path / "m.tsv").write_text("One. Two.\tEins, zwei.\n", encoding="utf-8")
     translator = fake_loaded()
-    report = translator.translate_file(tmp_path / "in.md", tmp_path / "out.md", tm=tmp_path / "m.tsv")
+    report = translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm=tmp_path / "m.tsv")
     assert report.texts == 1  # what the memory has as a whole is not split into sentences
-    assert translator.translate_file(tmp_path / "in.md", tmp_path / "out.md").texts == 2
+    assert translator.translate_file(tmp_path / "in.po", tmp_path / "out.po").texts == 2
     with pytest.raises(NotFoundError):
-        translator.translate_file(tmp_path / "in.md", tmp_path / "out.md", tm="nowhere.tmx")
+        translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm="nowhere.tmx")
     with pytest.raises(OptionError):
         translator.translate("One.", tm="m.tsv")

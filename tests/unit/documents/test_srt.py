@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.cue_paragraph import wrap_text
+from nmt_cli.documents.cues.wrapping import wrap_text
 from nmt_cli.errors import DataError
 from nmt_cli.translation.result import Translation
 from support.translations import aligned, backwards, converted, louder, same
@@ -134,7 +134,7 @@ def test_a_sentence_over_two_cues_is_one_text_and_divided_again() -> None:
 
     text = cues("- Hello.\n- I know that you", "are here. Go", "now, please", "Ann!")
     written = converted("srt", text, noted)[0]
-    assert seen == ["Hello.", "I know that you are here.", "Go now, please", "Ann!"]
+    assert seen == ["Hello.", "I know that you are here. Go now, please", "Ann!"]
     assert written == cues("- HELLO.\n- I KNOW THAT YOU", "ARE HERE. GO", "NOW, PLEASE", "ANN!")
 
 

@@ -3,15 +3,18 @@ from __future__ import annotations
 import pytest
 
 from nmt_cli.languages.codes import find_language
-from nmt_cli.server.markup import KeptElements
 from support.served import Client
 
 
-def test_elements_that_are_ignored_are_placeholders_meanwhile() -> None:
-    kept = KeptElements.from_texts(['a <x id="1">b</x> c <x/> d'], ["x"])
-    assert kept.texts == ["a {kept0} c {kept1} d"]
-    assert kept.restore(["D {kept1} {kept0} {kept9}"]) == ['D <x/> <x id="1">b</x> {kept9}']
-    assert KeptElements.from_texts(["<x/>"], ()).restore(["<x/>"]) == ["<x/>"]
+def test_elements_that_are_ignored_stay_in_their_line() -> None:
+    texts = ['a <x id="1">b <i>c</i></x> d <keep/> e', "<x/>", "f <X>g</X>h"]
+    request = {"text": texts, "target_lang": "DE", "tag_handling": "xml", "ignore_tags": ["x,keep"]}
+    answer = Client().ask("/v2/translate", **request)
+    assert [row["text"] for row in answer["translations"]] == [
+        'A <x id="1">b <i>c</i></x> D <keep/> E',
+        "<x/>",
+        "F <X>g</X>H",
+    ]
 
 
 def test_markup_keeps_its_tags_and_entities() -> None:

@@ -69,7 +69,6 @@ GROUP = r"\(\?(?:[:=!]|<[=!])"  # syntax of regular expressions
 SPELLED = 3  # distinct marks of a kind, beside each other, are a set of them
 APART = {"text/characters.py", "rewriting/lookalikes.py"}  # the latter says which mark may stand for which
 OTHERWISE = {
-    ("documents/inline.py", r"[\w/,.:;+=-]*"),  # what programs read behind the opening fence of code
     ("evaluation/metrics/rouge.py", "|split:.!?"),  # a signature, by which scores are compared
 }
 

@@ -1,0 +1,65 @@
+"""What all formats of subtitles have in common: the text of each cue is translated, all else stays byte for byte.
+
+A sentence that goes on in the next cue is translated as one, and divided again where the next cue begins. Must not
+know any format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from nmt_cli.documents.cues.turns import LONGEST_SENTENCE, Turn, find_turns
+from nmt_cli.documents.cues.wrapping import fit_lines
+from nmt_cli.documents.document import Document, TranslationUnit, keep_verbatim
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.paragraph import Paragraph
+from nmt_cli.documents.marks.spelling import TextSyntax
+from nmt_cli.translation.placement.tracing import TextRange
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+CUT = "\ufdd1"  # stands where a cue ends and the next begins: no character, and in no file
+
+
+class CueDocument(Document):
+    syntax: TextSyntax
+
+    def translate_cues(self, text: str, cues: Sequence[TextRange]) -> Iterator[TranslationUnit]:
+        """Yields a file of which these characters are the texts of cues as units."""
+        turns = list(find_turns(text, cues, self.syntax))
+        is_cased = any(map(str.isupper, "".join(turn.text for turn in turns)))
+        position = 0
+        for chain in self.chain_turns(turns, is_cased=is_cased):
+            yield keep_verbatim(text[position : chain[0].start])
+            yield self.make_unit(chain, [text[turn.end : next_turn.start] for turn, next_turn in pairwise(chain)])
+            position = chain[-1].end
+        yield keep_verbatim(text[position:])
+
+    def chain_turns(self, turns: Iterable[Turn], *, is_cased: bool) -> Iterator[list[Turn]]:
+        """Yields the turns in order, those together through which a sentence goes on."""
+        chain: list[Turn] = []
+        for turn in turns:
+            joins = self.source.split_sentences and 0 < len(chain) < LONGEST_SENTENCE
+            if chain and not (joins and chain[-1].goes_on(turn, is_cased=is_cased)):
+                yield chain
+                chain = []
+            chain.append(turn)
+        if chain:
+            yield chain
+
+    def make_unit(self, turns: Sequence[Turn], between: Sequence[str]) -> TranslationUnit:
+        """Returns the unit of a turn, or of several through which a sentence goes on, with what is `between` them."""
+        first, *others = turns
+        cut = InlineItem("cut", (CUT,), " ")
+        items = [*first.items, *(item for turn in others for item in (cut, *turn.items))]
+        paragraph = Paragraph(items, self.syntax.escape)
+
+        def write_unit(translations: Sequence[Translation]) -> str:
+            texts = paragraph.write(iter(translations), self.notes).split(CUT, len(others))
+            written = [fit_lines(turn.raw, text) for turn, text in zip(turns, texts, strict=True)]
+            return "".join(text + gap for text, gap in zip(written, [*between, ""], strict=True))
+
+        return TranslationUnit(paragraph.texts, write_unit) if paragraph.texts else keep_verbatim(first.raw)

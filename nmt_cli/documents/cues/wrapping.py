@@ -1,0 +1,55 @@
+"""Breaks the translation of what one speaker says in a cue into as many lines as the source has."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\}")  # `<br>` parts sentences
+LINE_END = re.compile(r"\r?\n")
+WIDEST = 42  # characters of a line, which is what most guidelines for subtitles allow
+SLACK = 4  # characters by which a line may be longer than any of the source
+
+
+def fit_lines(raw: str, written: str) -> str:
+    """Returns a translation in the lines of its source `raw`; wrapped anew if it has more or fewer, or longer ones.
+
+    As it was `written`, a line ends where the words on both sides of its end are those of the source.
+    """
+    old, new = LINE_END.split(raw), LINE_END.split(written)
+    widest = max(WIDEST, *(measure_line(line) + SLACK for line in old))
+    if len(old) == len(new) and (len(old) == 1 or max(map(measure_line, new)) <= widest):
+        return written
+    line_end = LINE_END.search(raw)
+    return (line_end[0] if line_end else " ").join(wrap_text(" ".join(line.strip() for line in new), len(old)))
+
+
+def measure_line(line: str) -> int:
+    return len(TAG.sub("", line))
+
+
+def wrap_text(text: str, count: int) -> list[str]:
+    """Wraps `text` at blanks into at most `count` lines, of which the longest is as short as possible.
+
+    No line ends inside a tag, and tags count as empty.
+    """
+    closed = TAG.sub(lambda tag: tag[0].replace(" ", "\0"), text)
+    words = [(word.replace("\0", " "), measure_line(word.replace("\0", " "))) for word in closed.split(" ")]
+    lengths = [length for _, length in words]
+    widths = range(max(lengths), sum(lengths) + len(words))
+    narrowest = bisect_left(widths, True, key=lambda width: len(fill_lines(words, width)) <= count)
+    return fill_lines(words, widths[narrowest])
+
+
+def fill_lines(words: Sequence[tuple[str, int]], width: int) -> list[str]:
+    """Returns lines of at most `width` characters, each as long as possible; the words come with their lengths."""
+    lines, used = [""], 0
+    for word, length in words:
+        if lines[-1] and used + 1 + length > width:
+            lines.append(word)
+            used = length
+        else:
+            used += length + bool(lines[-1])
+            lines[-1] = f"{lines[-1]} {word}".lstrip(" ")
+    return lines

@@ -1,0 +1,140 @@
+"""Markdown (CommonMark with tables, strikethrough, footnotes and front matter), parsed by markdown-it-py.
+
+1. The parser finds the lines with running text. Only that text is replaced; everything else (code, HTML, addresses, the
+   form of lists and tables) stays byte for byte.
+2. `inline` reads the running text as a paragraph, whose marks `translation.placement` puts into its translation.
+3. `lines` sees that no line of the translation begins a block.
+
+Alternative texts of images and titles of links are kept, not translated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
+from nmt_cli.documents.markdown.inline import NEED_TEXT, InlineReader, make_inline_parser
+from nmt_cli.documents.markdown.lines import finish_lines
+from nmt_cli.documents.marks.paragraph import Paragraph
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+MAXIMUM_SIZE = 12  # MiB, of which the parser makes about 1 GiB in memory
+LINE_END = re.compile(r"\r\n|\n|\r")  # as the parser defines it
+# Unknown to the parser: a byte order mark, and front matter in TOML.
+PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
+ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
+ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
+ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other characters have a meaning only between words
+NOT_FOUND = "paragraphs that were not translated: they could not be located in the file after parsing"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """The running text in the characters [start, end) of a document."""
+
+    start: int
+    end: int
+    paragraph: Paragraph
+
+
+class MarkdownDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        whole = self.source.read_text(MAXIMUM_SIZE)
+        preamble = re.match(PREAMBLE, whole)
+        text = whole[preamble.end() :] if preamble else whole
+        yield keep_verbatim(preamble[0] if preamble else "")
+        position = 0
+        for passage in self.find_passages(text):
+            yield keep_verbatim(text[position : passage.start])
+            yield self.make_unit(passage.paragraph, text[passage.start : passage.end])
+            position = passage.end
+        yield keep_verbatim(text[position:])
+
+    def make_unit(self, paragraph: Paragraph, raw: str) -> TranslationUnit:
+        def write_unit(translations: Sequence[Translation]) -> str:
+            return finish_lines(raw, paragraph.write(iter(translations), self.notes))
+
+        return TranslationUnit(paragraph.texts, write_unit)
+
+    def find_passages(self, text: str) -> Iterator[Passage]:
+        """Yields the passages of running text in the order of the document; notes those that cannot be located."""
+        lines = SourceLines(text)
+        cursor = 0
+        for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
+            positions = lines.locate_cell(token, cursor) if in_table else lines.locate_paragraph(token)
+            escape = escape_cell if in_table else escape_text
+            reader = InlineReader(token, text, positions or range(len(token.content) + 1), escape)
+            paragraph = Paragraph(reader.read_items(), escape, NEED_TEXT)
+            if positions and (paragraph.texts or in_table):  # the next cell is searched for behind this one
+                cursor = positions[-1]
+            if positions and paragraph.texts:
+                yield Passage(positions[0], cursor, paragraph)
+            elif paragraph.texts:
+                self.notes[NOT_FOUND] += 1
+
+
+def escape_text(text: str) -> str:
+    """Escapes plain text, so that Markdown finds no markup in it but addresses."""
+    patterns = cycle((ESCAPED, ESCAPED_IN_ADDRESSES))
+    parts = zip(ADDRESS.split(text), patterns, strict=False)
+    return "".join(pattern.sub(lambda match: "\\" + match[0], part) for part, pattern in parts)
+
+
+def escape_cell(text: str) -> str:
+    """Escapes plain text for a cell of a table."""
+    return escape_text(text).replace("|", "\\|")
+
+
+def list_inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
+    """Yields the parser's tokens of running text, each with whether it is in a table."""
+    import_library("markdown_it", "markdown-it-py", "Markdown files")
+    import_library("mdit_py_plugins", "mdit-py-plugins", "Markdown files")
+    in_table = False
+    for token in make_inline_parser().parse(text.replace("\0", "\ufffd")):  # the parser does so too, see SourceLines
+        if token.type in ("table_open", "table_close"):
+            in_table = token.type == "table_open"
+        if token.type == "inline" and token.map:
+            yield token, in_table
+
+
+class SourceLines:
+    """The lines of a document, in which the characters of tokens are located."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
+        ends = [*self.starts[1:], len(text)]
+        self.lines = [text[start:end].replace("\0", "\ufffd") for start, end in zip(self.starts, ends, strict=True)]
+
+    def locate_paragraph(self, token: Any) -> list[int] | None:
+        """Returns the position of each character of one or more lines, and of their end; None if they are not there.
+
+        The line ends of the token are those of the document with what begins the next line, in a quote or a list.
+        """
+        positions: list[int] = []
+        for number, content in enumerate(token.content.split("\n"), start=token.map[0]):
+            column = self.lines[number].rfind(content) if number < len(self.lines) else -1
+            if column < 0:
+                return None
+            start = self.starts[number] + column
+            positions += range(start, start + len(content) + 1)
+        return positions
+
+    def locate_cell(self, token: Any, cursor: int) -> list[int] | None:
+        """Returns the same for a cell of a table, after `cursor`; in the source, a `|` in it has a backslash."""
+        number = token.map[0]
+        content = token.content.replace("|", "\\|")
+        column = self.lines[number].find(content, max(0, cursor - self.starts[number]))
+        if column < 0:
+            return None
+        position = self.starts[number] + column
+        positions = [position]
+        for character in token.content:
+            position += 2 if character == "|" else 1
+            positions.append(position)
+        return positions

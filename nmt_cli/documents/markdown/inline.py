@@ -1,0 +1,196 @@
+"""Converts the inline tokens of a Markdown parser to items of a paragraph.
+
+The parser keeps no positions inside a line. So `InlineReader` finds each token again in the text that was parsed, from
+left to right; for links and code, whose tokens do not say how they were written, a wrapper around the parser's rules
+records it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from nmt_cli.carrying.span_patterns import VERBATIM
+from nmt_cli.documents.markdown.rules import KEPT, add_rules
+from nmt_cli.documents.marks.items import InlineItem
+from nmt_cli.documents.marks.spelling import SpelledRun
+
+RECORDED_RULES = ("backticks", "link", "image", "autolink", "footnote_ref", "footnote_inline")
+RAW, LABEL_END = "nmt_raw", "nmt_label_end"
+ALERT = re.compile(r"\[![A-Za-z]+\]")  # makes an alert of a quote on GitHub, on a line of its own
+BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+TASK = re.compile(r"\[[ xX]\](?=\s)")
+VOID = ("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")  # have no end tag
+TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
+LINE_BREAK = re.compile(r" *\\?\n[ \t]*")
+BLANKS = re.compile(r"([ \t\r\n]+)")
+NEED_TEXT = frozenset({"em", "strong", "s", "link"})  # without any, these are no marks but characters
+
+
+@cache
+def make_inline_parser() -> Any:
+    """Returns a parser of CommonMark, tables, strikethrough, footnotes and front matter that records its source."""
+    from markdown_it import MarkdownIt  # of the extra `formats`, and slow to load
+    from mdit_py_plugins.footnote import footnote_plugin
+    from mdit_py_plugins.front_matter import front_matter_plugin
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+    parser.use(front_matter_plugin).use(footnote_plugin)
+    parser.renderer.rules["text_special"] = parser.renderer.rules["text"]
+    add_rules(parser)
+    rules = dict(zip(parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules(""), strict=True))
+    for name in RECORDED_RULES:
+        parser.inline.ruler.at(name, record_source(rules[name]))
+    return parser
+
+
+def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
+    """Wraps a rule: its tokens also record the source that it consumed, and where in it the label of a link ends."""
+
+    def run_rule(state: Any, silent: bool) -> bool:
+        start, before = state.pos, len(state.tokens)
+        label_end = state.md.helpers.parseLinkLabel(state, start, True) if state.src[start] == "[" else -1
+        matched = rule(state, silent)
+        if matched and not silent:
+            for token in state.tokens[before:]:
+                token.meta.setdefault(RAW, state.src[start : state.pos])
+                token.meta.setdefault(LABEL_END, label_end - start)
+        return matched
+
+    return run_rule
+
+
+class InlineReader:
+    """Reads a token of running text as items. Its character i stands at `positions[i]` of the `document`."""
+
+    def __init__(self, token: Any, document: str, positions: Sequence[int], escape: Callable[[str], str]) -> None:
+        self.content: str = token.content
+        self.tokens: Sequence[Any] = token.children
+        self.document, self.positions = document, positions
+        self.escape = escape
+        self.run = SpelledRun(escape)
+        self.cursor = 0  # in the content
+        self.items: list[InlineItem] = []
+
+    def read_items(self) -> list[InlineItem]:
+        index = 0
+        while index < len(self.tokens):
+            index = self.read_token(index)
+        self.add_run()
+        return self.items
+
+    def read_token(self, index: int) -> int:
+        """Reads a token, and returns the index of the next to be read."""
+        token = self.tokens[index]
+        if token.type in ("text", "text_special"):
+            self.read_text(token)
+        elif token.type == "softbreak":
+            self.read_line_break()
+        elif token.type == "html_inline":
+            return self.read_tag(index)
+        elif token.type == "link_open" and token.info == "auto":
+            self.add_item("code", token.meta[RAW])
+            return index + 3  # after its text and its end
+        elif token.nesting:
+            self.read_pair(token)
+        elif token.type == "hardbreak":
+            self.add_item("break", self.content[self.cursor : self.cursor + self.measure(LINE_BREAK)])
+        else:
+            kind = "code" if token.type in ("code_inline", KEPT) else "point"
+            self.add_item(kind, token.meta.get(RAW, token.content))
+        return index + 1
+
+    def read_text(self, token: Any) -> None:
+        """Adds text to the run; the box of a task before it is a point."""
+        if token.type == "text_special":
+            self.run.add(token.content, self.take(len(token.markup)))
+            return
+        text = token.content
+        task = TASK.match(text) if self.cursor == 0 else None
+        if task:
+            self.add_item("point", task[0])
+            text = text[task.end() :]
+        for part in BLANKS.split(text):
+            whole = self.get_written(self.cursor, self.cursor + len(part))
+            if part.isspace() or whole == self.escape(part):
+                self.run.add(" " if part.isspace() else part, self.take(len(part)))
+            else:
+                for character in part:
+                    self.run.add(character, self.take(1))
+
+    def read_line_break(self) -> None:
+        """Adds a line break, which is a blank; that after the name of an alert parts it from its text."""
+        text = "".join(self.run.text)
+        length = self.measure(LINE_BREAK)
+        if not self.items and ALERT.fullmatch(text):
+            self.run = SpelledRun(self.escape)
+            self.cursor = 0
+            self.add_item("break", self.content[: len(text) + length])
+        else:
+            self.run.add(" ", self.take(length))
+
+    def read_pair(self, token: Any) -> None:
+        """Adds what opens or closes a mark; the words of a link are translated, its address is kept."""
+        name, kind = token.type.rsplit("_", 1)
+        if name != "link":
+            self.add_item(kind, token.markup, name)
+        elif kind == "open":
+            self.add_item(kind, "[", name)
+        else:
+            raw, label_end = token.meta[RAW], token.meta[LABEL_END]
+            self.add_run()
+            written = self.take(len(raw) - label_end)
+            if written in ("]", "][]"):  # the label is the reference
+                written = f"][{' '.join(raw[1:label_end].split())}]"
+            self.items.append(InlineItem("close", (written,), name=name))
+
+    def read_tag(self, index: int) -> int:
+        """Reads a tag of HTML, and returns the index of the next token to be read."""
+        raw = self.tokens[index].content
+        tag = TAG.match(raw)
+        name = tag[2].lower() if tag else ""
+        last = self.find_end(index, name) if tag and not tag[1] and name in VERBATIM.split("|") else None
+        if last is not None:
+            end = self.tokens[last].content
+            self.add_item("code", self.content[self.cursor : self.content.index(end, self.cursor)] + end)
+            return last + 1
+        if BREAK.fullmatch(raw):
+            self.add_item("break", raw)
+        elif tag and tag[1]:
+            self.add_item("close", raw, f"<{name}")
+        else:
+            self.add_item("open" if tag and name not in VOID and not raw.endswith("/>") else "point", raw, f"<{name}")
+        return index + 1
+
+    def find_end(self, index: int, name: str) -> int | None:
+        """Returns the index of the token that ends the element of that name."""
+        following = range(index + 1, len(self.tokens))
+        return next((i for i in following if self.tokens[i].content.lower().startswith(f"</{name}")), None)
+
+    def measure(self, pattern: re.Pattern[str]) -> int:
+        """Returns the length of what a pattern matches next."""
+        match = pattern.match(self.content, self.cursor)
+        return len(match[0]) if match else 0
+
+    def get_written(self, start: int, end: int) -> str:
+        """Returns the characters [start, end) of the content as they stand in the document."""
+        return self.document[self.positions[start] : self.positions[end]]
+
+    def take(self, length: int) -> str:
+        """Returns the next characters as they stand in the document, and moves behind them."""
+        start = self.cursor
+        self.cursor += length
+        return self.get_written(start, self.cursor)
+
+    def add_item(self, kind: Any, written: str, name: str = "") -> None:
+        """Adds an item for the next characters, which are `written` in the content."""
+        self.add_run()
+        self.items.append(InlineItem(kind, (self.take(len(written)),), name=name))
+
+    def add_run(self) -> None:
+        """Adds the text that was read before as an item."""
+        if self.run.length:
+            self.items.append(self.run.make_item())
+            self.run = SpelledRun(self.escape)

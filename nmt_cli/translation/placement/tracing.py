@@ -1,0 +1,165 @@
+"""Traces each character of a translation to the character of the source that it stands for.
+
+Attention links words; marks begin and end at characters, also inside words (`H<sub>2</sub>O`). So:
+
+1. Each word of the translation is linked to a source word: by attention, or because the same word stands once in both.
+2. In a linked pair, a word that stands unchanged in the other is traced character by character; of two different words,
+   punctuation is traced to punctuation, and the rest to the middle of the source word.
+3. The blanks between two words whose source words are neighbours too become those between the latter.
+
+A translation that equals its source, but for its blanks, becomes its source. Knows no marks and no formats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt_cli.text.normalise import drop_invisible
+from nmt_cli.translation.placement.word_alignment import find_links
+
+if TYPE_CHECKING:
+    from nmt_cli.translation.result import Translation
+
+UNALIGNED = -1
+WORD = re.compile(r"\S+")
+EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
+
+
+class TextRange(NamedTuple):
+    """The characters [start, end) of a text."""
+
+    start: int
+    end: int
+
+
+class TracedText(NamedTuple):
+    """A translation, and where its characters come from."""
+
+    text: str
+    sources: list[int]  # of each character, the index in the source; UNALIGNED if it has none
+    words: list[TextRange]
+    is_linked: list[bool]  # of each word, whether it has a source word
+
+
+def trace_translation(source: str, translation: Translation) -> TracedText:
+    """Returns the best translation of `source`, traced to it."""
+    source_words, target_words = find_words(source), find_words(translation.text)
+    links = zip(find_word_links(translation, len(source_words)), translation.text.split(), strict=True)
+    visible = [link for link, word in links if drop_invisible(word)]
+    return trace_words(source, source_words, translation.text, target_words, visible)
+
+
+def find_words(text: str) -> list[TextRange]:
+    """Returns the words of a text; what has no visible character counts as blank."""
+    return [TextRange(*match.span()) for match in WORD.finditer(text) if drop_invisible(match[0])]
+
+
+def find_word_links(translation: Translation, count: int) -> list[int | None]:
+    """Returns the source word of each target word by attention; without any, that at the same relative position."""
+    words = len(translation.text.split())
+    links: list[int | None] = [None] * words
+    if translation.hypotheses:
+        for source, target in find_links(translation, translation.hypotheses[0]):
+            if target < words and source < count and links[target] is None:
+                links[target] = source
+    if count and not any(link is not None for link in links):
+        return [index * count // words for index in range(words)]
+    return links
+
+
+def link_equal_words(
+    source: str,
+    source_words: Sequence[TextRange],
+    target: str,
+    target_words: Sequence[TextRange],
+    links: Sequence[int | None],
+) -> list[int | None]:
+    """Returns the links, in which a word that stands exactly once in both texts is linked to itself alone."""
+    source_texts = [source[word.start : word.end] for word in source_words]
+    target_texts = [target[word.start : word.end] for word in target_words]
+    source_counts, target_counts = Counter(source_texts), Counter(target_texts)
+    indices = {
+        text: index
+        for index, text in enumerate(source_texts)
+        if source_counts[text] == 1 == target_counts[text] and any(map(str.isalnum, text))
+    }
+    claimed = frozenset(indices.values())
+    return [
+        indices.get(text, None if link in claimed else link) for text, link in zip(target_texts, links, strict=True)
+    ]
+
+
+def trace_words(
+    source: str,
+    source_words: Sequence[TextRange],
+    target: str,
+    target_words: Sequence[TextRange],
+    links: Sequence[int | None],
+) -> TracedText:
+    """Returns a target traced to its source, by the source word that each of its words is linked to."""
+    links = link_equal_words(source, source_words, target, target_words, links)
+    source_gaps, target_gaps = find_gaps(source, source_words), find_gaps(target, target_words)
+    text = ""
+    sources: list[int] = []
+    words: list[TextRange] = []
+    for index, (left, right) in enumerate(pairwise((-1, *links, len(source_words)))):
+        gap, old = target_gaps[index], source_gaps[right] if left is not None and right == left + 1 else TextRange(0, 0)
+        is_kept = old.start < old.end and (gap.start < gap.end or index in (0, len(target_words)))
+        text += source[old.start : old.end] if is_kept else target[gap.start : gap.end]
+        sources += range(*old) if is_kept else [UNALIGNED] * (gap.end - gap.start)
+        if index < len(target_words):
+            word = target[slice(*target_words[index])]
+            words.append(TextRange(len(text), len(text) + len(word)))
+            text += word
+            sources += [UNALIGNED] * len(word) if right is None else trace_word(source, source_words[right], word)
+    return TracedText(text, sources, words, [link is not None for link in links])
+
+
+def find_gaps(text: str, words: Sequence[TextRange]) -> list[TextRange]:
+    """Returns what stands before the first word, between two words, and after the last one."""
+    return [
+        TextRange(*gap)
+        for gap in zip([0, *(word.end for word in words)], [*(word.start for word in words), len(text)], strict=True)
+    ]
+
+
+def trace_word(source: str, source_word: TextRange, word: str) -> list[int]:
+    """Returns the source character of each character of a word that comes from `source_word`."""
+    start, end = source_word
+    following = min(end, len(source) - 1)
+    offset = find_unchanged(source[start:end], word)
+    if offset is not None:
+        return [start] * offset + list(range(start, end)) + [following] * (len(word) - offset - (end - start))
+    return [following if index is None else start + index for index in trace_changed(source[start:end], word)]
+
+
+def find_unchanged(before: str, after: str) -> int | None:
+    """Returns where `before` stands in `after`, in any case of letters; None if it does not."""
+    offset = after.find(before)
+    if offset < 0 and len(before) == len(after) and before.casefold() == after.casefold():
+        return 0
+    return offset if offset >= 0 else None
+
+
+def trace_changed(before: str, after: str) -> list[int | None]:
+    """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
+    old, new = EDGES.fullmatch(before), EDGES.fullmatch(after)
+    if old is None or new is None:
+        return [None] * len(after)
+    first = min(old.start("core"), len(before) - 1)
+    middle = (old.start("core") + old.end("core")) // 2 if old["core"] else 0
+    opening = [first if index is None else index for index in trace_marks(old["opening"], new["opening"])]
+    closing = trace_marks(old["closing"], new["closing"])
+    shift = old.start("closing")
+    return [*opening, *[middle] * len(new["core"]), *(index if index is None else index + shift for index in closing)]
+
+
+def trace_marks(before: str, after: str) -> list[int | None]:
+    """Returns the index in `before` of each mark of `after`: in order if they are as many, else of the equal mark."""
+    if len(before) == len(after):
+        return list(range(len(after)))
+    return [before.find(mark) if mark in before else None for mark in after]

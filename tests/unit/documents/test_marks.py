@@ -1,0 +1,85 @@
+"""Where the marks of a paragraph go in its translation, of which each word looked at a source word."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.translations import aligned, backwards, converted, louder
+
+
+def write(page: str, words: str, links: list[int]) -> tuple[str, int]:
+    """A line of HTML with a translation, and how many positions of marks in it are guesses."""
+    written, notes = converted("html", page, lambda text: aligned(text, words.split(), links))
+    return written, sum(notes.values())
+
+
+def test_a_mark_goes_with_the_words_that_looked_at_its_own() -> None:
+    written = write("I have seen the <b>red house</b>", "Ich habe das rote Haus gesehen", [0, 1, 3, 4, 5, 2])
+    assert written == ("Ich habe das <b>rote Haus</b> gesehen", 0)
+
+
+def test_marks_nest_and_change_their_order_with_their_words() -> None:
+    page = "<a>a <b>b</b></a> c <i>d</i>"
+    assert converted("html", page, backwards)[0] == "<i>D</i> C <a><b>B</b> A</a>"
+
+
+def test_punctuation_outside_a_mark_stays_outside() -> None:
+    assert converted("html", "See (<a>the docs</a>).", louder)[0] == "SEE (<a>THE DOCS</a>)."
+
+
+@pytest.mark.parametrize(("page", "written"), [("pays {}", "zahlt {}"), ("pays <i>{}</i>", "zahlt <i>{}</i>")])
+def test_blanks_inside_a_word_stay_as_they_are(page: str, written: str) -> None:
+    amount = "10\u00a0000\u00a0€"
+    rule = lambda text: aligned(text, ["zahlt", *amount.split()], [0, 1, 2, 3])  # noqa: E731
+    assert converted("html", page.format(amount), rule)[0] == written.format(amount)
+
+
+def test_a_mark_without_words_stays_behind_the_word_before_it() -> None:
+    assert converted("html", "one<img> two three", backwards)[0] == "THREE TWO ONE<img>"
+
+
+def test_a_mark_whose_words_nobody_looked_at_is_placed_and_counted() -> None:
+    assert write("a <b>b</b> c", "A C", [0, 2]) == ("A <b>C</b>", 1)
+
+
+def test_a_link_for_which_no_word_is_left_keeps_its_own_words() -> None:
+    assert converted("md", "[a](x) [b](y)", lambda text: aligned(text, ["AB"], [0]))[0] == "[AB](x) [b](y)"
+
+
+def test_marks_in_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> None:
+    written, notes = converted("md", "[a](x) [the **first**](y)", lambda text: aligned(text, ["A"], [0]))
+    assert written == "[A](x) [the **first**](y)"
+    assert notes
+
+
+def test_one_stray_word_does_not_stretch_a_mark() -> None:
+    written = write("a <b>b</b>", "A B C D E F G H", [1, 0, 0, 0, 1, 1, 0, 1])
+    assert written == ("A B C D <b>E F</b> G H", 0)
+
+
+@st.composite
+def marked_lines(draw: st.DrawFn) -> tuple[str, int]:
+    """Words with tags around runs of them, and the number of words."""
+    words = draw(st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=8))
+    cuts = sorted(draw(st.sets(st.integers(0, len(words)), max_size=6)))
+    pieces = list(words)
+    for first, last in zip(cuts[::2], cuts[1::2], strict=False):
+        pieces[first] = f"<a{first}>{pieces[first]}"
+        pieces[last - 1] = f"{pieces[last - 1]}</a{first}>"
+    return " ".join(pieces), len(words)
+
+
+@given(marked_lines(), st.lists(st.integers(0, 7), max_size=8))
+def test_every_mark_is_written_once_whatever_attention_says(line: tuple[str, int], links: list[int]) -> None:
+    text, count = re.sub(r"<(/?)a(\d)>", r"<\1b><!--\2-->", line[0]), line[1]
+    written = write(text, " ".join(f"w{place}" for place in range(len(links))), [link % count for link in links])[0]
+    for tag in ("<b>", "</b>", *(f"<!--{number}-->" for number in range(8))):
+        assert written.count(tag) == text.count(tag)
+    depth = [1 if tag == "<b>" else -1 for tag in re.findall(r"</?b>", written)]
+    assert all(sum(depth[: index + 1]) in (0, 1) for index in range(len(depth)))
+    for place in range(len(links)):
+        assert written.count(f"w{place}") == 1
