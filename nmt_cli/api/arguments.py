@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
+from nmt_cli.api.explicit import ExplicitOptions
+from nmt_cli.api.refusals import collect_values, list_names, refuse_combinations
 from nmt_cli.errors import OptionError, convert_os_error
-from nmt_cli.settings import Settings, option_fields, reject_unknown
+from nmt_cli.settings import Settings, reject_unknown
 
 PathLike = str | os.PathLike[str]
 Arguments = ParamSpec("Arguments")
@@ -82,19 +85,30 @@ def find_path(value: PathLike | None) -> Path | None:
     return None if value is None else Path(value)
 
 
-def list_options(*kinds: type[Settings]) -> list[str]:
-    """Returns the names of the options of these settings."""
-    return [field.name for kind in kinds for field in option_fields(kind)]
+def build_settings(
+    command: str,
+    options: Mapping[str, Any],
+    *kinds: type[Settings],
+    others: Mapping[str, Any] = MappingProxyType({}),
+    earlier: Mapping[str, Any] = MappingProxyType({}),
+    where: str = "",
+) -> list[Any]:
+    """Returns the settings of these kinds with the values of `options`, which go before those given `earlier`.
 
-
-def check_options(options: Mapping[str, Any], *kinds: type[Settings], where: str) -> None:
-    """Raises OptionError, with the nearest name, for an option that none of these settings has."""
-    reject_unknown(options, list_options(*kinds), where=where)
+    `others` are arguments that are no settings. Raises OptionError for an option that none of the kinds has, and for
+    arguments that cannot stand together in a `command`. `where` names the function in errors, if it has another name.
+    """
+    reject_unknown(options, sorted(list_names(*kinds)), where=where or command)
+    values = {**earlier, **options}
+    settings = [kind.from_options(**select_options(values, kind)) for kind in kinds]
+    explicit = ExplicitOptions.from_arguments({**others, **values}, *kinds, earlier={*earlier} - {*options})
+    refuse_combinations(command, explicit, collect_values(settings, others))
+    return settings
 
 
 def select_options(options: Mapping[str, Any], kind: type[Settings]) -> dict[str, Any]:
     """Returns those of the options that `kind` has, as its fields take them: paths as text, lists as tuples."""
-    names = set(list_options(kind))
+    names = list_names(kind)
     return {name: convert_value(value) for name, value in options.items() if name in names}
 
 

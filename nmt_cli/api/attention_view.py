@@ -62,10 +62,8 @@ class AttentionRequest:
         gold: Path | None,
         heads: bool = False,
     ) -> AttentionRequest:
-        """Raises OptionError for options that contradict each other, before anything is loaded."""
+        """Raises OptionError for what cannot be drawn, before anything is loaded."""
         if pairs is not None:
-            if sentences or targets:
-                raise OptionError("--pairs cannot be combined with sentences or --target", hint="give one of them")
             sentences, targets = read_pairs(pairs)
         sentences = [" ".join(sentence.split("\n")) for sentence in sentences]
         if not sentences or not all(sentence.strip() for sentence in sentences):
@@ -77,17 +75,11 @@ class AttentionRequest:
             )
         if not all(target.strip() for target in targets):
             raise OptionError("a --target is empty", hint="leave it out to see what the model writes")
-        if gold is not None and not targets:
-            raise OptionError(
-                "--gold needs the translations that its links belong to", hint="name them with --target or --pairs"
-            )
         for output in outputs:
             if output != TERMINAL:
                 check_suffix(output, (*SUFFIXES, *PAGES))
         default_outputs = () if gold is not None else (TERMINAL,)
         places = tuple(outputs) or default_outputs
-        if heads and all(output == TERMINAL for output in places):
-            raise OptionError("--heads draws a sheet or a page", hint="name a file: -o heads.png, or -o heads.html")
         return cls(tuple(sentences), tuple(targets), places, merge, transpose, gold, heads)
 
 

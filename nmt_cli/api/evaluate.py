@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.arguments import (
     PathLike,
-    check_options,
+    build_settings,
     explain_os_errors,
     find_path,
     list_paths,
     list_texts,
-    select_options,
 )
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.evaluation.config import ScoreConfig
@@ -49,9 +48,9 @@ def evaluate(
     from nmt_cli.evaluation.metrics.registry import resolve_available_names
     from nmt_cli.runtime.installed_models import find_model, find_model_or_file
 
-    check_options(options, ScoreConfig, SearchConfig, where="evaluate")
-    scores = ScoreConfig.from_options(**select_options(options, ScoreConfig))
-    search = SearchConfig.from_options(**select_options(options, SearchConfig))
+    others = {"source": source, "reference": reference, "hypothesis": hypothesis}
+    others |= {} if split == "test" else {"split": split}
+    scores, search = build_settings("evaluate", options, ScoreConfig, SearchConfig, others=others)
     inputs = EvaluationInputs(
         Path("prepared" if data is None else data),
         find_model(Path(model)),

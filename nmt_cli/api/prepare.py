@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.arguments import PathLike, check_options, explain_os_errors, find_path, list_paths, select_options
+from nmt_cli.api.arguments import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.corpus.formats.inputs import CorpusFile, parse_input
@@ -37,10 +37,9 @@ def prepare(
     program that calls must be importable without side effects, as `multiprocessing` asks. Raises NotFoundError,
     DataError, OptionError or OutputError.
     """
-    check_options(options, PrepareConfig, where="prepare")
-    values = select_options(options, PrepareConfig)
-    values |= {name: str(values[name]) for name in ("dev", "test") if isinstance(values.get(name), int | float)}
-    config = PrepareConfig.from_options(**values)
+    sizes = {name: str(options[name]) for name in ("dev", "test") if isinstance(options.get(name), int | float)}
+    files = {"source_file": source_file, "target_file": target_file}
+    (config,) = build_settings("prepare", {**options, **sizes}, PrepareConfig, others=files)
     inputs = collect_inputs([str(path) for path in list_paths(corpus)], find_path(source_file), find_path(target_file))
     return prepare_inputs(
         inputs, Path(data), config, force=force, report=find_path(report), processes=processes, progress=progress
@@ -77,10 +76,8 @@ def prepare_inputs(
 
 
 def collect_inputs(corpus: list[str], source_file: Path | None, target_file: Path | None) -> list[CorpusFile]:
-    """Returns the inputs in order, the two parallel files last. Raises OptionError for none, or for half of a pair."""
+    """Returns the inputs in order, the two parallel files last. Raises OptionError for none."""
     inputs = [parse_input(name) for name in corpus]
-    if (source_file is None) != (target_file is None):
-        raise OptionError("--source-file and --target-file need each other", hint="give both, or a file of pairs")
     if source_file is not None:
         inputs.append(CorpusFile(source_file, target_file))
     if not inputs:

@@ -49,20 +49,8 @@ class EvaluationInputs:
     precision: str | None = None  # of the weights of every model: float or int8; None: as its card says
 
     def __post_init__(self) -> None:
-        option = "--hypothesis" if self.hypothesis else "--source"
         if [self.source, self.hypothesis, self.rival, *self.references].count(Path("-")) > 1:
             raise OptionError("- is standard input, which can be read once", hint="give the others as files")
-        if (self.source or self.hypothesis) and not self.references:
-            raise OptionError(f"{option} needs --reference", hint=f"nmt evaluate {option} FILE --reference FILE")
-        if self.references and not (self.source or self.hypothesis):
-            raise OptionError(
-                "--reference needs --source or --hypothesis",
-                hint="--source FILE is translated first, --hypothesis FILE is scored as it is",
-            )
-        if self.references and self.split != "test":
-            raise OptionError(
-                "--split selects a part of --data, but files are scored here", hint="leave one of them out"
-            )
         if self.rival and self.rival.is_dir() and self.hypothesis and not self.source:
             raise OptionError(
                 f"--against {self.rival}/ is a model, which needs the sentences to translate",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.arguments import PathLike, check_options, explain_os_errors, find_path, list_options, select_options
+from nmt_cli.api.arguments import PathLike, build_settings, explain_os_errors, find_path
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
-from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher, Watchers
@@ -70,10 +69,10 @@ def train(
     from nmt_cli.training.checkpoints.lock import lock_model
     from nmt_cli.training.synthetic.plan import make_plan
 
-    check_options(options, ModelConfig, TrainConfig, where="train")
-    if force and resume:
-        raise OptionError("force starts over and resume continues", hint="give one of them")
-    request = make_request(Path(data), Path(model), options, reverse=reverse, resume=resume)
+    network, training = build_settings(
+        "train", options, ModelConfig, TrainConfig, others={"force": force, "resume": resume}
+    )
+    request = make_request(Path(data), Path(model), network, training, options, reverse=reverse, resume=resume)
     watchers = combine_watchers(watcher, progress, find_path(tensorboard))
     is_synthetic = bool(make_plan(request.corpus, request.training).tasks)
     with lock_model(request.directory, replace=force, resume=resume):
@@ -83,7 +82,14 @@ def train(
 
 
 def make_request(
-    data: Path, model: Path, options: Mapping[str, Any], *, reverse: bool, resume: bool
+    data: Path,
+    model: Path,
+    network: ModelConfig,
+    training: TrainConfig,
+    explicit: Collection[str],
+    *,
+    reverse: bool,
+    resume: bool,
 ) -> TrainingRequest:
     """Returns what is trained, on which corpus; the time of a deadline begins now. Raises MissingExtraError."""
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -91,14 +97,11 @@ def make_request(
     from nmt_cli.training.deadline import Deadline
     from nmt_cli.training.request import TrainingRequest
 
-    training = TrainConfig.from_options(**select_options(options, TrainConfig))
-    network = ModelConfig.from_options(**select_options(options, ModelConfig))
     deadline = Deadline.from_option(training.time)
     require_tensorflow()
     corpus = PreparedCorpus.load(data)
     corpus = reverse_corpus(corpus) if reverse else corpus
-    explicit = {name for name in list_options(ModelConfig, TrainConfig) if name in options}
-    return TrainingRequest(corpus, model, network, training, resume=resume, deadline=deadline, explicit=explicit)
+    return TrainingRequest(corpus, model, network, training, resume=resume, deadline=deadline, explicit=set(explicit))
 
 
 def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[TrainingRequest], TrainReport]:

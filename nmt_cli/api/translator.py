@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from nmt_cli.api.arguments import (
     PathLike,
+    build_settings,
     check_count,
-    check_options,
     check_texts,
     explain_os_errors,
     list_paths,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 READ_AHEAD = 512  # lines of a stream that are translated together
 OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig)
-PROGRAMMED = ("prefix",)  # an option of the command that is no field with a help text
+PREFIX = "prefix"  # an option of the command that is no field with a help text
 
 
 class SearchOptions(NamedTuple):
@@ -115,7 +115,7 @@ class LoadedTranslator:
     @property
     def beam_size(self) -> int:
         """The default of `beam_size`."""
-        return make_search_options(self._options, n_best=1).search.beam_size
+        return make_search_options({}, self._options).search.beam_size
 
     def can_rate(self, **options: Any) -> bool:
         """Returns whether it can tell its confidence with these options, which go before those of `nmt.load`."""
@@ -127,11 +127,11 @@ class LoadedTranslator:
 
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> SearchOptions:
         """Returns the settings of a search; `options` go before those that were given to `nmt.load`."""
-        made = make_search_options({**self._options, **options}, n_best=n_best)
+        made = make_search_options(options, self._options, n_best=n_best, ensemble=self._ensemble)
         if made.checks.rates:
-            from nmt_cli.translation.checks.confidence import require_confidence  # which few calls need
+            from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
-            require_confidence(made.checks, made.search, self.card, ensemble=self._ensemble)
+            load_confidence(self.card)
         return made._replace(memory=self._memory)
 
     @overload
@@ -224,11 +224,10 @@ def load(
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.runtime.installed_models import find_model
 
-    check_search_options(options, LineConfig, where="load")
     check_count("threads", threads)
-    lines = LineConfig.from_options(**select_options(options, LineConfig))
+    known = {name: value for name, value in options.items() if name != PREFIX}
+    lines, *_ = build_settings("translate", known, LineConfig, *OF_SEARCH, where="load")  # before the model is loaded
     others = {name: value for name, value in options.items() if not hasattr(lines, name)}
-    make_search_options(others, n_best=1)  # before the model is loaded
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
     translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads))
@@ -248,21 +247,18 @@ def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -
     return load_memory(paths, languages)
 
 
-def make_search_options(options: Mapping[str, Any], *, n_best: int) -> SearchOptions:
-    """Returns the settings of a search. Raises OptionError for an option that there is not, or one out of range."""
-    check_search_options(options, where="translate")
-    sampling = SamplingConfig.from_options(**select_options(options, SamplingConfig))
-    search = SearchConfig.from_options(**select_options(options, SearchConfig))
+def make_search_options(
+    options: Mapping[str, Any], earlier: Mapping[str, Any], *, n_best: int = 1, ensemble: bool = False
+) -> SearchOptions:
+    """Returns the settings of a search; `options` go before those given `earlier`.
+
+    Raises OptionError for an option that there is not, one out of range, and those that cannot stand together.
+    """
     check_count("n_best", n_best)
-    if not sampling.sample and n_best > search.beam_size:
-        raise OptionError(f"n_best {n_best} needs a beam_size of at least {n_best}")
-    prefix = normalise(str(options.get("prefix", "")))
-    search = dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling)
-    repair = RepairConfig.from_options(**select_options(options, RepairConfig))
-    return SearchOptions(search, repair, CheckConfig.from_options(**select_options(options, CheckConfig)))
-
-
-def check_search_options(options: Mapping[str, Any], *others: Any, where: str) -> None:
-    """Raises OptionError for an option of neither search nor `others`."""
-    known = {name: value for name, value in options.items() if name not in PROGRAMMED}
-    check_options(known, *OF_SEARCH, *others, where=where)
+    prefix = normalise(str({**earlier, **options}.get(PREFIX, "")))
+    options, earlier = (
+        {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
+    )
+    others = {"n_best": n_best, "ensemble": ensemble}
+    search, sampling, repair, checks = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
+    return SearchOptions(dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks)

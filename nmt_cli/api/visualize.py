@@ -9,12 +9,11 @@ from typing import Any, Literal, cast
 
 from nmt_cli.api.arguments import (
     PathLike,
-    check_options,
+    build_settings,
     explain_os_errors,
     find_path,
     list_paths,
     list_texts,
-    select_options,
 )
 from nmt_cli.api.drawing import Drawing
 from nmt_cli.api.progress import StageReporter, ignore_progress
@@ -91,14 +90,22 @@ def visualize(
     """
     from nmt_cli.runtime.installed_models import find_model
 
-    check_options(options, SearchConfig, where="visualize")
+    subjects = {"beam": beam, "curves": curves, "corpus": corpus, "network": network, "nearest": nearest > 0}
+    others: dict[str, Any] = {
+        "sentences": list_texts(sentences) or None,
+        "target": target,
+        "pairs": pairs,
+        "gold": gold,
+    }
+    others |= {"output": list_paths(output) or None, "subwords": subwords, "transpose": transpose, "heads": heads}
+    (search,) = build_settings("visualize", options, SearchConfig, others={**subjects, **others})
     request = DrawingRequest(
-        choose_subject(beam=beam, curves=curves, corpus=corpus, network=network, nearest=nearest > 0),
+        choose_subject(**subjects),
         tuple(list_texts(sentences)),
         tuple(list_paths(output)),
         tuple(map(find_model, list_paths(model))),
         tuple(list_paths(data)),
-        SearchConfig.from_options(**select_options(options, SearchConfig)),
+        search,
         tuple(list_texts(target)),
         find_path(pairs),
         find_path(gold),
@@ -111,12 +118,8 @@ def visualize(
 
 
 def choose_subject(**asked: bool) -> Subject:
-    """Returns the subject that is asked for, else attention. Raises OptionError for several."""
-    chosen = [name for name, is_asked in asked.items() if is_asked]
-    if len(chosen) > 1:
-        options = "--beam, --curves, --corpus, --network and --nearest"
-        raise OptionError(f"{options} exclude each other", hint="give one of them")
-    return cast(Subject, chosen[0]) if chosen else "attention"
+    """Returns the subject that is asked for, else attention."""
+    return cast(Subject, next((name for name, is_asked in asked.items() if is_asked), "attention"))
 
 
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt_cli.documents import TABLES
-from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import CheckConfig
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
@@ -18,22 +16,18 @@ if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
 
 
-def require_checks(checks: CheckConfig, document: DocumentConfig) -> None:
-    """Raises OptionError for options that show failed checks where none is made, and for a report of another format."""
-    if not checks.check and document.qa_column is not None:
-        raise OptionError("--qa-column cannot be combined with --no-check", hint="leave one of them out")
+def check_report(checks: CheckConfig) -> None:
+    """Raises OptionError for a report of another format than there is."""
     if checks.report is not None:
         check_report_path(Path(checks.report), SUFFIXES_OF_CHECKS)
 
 
-def require_calibration(
-    checks: CheckConfig, search: SearchConfig, card: ModelCard, *, ensemble: bool, score: bool
-) -> None:
-    """Raises OptionError if confidence is asked for where it was not calibrated, or by a model that cannot tell."""
+def require_calibration(checks: CheckConfig, card: ModelCard) -> None:
+    """Raises OptionError if confidence is asked for and the model cannot tell."""
     if checks.rates:
-        from nmt_cli.translation.checks.confidence import require_confidence  # numpy, which `nmt --help` does not need
+        from nmt_cli.translation.checks.confidence import load_confidence  # numpy, which `nmt --help` does not need
 
-        require_confidence(checks, search, card, ensemble=ensemble, score=score)
+        load_confidence(card)
 
 
 def require_room(checks: CheckConfig, documents: list[Document]) -> None:

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from nmt_cli.api.compare_systems import score_systems
+from nmt_cli.api.explicit import ExplicitOptions
 from nmt_cli.api.kept_scores import keep_scores
 from nmt_cli.api.scoring import Evaluation, EvaluationInputs, Outcome
 from nmt_cli.cli.parsing.completion import complete_metrics
-from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, AsJson, DataOption, ModelsOption, Precision, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, find_width, print_lines, show_evaluation_context, show_stage_progress
@@ -28,7 +28,6 @@ from nmt_cli.evaluation.sides import split_column
 from nmt_cli.files import require_output, stage_file
 from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.settings import option_fields
 from nmt_cli.text.escapes import escape_controls
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 
@@ -126,14 +125,9 @@ def evaluate(
     confidence interval and its signature.
     """
     if explain:
-        if as_json:
-            raise OptionError("--json cannot be combined with --explain", hint="leave it out")
         return print_derivation(metric, explain, scores)
     rivals = tuple(map(find_model_or_file, against or ()))
     mains = tuple(hypothesis or model or [resolve_model(DEFAULT_MODEL)])
-    if hypothesis and not any(path.is_dir() for path in rivals):
-        why, hint = "cannot be combined with --hypothesis, which is translated already", "leave it out"
-        explicit.refuse(["model", "precision", *(field.name for field in option_fields(SearchConfig))], why, hint=hint)
     check_outputs(write_to, sentences, [path for path in (source, *(reference or ()), *mains, *rivals) if path])
     inputs = EvaluationInputs(
         data,

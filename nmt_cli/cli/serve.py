@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.serve_config import ServeConfig, parse_size
-from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import MissingExtraError, OptionError, explain_install
 from nmt_cli.settings import Settings, option_fields
@@ -20,15 +19,6 @@ if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
 PACKAGES = ("starlette", "uvicorn", "python_multipart")
-OF_SERVER = {field.name for field in option_fields(ServeConfig)} - {"serve"}
-
-
-def check_server(explicit: ExplicitOptions, config: ServeConfig, refused: set[str]) -> None:
-    """Raises OptionError for options of the server without --serve, and for those `refused` with it."""
-    if config.serve is None:
-        explicit.refuse(OF_SERVER, "needs --serve", hint="add --serve 5000, or leave it out")
-    else:
-        explicit.refuse(refused, "cannot be combined with --serve", hint="leave it out: requests bring their texts")
 
 
 def choose_model(models: Sequence[Path]) -> Path:
@@ -63,7 +53,12 @@ def serve_models(
     from nmt_cli.server.run import ServeRequest, serve
 
     memory_by_model = open_memories(models, memories.tm, config.suggestions)
-    options = {field.name: getattr(group, field.name) for group in settings for field in option_fields(type(group))}
+    options = {
+        field.name: getattr(group, field.name)
+        for group in settings
+        for field in option_fields(type(group))
+        if getattr(group, field.name) != field.default
+    }
 
     def open_model(path: Path) -> LoadedTranslator:
         translator = open_translator(template._replace(model=path))

@@ -25,16 +25,16 @@ from nmt_cli.api.advice import (
     has_learned_nothing,
 )
 from nmt_cli.api.command_lines import CommandLine, TypedOption, describe_train, list_values, recall_prepare
+from nmt_cli.api.explicit import ExplicitOptions
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.api.train import combine_watchers, load_training
-from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, ModelOption
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, format_cut
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.cli.training_screen import TrainingScreen, format_time
 from nmt_cli.errors import OptionError
-from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig, TransformerConfig
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.deadline import Deadline
@@ -153,8 +153,7 @@ def train(
     deadline = Deadline.from_option(training.time)  # the time before training counts too
     require_tensorflow()
     role = ProcessRole.parse(os.environ.get("TF_CONFIG"))
-    check_command(role, force=force, resume=resume, runs=runs)
-    check_meaning(explicit, network, training)
+    check_processes(role, runs)
     corpus = PreparedCorpus.load(data)  # errors in the request come before TensorFlow starts
     corpus = reverse_corpus(corpus) if reverse else corpus
     plan = make_plan(corpus, training)
@@ -295,35 +294,10 @@ def describe_resumption(
     return describe_train(data, model, *again, ("--resume",))
 
 
-def check_command(role: ProcessRole, *, force: bool, resume: bool, runs: int) -> None:
-    """Raises OptionError for options of the command itself that cannot stand together."""
-    if force and resume:
-        raise OptionError("--force starts over and --resume continues", hint="give one of them")
+def check_processes(role: ProcessRole, runs: int) -> None:
+    """Raises OptionError for several runs of several processes."""
     if runs > 1 and role.processes > 1:
         raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
-
-
-def check_meaning(explicit: ExplicitOptions, network: ModelConfig, training: TrainConfig) -> None:
-    """Raises OptionError for options that others make meaningless. Typed options win over `--config`."""
-    if training.time is not None:
-        explicit.refuse(
-            ["epochs"], "cannot be combined with --time", hint="give one of them: the time decides how many epochs fit"
-        )
-    if training.batch_tokens is not None:
-        hint = "give one of them: a batch is counted in sentences or in tokens"
-        explicit.refuse(["batch"], "cannot be combined with --batch-tokens", hint=hint)
-    if training.replay is None:
-        explicit.refuse(
-            ["replay_share"], "needs --replay", hint="name the prepared directory of the old pairs with --replay"
-        )
-    if isinstance(network, RnnConfig) and not network.attention_kind.has_comparison_width:
-        why = f"cannot be combined with --attention {network.attention}"
-        hint = f"it is for {', '.join(name for name, kind in ATTENTIONS.items() if kind.has_comparison_width)}"
-        explicit.refuse(["attention_units"], why, beside="attention", hint=hint)
-    if isinstance(network, TransformerConfig) and network.positions != "learned":
-        why = f"cannot be combined with --positions {network.positions}"
-        hint = "it is the number of learned positions; these have no end"
-        explicit.refuse(["max_positions"], why, beside="positions", hint=hint)
 
 
 def assist_chief(request: TrainingRequest, screen: Screen) -> None:

@@ -13,28 +13,27 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from nmt_cli.api.explicit import ExplicitOptions
+from nmt_cli.api.line_layout import LayoutConfig
 from nmt_cli.api.open_model import open_translator
+from nmt_cli.api.refusals import OF_MODEL, refuse_combinations
 from nmt_cli.api.serve_config import ServeConfig
-from nmt_cli.cli.check_options import require_calibration, require_checks, require_room
-from nmt_cli.cli.line_layout import LayoutConfig
+from nmt_cli.cli.check_options import check_report, require_calibration, require_room
 from nmt_cli.cli.output_files import OutputFiles, name_outputs
-from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, Force, Precision, ServedModelsOption, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, show_translation_progress
-from nmt_cli.cli.serve import check_server, choose_model, serve_models
+from nmt_cli.cli.serve import choose_model, serve_models
 from nmt_cli.cli.terminal import prompt_for_lines
 from nmt_cli.cli.translation_files import DocumentOpener, check_files
 from nmt_cli.cli.translation_report import TranslationReport, open_qa_report, show_notes
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
-from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT
 from nmt_cli.jobs.executor import ExecutorConfig, open_executor
 from nmt_cli.jobs.job import Job, split_pair
 from nmt_cli.jobs.pipeline import translate_units
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.settings import option_fields
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.stream import batch_arriving, batch_blocks
 from nmt_cli.text.wrapping import format_count
@@ -51,22 +50,6 @@ PROFILED_FORMAT = 3  # the first format of models that know what their training 
 RAY_ENVIRONMENT = {  # no usage report, no notice
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}
-SEARCHED = {  # options that are meaningless where the translation is given
-    *("n_best", "prefix"),
-    *(
-        field.name
-        for kind in (SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig)
-        for field in option_fields(kind)
-    ),
-} - {"max_source_length", "protect"}
-OF_TEXT = {  # options that are meaningless where the sources are pictures
-    *("alignments", "replace_unknown", "tm"),
-    *(field.name for field in option_fields(LineConfig)),
-}
-NOT_SERVED = {  # options that are about files and lines, of which a server has none
-    *("files", "output", "force", "n_best", "prefix", "score", "strict", "report"),
-    *(field.name for kind in (LayoutConfig, DocumentConfig, ExecutorConfig) for field in option_fields(kind)),
 }
 
 
@@ -134,18 +117,17 @@ def translate(
     """
     models = model or [DEFAULT_MODEL]
     template = ModelRequest(models[0], tuple(map(resolve_model, ensemble or ())), text, precision)
-    check_server(explicit, server, NOT_SERVED)
     if server.serve is not None:
         return serve_models(models, server, (search, sampling, repair, checks), template, memories, screen)
     # 1. Refuse what cannot work, before anything slow is loaded.
-    check_meaning(explicit, search, sampling, n_best, score=score)
-    require_checks(checks, document)
+    check_report(checks)
     paths = check_files(files or [], model or [])
     model_directory = read_model_directory(choose_model(models))
     outputs = OutputFiles(name_outputs(output, paths, model_directory.card.target_language, force=force))
-    check_abilities(model_directory, explicit, search, repair, layout)
+    known = {"card": model_directory.card, **vars(search)}
+    refuse_combinations(OF_MODEL, explicit, known)
     search = complete_search(search, sampling, layout, n_best, prefix)
-    require_calibration(checks, search, model_directory.card, ensemble=bool(ensemble), score=score)
+    require_calibration(checks, model_directory.card)
     # 2. Complete the settings: how a translation is written.
     warn_of_old_model(screen, model_directory)
     layout = dataclasses.replace(layout, scores=layout.scores or score, confidence=checks.confidence)
@@ -233,23 +215,6 @@ def write_translations(
         advance(lines)
 
 
-def check_meaning(
-    explicit: ExplicitOptions, search: SearchConfig, sampling: SamplingConfig, n_best: int, *, score: bool
-) -> None:
-    """Raises OptionError for options that others make meaningless."""
-    if score:
-        hint = "leave it out: the translation is read, not searched for"
-        explicit.refuse(SEARCHED, "cannot be combined with --score", hint=hint)
-    if explicit.find_first({"tm"}) is not None:
-        explicit.refuse({"prefix"}, "cannot be combined with --tm", hint="leave one of them out")
-    if sampling.sample:
-        explicit.refuse(
-            {"beam_size"}, "cannot be combined with --sample", hint="leave it out: --n-best sets how many are drawn"
-        )
-    elif n_best > search.beam_size:
-        raise OptionError(f"--n-best {n_best} needs a --beam-size of at least {n_best}")
-
-
 def is_for_lines(explicit: ExplicitOptions) -> bool:
     """Whether no option is given that concerns documents or large input, for which a terminal is read like a pipe."""
     return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
@@ -307,32 +272,6 @@ def silence_ray(processes: ExecutorConfig) -> ExecutorConfig:
         for name, value in RAY_ENVIRONMENT.items():
             os.environ.setdefault(name, value)
     return processes
-
-
-def check_abilities(
-    model: ModelDirectory, explicit: ExplicitOptions, search: SearchConfig, repair: RepairConfig, layout: LayoutConfig
-) -> None:
-    """Raises OptionError for options that this model has no use for."""
-    attention = [
-        option
-        for option, is_set in (
-            ("--alignments", layout.alignments),
-            ("--replace-unknown", repair.replace_unknown),
-            ("--coverage-penalty", search.coverage_penalty > 0),
-        )
-        if is_set
-    ]
-    if attention and model.card.network.get("attention") == "none":
-        raise OptionError(
-            f"{attention[0]} needs attention, and this model has none", hint="leave it out, or name another --model"
-        )
-    if model.card.source.get("type", "text") != "text":
-        explicit.refuse(OF_TEXT, "applies to text, and this model reads pictures", hint="leave it out")
-    if repair.replace_unknown and not model.load_target_tokenizer().has_unknown:
-        raise OptionError(
-            f"--replace-unknown: this model writes {model.card.tokenizer['kind']} subwords, none of which is unknown",
-            hint="leave it out; it is for models of --tokenizer word or char",
-        )
 
 
 def batch_documents(

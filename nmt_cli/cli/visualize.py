@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from nmt_cli.api.drawing import TERMINAL
+from nmt_cli.api.explicit import ExplicitOptions
 from nmt_cli.api.visualize import DrawingRequest, choose_subject, draw
-from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.parsing.options import DEFAULT_MODEL, CorporaOption, ModelsOption, resolve_model
 from nmt_cli.cli.parsing.signature import with_settings
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.settings import option_fields
 
 
 def make_flag(name: str, help: str) -> Any:
@@ -24,15 +23,6 @@ def make_flag(name: str, help: str) -> Any:
 
 
 OPENED = {"attention": "attention.html"}  # what `--open` writes where no file is named; of other charts, an .svg
-OF_ATTENTION = {"target", "pairs", "gold", "subwords", "transpose", "heads"}
-OF_SEARCH = {field.name for field in option_fields(SearchConfig)}
-INCOMPATIBLE = {  # options that are meaningless where something other than attention is shown
-    "--beam": OF_ATTENTION,
-    "--curves": OF_ATTENTION | OF_SEARCH | {"sentences"},
-    "--corpus": OF_ATTENTION | OF_SEARCH | {"sentences"},
-    "--network": OF_ATTENTION | OF_SEARCH | {"sentences"},
-    "--nearest": OF_ATTENTION | OF_SEARCH | {"output", "open_files"},
-}
 
 
 @with_settings
@@ -100,7 +90,6 @@ def visualize(
         corpus = True
     chosen = {"beam": beam, "curves": curves, "corpus": corpus, "network": network, "nearest": nearest > 0}
     subject = choose_subject(**chosen)
-    check_meaning(explicit, {f"--{name}": is_chosen for name, is_chosen in chosen.items()})
     if open_files and not any(path != TERMINAL for path in outputs):
         outputs = (*outputs, Path(tempfile.mkdtemp(prefix="nmt-")) / OPENED.get(subject, f"{subject}.svg"))
     models, corpora = tuple(model or [resolve_model(DEFAULT_MODEL)]), tuple(data or [Path("prepared")])
@@ -127,13 +116,3 @@ def open_in_browser(paths: Sequence[Path], screen: Screen) -> None:
     for path in paths:
         if not webbrowser.open(path.resolve().as_uri()):
             screen.warn(f"no browser could be started: open {path} yourself")
-
-
-def check_meaning(explicit: ExplicitOptions, alternatives: Mapping[str, bool]) -> None:
-    """Raises OptionError for options that are meaningless with the chosen alternative to attention."""
-    chosen = [option for option, is_set in alternatives.items() if is_set]
-    for option in chosen:
-        explicit.refuse(INCOMPATIBLE[option], f"cannot be combined with {option}", hint="leave one of them out")
-    if translation := explicit.find_first({"target", "pairs"}):
-        why, hint = f"cannot be combined with {translation}", "leave it out: the translation is given, not searched for"
-        explicit.refuse(OF_SEARCH - {"max_source_length"}, why, hint=hint)

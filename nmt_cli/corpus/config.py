@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from nmt_cli.errors import OptionError
 from nmt_cli.formats import join_formats
 from nmt_cli.settings import Settings, setting
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
@@ -133,50 +132,6 @@ class PrepareConfig(Settings):
         "Reuse the subwords of this model, prepared corpus or .spm file instead of learning new ones.",
         panel="Subwords",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.min_count is not None:
-            self.check_minimum_count()
-        if self.vocab_size is not None and self.tokenizer_from is not None:
-            raise OptionError("--vocab-size and --tokenizer-from cannot be combined", hint="leave out one of them")
-        self.check_source_type()
-
-    def check_source_type(self) -> None:
-        """Raises OptionError for options that have no meaning for this kind of source."""
-        if self.image_weights is not None and self.source_type != "image":
-            raise OptionError(f"--image-weights needs --source-type image, not {self.source_type}")
-        if self.source_type == "text":
-            return
-        if self.reverse:
-            raise OptionError("--reverse would make pictures the target", hint=f"leave it out with {self.source_type}")
-        if self.monolingual_source or self.monolingual_target:
-            raise OptionError("--monolingual-source and --monolingual-target are for sources that are text")
-        if self.near_duplicates:
-            raise OptionError("--near-duplicates compares texts", hint=f"leave it out with {self.source_type}")
-        if self.max_source_length is not None:
-            raise OptionError(
-                "--max-source-length counts the subwords of texts", hint=f"leave it out with {self.source_type}"
-            )
-        if "empty" in self.keep:
-            raise OptionError("--keep empty: a caption needs a picture", hint=f"leave it out with {self.source_type}")
-        for flag, value in (("--max-length", self.max_length), ("--max-ratio", self.max_ratio)):
-            if value is not None:
-                raise OptionError(
-                    f"{flag} belongs to a check that does not run on captions",
-                    hint=f"leave it out with {self.source_type}",
-                )
-
-    def check_minimum_count(self) -> None:
-        """Raises OptionError for options that contradict `--min-count`."""
-        if self.tokenizer != "word":
-            raise OptionError(
-                f"--min-count counts words, but --tokenizer is {self.tokenizer}",
-                hint="add --tokenizer word, or set the size with --vocab-size",
-            )
-        for flag, value in (("--vocab-size", self.vocab_size), ("--tokenizer-from", self.tokenizer_from)):
-            if value is not None:
-                raise OptionError(f"{flag} and --min-count cannot be combined", hint="leave out one of them")
 
     @property
     def text_sides(self) -> tuple[Literal["source", "target"], ...]:

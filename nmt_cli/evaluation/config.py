@@ -75,13 +75,6 @@ class ScoreConfig(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         Smoothing.parse(self.smooth)
-        if self.bleu_tokenizer in SUBWORD_TOKENIZERS and self.bleu_spm is None:
-            raise OptionError(
-                f"--bleu-tokenizer {self.bleu_tokenizer} needs its SentencePiece model, and nothing is downloaded here",
-                hint="name its file with --bleu-spm; sacreBLEU's documentation says where that of flores200 is",
-            )
-        if self.bleu_spm is not None and self.bleu_tokenizer not in SUBWORD_TOKENIZERS:
-            raise OptionError("--bleu-spm needs --bleu-tokenizer flores200 or spm", hint="add it")
 
     @property
     def tokenizer(self) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from nmt_cli.errors import OptionError
 from nmt_cli.jobs.job import Executor, InProcess, Job
 from nmt_cli.settings import Settings, setting
 
@@ -23,11 +22,6 @@ class ExecutorConfig(Settings):
         "Translate on Ray: the address of a cluster, or auto for one that runs here, else for this machine's cores.",
         panel="Processes",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.ray is not None and self.workers > 1:
-            raise OptionError("--workers cannot be combined with --ray", hint="give one of the two")
 
 
 @contextmanager

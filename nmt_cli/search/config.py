@@ -9,13 +9,12 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
-from nmt_cli.errors import OptionError
-from nmt_cli.settings import Settings, name_option, setting
+from nmt_cli.settings import Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingConfig(Settings):
-    """How translations are sampled. Raises OptionError for an option of sampling without `sample`."""
+    """How translations are sampled."""
 
     sample: bool = setting(False, "Sample translations at random instead of searching for the best.", panel="Sampling")
     temperature: float = setting(
@@ -30,12 +29,6 @@ class SamplingConfig(Settings):
         high=1,
     )
     seed: int = setting(1, "Random seed; each line has its own stream, by its number.", panel="Sampling", low=0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        changed = [field for field in dataclasses.fields(self) if getattr(self, field.name) != field.default]
-        if changed and not self.sample:
-            raise OptionError(f"--{name_option(changed[0])} needs --sample", hint="add --sample, or leave it out")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from nmt_cli.errors import OptionError
 from nmt_cli.settings import Settings, setting
 from nmt_cli.training.deadline import parse_duration
 
@@ -197,8 +196,6 @@ class TrainConfig(Settings):
         super().__post_init__()
         if self.time is not None:
             parse_duration(self.time)
-        if self.sample_target and self.subword_sampling is None:
-            raise OptionError("--sample-target needs --subword-sampling", hint="add --subword-sampling 0.2")
 
     @property
     def peak_rate(self) -> float:

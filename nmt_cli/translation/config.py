@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.settings import Settings, setting
 
@@ -58,21 +57,6 @@ class CheckConfig(Settings):
         panel="Checks",
     )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", panel="Checks")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.on_low_confidence != "mark" and self.min_confidence is None:
-            raise OptionError(
-                "--on-low-confidence needs --min-confidence", hint="say below which confidence: --min-confidence 0.8"
-            )
-        for option, is_set in (
-            ("--strict", self.strict),
-            ("--report", self.report is not None),
-            ("--confidence", self.confidence),
-            ("--min-confidence", self.min_confidence is not None),
-        ):
-            if is_set and not self.check:
-                raise OptionError(f"{option} cannot be combined with --no-check", hint="leave one of them out")
 
     @property
     def rates(self) -> bool:

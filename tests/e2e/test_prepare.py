@@ -139,7 +139,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
         (["--encoding", "klingon"], 2, "there is no encoding 'klingon'"),
         (["--dev", "100%"], 2, "a share is more than 0 and less than 1"),
         (["--test", "missing.tsv"], 66, "missing.tsv does not exist"),
-        (["--source-file", "toy.en-de.tsv"], 2, "--source-file and --target-file need each other"),
+        (["--source-file", "toy.en-de.tsv"], 2, "--source-file needs --target-file"),
         (["--strict"], 65, "--strict: 1 empty, 1 duplicate (first: toy.en-de.tsv, line 402)"),
         (["--report", "r.doc"], 2, "ends in .html or .json"),
         (["--data", "toy.en-de.tsv"], 73, "toy.en-de.tsv is a file"),

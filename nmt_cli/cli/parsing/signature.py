@@ -10,14 +10,16 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from nmt_cli.api.explicit import ExplicitOptions, is_off
+from nmt_cli.api.refusals import collect_values, refuse_combinations
 from nmt_cli.cli.parsing.completion import COMPLETIONS
-from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.parsing.options import Assignments, Configuration, FullHelp, Quiet, Verbose
-from nmt_cli.cli.parsing.spelling import respell_settings
+from nmt_cli.cli.parsing.spelling import respell_settings, spell_option
 from nmt_cli.cli.render import Screen
 from nmt_cli.settings import Setting, Settings, name_option, option_fields
 
@@ -55,12 +57,15 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
         context, common = values.pop(CONTEXT), {name: values.pop(name) for name in COMMON}
         spell = functools.partial(respell_settings, parameters=context.command.params)
         screen = Screen(quiet=common["quiet"], verbose=common["verbose"], spell=spell)
-        explicit = ExplicitOptions.from_context(context, common["configuration"])
+        explicit = find_explicit(context, common["configuration"])
         groups = {name: kind for name, kind in kinds.items() if is_settings(kind)}
         overruled = {name for kind in groups.values() for name in explicit.find_overruled(kind)}
         explicit = explicit.drop(overruled)
         with explicit.name_file():
-            values |= build_settings(groups, values, overruled, fallback(values, explicit))
+            settings = assemble_settings(groups, values, overruled, fallback(values, explicit))
+            others = {name: value for name, value in values.items() if name in kinds}
+            refuse_combinations(str(context.info_name), explicit, collect_values(settings.values(), others))
+            values |= settings
             provided = {ExplicitOptions: explicit, Screen: screen}
             command(**{name: provided[kind] if kind in PROVIDED else values[name] for name, kind in kinds.items()})
 
@@ -76,7 +81,20 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
     return call_command
 
 
-def build_settings(
+def find_explicit(context: typer.Context, file: Path | None) -> ExplicitOptions:
+    """Returns which options were typed, and which stand in the `file` of `--config`."""
+    names: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
+    idle = set()
+    for parameter in context.command.params:
+        name, value = str(parameter.name), context.params.get(str(parameter.name))
+        source = context.get_parameter_source(name)
+        if source is not None and source.name in names:
+            names[source.name][name] = spell_option(parameter, value)
+            idle |= {name} if is_off(value) and not parameter.default else set()
+    return ExplicitOptions(names["COMMANDLINE"], names["DEFAULT_MAP"], file, frozenset(idle))
+
+
+def assemble_settings(
     groups: Mapping[str, type[Settings]],
     values: Mapping[str, Any],
     overruled: Collection[str],

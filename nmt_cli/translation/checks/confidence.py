@@ -23,7 +23,6 @@ from nmt_cli.translation.result import DOUBT_MARK, FailedCheck
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.search.config import SearchConfig
     from nmt_cli.text.profile import TextProfile
     from nmt_cli.translation.config import CheckConfig, LowConfidence
     from nmt_cli.translation.result import Hypothesis, Translation
@@ -87,20 +86,6 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
         return ConfidenceModel.from_mapping(entry)
     except (KeyError, TypeError, ValueError) as error:
         raise OptionError(f"this model's confidence is of another version ({error})", hint=again) from error
-
-
-def require_confidence(
-    checks: CheckConfig, search: SearchConfig, card: ModelCard, *, ensemble: bool, score: bool = False
-) -> None:
-    """Raises OptionError where confidence was not calibrated, or for a model that cannot tell."""
-    option = "--confidence" if checks.confidence else "--min-confidence"
-    reasons = {"--score": score, "--sample": search.sampling.sample, "--ensemble": ensemble}
-    other = next((name for name, is_set in reasons.items() if is_set), None)
-    if other is not None:
-        raise OptionError(f"{option} cannot be combined with {other}", hint="leave one of them out")
-    if search.beam_size == 1:
-        raise OptionError(f"{option} compares the hypotheses of a beam, and --beam-size is 1", hint="use --beam-size 5")
-    load_confidence(card)
 
 
 def judge_translations(

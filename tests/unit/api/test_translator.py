@@ -110,7 +110,7 @@ def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> No
         ({"beam_sice": 1}, "beam_size"),
         ({"beam_size": 0}, "at least 1"),
         ({"beam_size": "many"}, "it takes int"),
-        ({"n_best": 9}, "beam_size"),
+        ({"n_best": 9}, "--beam-size"),
         ({"temperature": 2.0}, "--sample"),
         ({"confidence": True, "beam_size": 1}, "--beam-size"),
         ({"confidence": True, "sample": True}, "--sample"),

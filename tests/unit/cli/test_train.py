@@ -13,9 +13,9 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.api import startup
+from nmt_cli.api.explicit import ExplicitOptions
 from nmt_cli.cli.app import app
 from nmt_cli.cli.network_summary import describe_network
-from nmt_cli.cli.parsing.explicit import ExplicitOptions
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.cli.train import describe_resumption, list_typed_options
@@ -238,14 +238,17 @@ def test_names_that_textbooks_use_are_understood(
     networks: list[ModelConfig] = []
     rates: list[float | None] = []
 
-    def note(explicit: object, network: ModelConfig, training: TrainConfig) -> None:
-        networks.append(network)
-        rates.append(training.learning_rate)
+    def run(request: TrainingRequest) -> None:
+        networks.append(request.network)
+        rates.append(request.training.learning_rate)
+        raise OptionError("enough")
 
-    monkeypatch.setattr("nmt_cli.cli.train.check_meaning", note)
-    CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--attention", *typed, "--lr", "0.01"])
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(app, ["train", "--attention", *typed, "--lr", "0.01"])
     (tmp_path / "c.toml").write_text(f'attention = "{typed[0]}"\nlr = 0.01\n')
-    CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(tmp_path / "c.toml")])
+    CliRunner().invoke(app, ["train", "--config", "c.toml"])
     assert [network.to_mapping()["attention"] for network in networks] == [attention, attention]
     assert rates == [0.01, 0.01]
 

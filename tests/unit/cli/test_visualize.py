@@ -99,8 +99,8 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
     [
         (["a", "b", "--target", "c"], "1 --target for 2 sentences"),
         (["a", "--set", "gold=g"], "--set gold needs the translations"),
-        (["a", "--pairs", "p"], "--pairs cannot be combined with"),
-        (["a", "--beam", "--nearest", "3"], "exclude each other"),
+        (["a", "--pairs", "p"], "SENTENCE cannot be combined with --pairs"),
+        (["a", "--beam", "--nearest", "3"], "--nearest cannot be combined with --beam"),
         (["a", "b", "--beam"], "--beam shows one sentence"),
         (["--nearest", "3"], "--nearest needs a sentence"),
         (["a", "--beam", "-o", "x.html"], "which kind of picture"),

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.errors import OptionError
 from nmt_cli.search.beam import SearchResult, search
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.guide import Guide
@@ -95,11 +94,6 @@ def test_another_seed_draws_others_and_the_score_is_the_models_own() -> None:
         assert sample.tokens[-1] == END or not sample.finished
         assert sample.log_probability == pytest.approx(TableModel(vocabulary=6).log_probability(13, sample.tokens))
     assert [sample.score for sample in first] == sorted((sample.score for sample in first), reverse=True)
-
-
-def test_an_option_of_sampling_without_sampling_is_an_error() -> None:
-    with pytest.raises(OptionError, match="--top-p needs --sample"):
-        SamplingConfig(top_p=0.9)
 
 
 def test_every_sample_is_given_whether_it_ended_or_not() -> None:

@@ -1,4 +1,4 @@
-"""Which options of a command were set explicitly, on the command line or in the file of `--config`.
+"""Which settings were set explicitly: on the command line, in the file of `--config`, or as arguments in Python.
 
 Must stay light: it is imported for `nmt --help`.
 """
@@ -9,35 +9,39 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import typer
-
-from nmt_cli.cli.parsing.spelling import spell_option
 from nmt_cli.errors import OptionError
-from nmt_cli.settings import Settings, option_fields
+from nmt_cli.settings import Settings, name_option, option_fields
 
 
 class ExplicitOptions(NamedTuple):
     """The options that were typed and those in the file of `--config`, even where they equal the default.
 
     Each maps the names of parameters to options as they are typed. What the environment sets is in neither. `file` is
-    that of `--config`.
+    that of `--config`; `idle` has the names of switches that are off explicitly, as they are by default.
     """
 
     typed: Mapping[str, str]
     filed: Mapping[str, str]
     file: Path | None = None
+    idle: frozenset[str] = frozenset()
 
     @classmethod
-    def from_context(cls, context: typer.Context, file: Path | None) -> ExplicitOptions:
-        names: dict[str, dict[str, str]] = {"COMMANDLINE": {}, "DEFAULT_MAP": {}}
-        for parameter in context.command.params:
-            name = str(parameter.name)
-            source = context.get_parameter_source(name)
-            if source is not None and source.name in names:
-                names[source.name][name] = spell_option(parameter, context.params.get(name))
-        return cls(names["COMMANDLINE"], names["DEFAULT_MAP"], file)
+    def from_arguments(
+        cls, arguments: Mapping[str, Any], *kinds: type[Settings], earlier: Collection[str] = ()
+    ) -> ExplicitOptions:
+        """Returns the options that a program gives as arguments: fields of these settings, and others.
+
+        Those that it gave `earlier`, for several calls, count as those of a file.
+        """
+        fields = {field.name: field for kind in kinds for field in option_fields(kind)}
+        flags = {name: name_option(fields[name]) if name in fields else name.replace("_", "-") for name in arguments}
+        typed = {name: f"--{flag}" for name, flag in flags.items() if name not in earlier}
+        filed = {name: f"--{flag}" for name, flag in flags.items() if name in earlier}
+        defaults = {name: field.default for name, field in fields.items()}
+        idle = {name for name, value in arguments.items() if is_off(value) and not defaults.get(name)}
+        return cls(typed, filed, idle=frozenset(idle))
 
     @contextmanager
     def name_file(self) -> Iterator[None]:
@@ -69,10 +73,9 @@ class ExplicitOptions(NamedTuple):
     def find_first(self, names: Collection[str], *, beside: str = "") -> str | None:
         """Returns the first of these options that is set; where `beside` is typed, the file does not count."""
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
-        return next((option for name, option in options.items() if name in names), None)
+        return next((option for name, option in options.items() if name in names and name not in self.idle), None)
 
-    def refuse(self, names: Collection[str], why: str, *, hint: str, beside: str = "") -> None:
-        """Raises OptionError if one of these options is set; `why` continues the sentence that its name begins."""
-        first = self.find_first(names, beside=beside)
-        if first is not None:
-            raise OptionError(f"{first} {why}", hint=hint)
+
+def is_off(value: Any) -> bool:
+    """Whether a setting with this value asks for nothing."""
+    return value is None or value is False

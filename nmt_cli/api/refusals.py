@@ -1,0 +1,316 @@
+"""Which settings cannot stand together: one table for all commands, and for the functions of the Python interface.
+
+A row refuses settings that are set explicitly where others make them meaningless. What a value may be on its own, and
+which widths of a network fit each other, is checked by the settings themselves. Must stay light: it is imported for
+`nmt --help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nmt_cli.api.explicit import ExplicitOptions
+from nmt_cli.api.line_layout import LayoutConfig
+from nmt_cli.api.serve_config import ServeConfig
+from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.errors import OptionError
+from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
+from nmt_cli.jobs.executor import ExecutorConfig
+from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.settings import Settings, option_fields
+from nmt_cli.translation.config import LineConfig, MemoryConfig, RepairConfig
+
+TERMINAL = Path("-")  # the output that is text
+
+
+class SettingValues(dict[str, Any]):
+    """The values of the settings of a command by their names; None for one that it does not have."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name]
+
+
+class Refusal(NamedTuple):
+    """Settings that are refused `when` others have such values.
+
+    `why` continues the sentence that the option begins; in it, and in the hint, `{name}` is the value of a setting.
+    Where `beside` is typed, options of a file do not count.
+    """
+
+    settings: Collection[str]
+    when: Callable[[SettingValues], Any]
+    why: str
+    hint: str = "leave one of them out"
+    beside: str = ""
+
+
+def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping[str, Any]) -> None:
+    """Raises OptionError for the first settings of a command that cannot stand together."""
+    known = SettingValues(values)
+    for row in REFUSALS.get(command, ()):
+        option = explicit.find_first(row.settings, beside=row.beside)
+        if option is not None and row.when(known):
+            raise OptionError(f"{option} {row.why.format_map(known)}", hint=row.hint.format_map(known))
+
+
+def collect_values(settings: Iterable[Settings], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values of all these settings and the others by their names."""
+    return {name: value for group in settings for name, value in vars(group).items()} | dict(others)
+
+
+def list_names(*kinds: type[Settings]) -> frozenset[str]:
+    return frozenset(field.name for kind in kinds for field in option_fields(kind))
+
+
+def reads_pictures(values: SettingValues) -> bool:
+    return bool(values.source_type != "text")
+
+
+def compares_nothing(values: SettingValues) -> bool:
+    """Whether the attention compares no query with a key in a width of its own."""
+    from nmt_cli.model.config import ATTENTIONS  # which translating does not need
+
+    return values.attention is not None and not ATTENTIONS[values.attention].has_comparison_width
+
+
+OF_SEARCH = list_names(SearchConfig)
+FOR_TEXT = "leave it out with {source_type}"
+PREPARE = (
+    Refusal({"source_file"}, lambda v: v.target_file is None, "needs --target-file", "give both, or a file of pairs"),
+    Refusal({"target_file"}, lambda v: v.source_file is None, "needs --source-file", "give both, or a file of pairs"),
+    Refusal(
+        {"min_count"},
+        lambda v: v.tokenizer != "word",
+        "counts words, but --tokenizer is {tokenizer}",
+        "add --tokenizer word, or set the size with --vocab-size",
+    ),
+    Refusal({"vocab_size", "tokenizer_from"}, lambda v: v.min_count is not None, "cannot be combined with --min-count"),
+    Refusal({"vocab_size"}, lambda v: v.tokenizer_from is not None, "cannot be combined with --tokenizer-from"),
+    Refusal({"image_weights"}, lambda v: v.source_type != "image", "needs --source-type image", "add it"),
+    Refusal({"reverse"}, reads_pictures, "would make pictures the target", FOR_TEXT),
+    Refusal({"monolingual_source", "monolingual_target"}, reads_pictures, "is for sources that are text", FOR_TEXT),
+    Refusal({"near_duplicates"}, reads_pictures, "compares texts", FOR_TEXT),
+    Refusal({"max_source_length"}, reads_pictures, "counts the subwords of texts", FOR_TEXT),
+    Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
+    Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
+)
+TRAIN = (
+    Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them"),
+    Refusal(
+        {"epochs"},
+        lambda v: v.time is not None,
+        "cannot be combined with --time",
+        "give one of them: the time decides how many epochs fit",
+    ),
+    Refusal(
+        {"batch"},
+        lambda v: v.batch_tokens is not None,
+        "cannot be combined with --batch-tokens",
+        "give one of them: a batch is counted in sentences or in tokens",
+    ),
+    Refusal(
+        {"replay_share"},
+        lambda v: v.replay is None,
+        "needs --replay",
+        "name the prepared directory of the old pairs with --replay",
+    ),
+    Refusal(
+        {"sample_target"},
+        lambda v: v.subword_sampling is None,
+        "needs --subword-sampling",
+        "add --subword-sampling 0.2",
+    ),
+    Refusal(
+        {"attention_units"},
+        compares_nothing,
+        "cannot be combined with --attention {attention}",
+        "it is for additive, concat and scaled-dot",
+        beside="attention",
+    ),
+    Refusal(
+        {"max_positions"},
+        lambda v: v.positions == "sinusoidal",
+        "cannot be combined with --positions sinusoidal",
+        "it is the number of learned positions; these have no end",
+        beside="positions",
+    ),
+)
+SEARCHED = {"n_best", "prefix", *list_names(SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig)}
+NOT_SERVED = {
+    *("files", "output", "force", "n_best", "prefix", "score", "strict", "report"),
+    *list_names(LayoutConfig, DocumentConfig, ExecutorConfig),
+}
+TRANSLATE = (
+    Refusal(
+        list_names(ServeConfig) - {"serve"},
+        lambda v: v.serve is None,
+        "needs --serve",
+        "add --serve 5000, or leave it out",
+    ),
+    Refusal(
+        NOT_SERVED,
+        lambda v: v.serve is not None,
+        "cannot be combined with --serve",
+        "leave it out: requests bring their texts",
+    ),
+    Refusal(
+        SEARCHED - {"max_source_length", "protect"},
+        lambda v: v.score,
+        "cannot be combined with --score",
+        "leave it out: the translation is read, not searched for",
+    ),
+    Refusal({"prefix"}, lambda v: v.tm, "cannot be combined with --tm"),
+    Refusal(
+        {"beam_size"},
+        lambda v: v.sample,
+        "cannot be combined with --sample",
+        "leave it out: --n-best sets how many are drawn",
+        beside="sample",
+    ),
+    Refusal(
+        {"n_best"},
+        lambda v: not v.sample and v.n_best > v.beam_size,
+        "{n_best} needs a --beam-size of at least {n_best}",
+        "add --beam-size {n_best}",
+    ),
+    Refusal(
+        list_names(SamplingConfig) - {"sample"},
+        lambda v: not v.sample,
+        "needs --sample",
+        "add --sample, or leave it out",
+    ),
+    Refusal(
+        {"on_low_confidence"},
+        lambda v: v.min_confidence is None,
+        "needs --min-confidence",
+        "say below which confidence: --min-confidence 0.8",
+    ),
+    Refusal(
+        {"strict", "report", "confidence", "min_confidence", "qa_column"},
+        lambda v: v.check is False,
+        "cannot be combined with --no-check",
+    ),
+    *(
+        Refusal({"confidence", "min_confidence"}, itemgetter(option), f"cannot be combined with --{option}")
+        for option in ("score", "sample", "ensemble")
+    ),
+    Refusal(
+        {"confidence", "min_confidence"},
+        lambda v: v.beam_size == 1,
+        "compares the hypotheses of a beam, and --beam-size is 1",
+        "use --beam-size 5",
+    ),
+    Refusal({"workers"}, lambda v: v.ray is not None and v.workers > 1, "cannot be combined with --ray"),
+)
+OF_MODEL = "model"  # the rows of `translate` that need the model's card, as the value `card`
+MODEL = (
+    Refusal(
+        {"alignments", "replace_unknown"},
+        lambda v: v.card.network.get("attention") == "none",
+        "needs attention, and this model has none",
+        "leave it out, or name another --model",
+    ),
+    Refusal(
+        {"coverage_penalty"},
+        lambda v: v.coverage_penalty > 0 and v.card.network.get("attention") == "none",
+        "needs attention, and this model has none",
+        "leave it out, or name another --model",
+    ),
+    Refusal(
+        {"alignments", "replace_unknown", "tm", *list_names(LineConfig)},
+        lambda v: v.card.source.get("type", "text") != "text",
+        "applies to text, and this model reads pictures",
+        "leave it out",
+    ),
+    Refusal(
+        {"replace_unknown"},
+        lambda v: v.card.tokenizer["kind"] not in ("word", "char"),
+        "is for subwords that can be unknown, which those of this model cannot",
+        "leave it out; it is for models of --tokenizer word or char",
+    ),
+)
+EVALUATE = (
+    Refusal({"as_json"}, lambda v: v.explain, "cannot be combined with --explain", "leave it out"),
+    Refusal(
+        {"model", "precision", *OF_SEARCH},
+        lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
+        "cannot be combined with --hypothesis, which is translated already",
+        "leave it out",
+    ),
+    Refusal({"source"}, lambda v: not v.reference, "needs --reference", "nmt evaluate --source FILE --reference FILE"),
+    Refusal(
+        {"hypothesis"},
+        lambda v: not v.reference,
+        "needs --reference",
+        "nmt evaluate --hypothesis FILE --reference FILE",
+    ),
+    Refusal(
+        {"reference"},
+        lambda v: not (v.source or v.hypothesis),
+        "needs --source or --hypothesis",
+        "--source FILE is translated first, --hypothesis FILE is scored as it is",
+    ),
+    Refusal({"split"}, lambda v: v.reference, "selects a part of --data, but files are scored here"),
+    Refusal(
+        {"bleu_tokenizer"},
+        lambda v: v.bleu_tokenizer in SUBWORD_TOKENIZERS and v.bleu_spm is None,
+        "{bleu_tokenizer} needs its SentencePiece model, and nothing is downloaded here",
+        "name its file with --bleu-spm; sacreBLEU's documentation says where that of flores200 is",
+    ),
+    Refusal(
+        {"bleu_spm"},
+        lambda v: v.bleu_tokenizer not in SUBWORD_TOKENIZERS,
+        "needs --bleu-tokenizer flores200 or spm",
+        "add it",
+    ),
+)
+OF_ATTENTION = {"target", "pairs", "gold", "subwords", "transpose", "heads"}
+NOT_DRAWN = {  # what is meaningless where something other than attention is drawn
+    "beam": OF_ATTENTION | {"curves", "corpus", "network", "nearest"},
+    "curves": OF_ATTENTION | OF_SEARCH | {"sentences", "corpus", "network", "nearest"},
+    "corpus": OF_ATTENTION | OF_SEARCH | {"sentences", "network", "nearest"},
+    "network": OF_ATTENTION | OF_SEARCH | {"sentences", "nearest"},
+    "nearest": OF_ATTENTION | OF_SEARCH | {"output", "open_files"},
+}
+VISUALIZE = (
+    *(
+        Refusal(settings, itemgetter(subject), f"cannot be combined with --{subject}")
+        for subject, settings in NOT_DRAWN.items()
+    ),
+    *(
+        Refusal(
+            OF_SEARCH - {"max_source_length"},
+            itemgetter(option),
+            f"cannot be combined with --{option}",
+            "leave it out: the translation is given, not searched for",
+        )
+        for option in ("target", "pairs")
+    ),
+    Refusal(
+        {"heads"},
+        lambda v: not v.open_files and all(path == TERMINAL for path in v.output or ()),
+        "draws a sheet or a page",
+        "name a file: -o heads.png, or -o heads.html",
+    ),
+    Refusal({"sentences", "target"}, lambda v: v.pairs, "cannot be combined with --pairs", "give one of them"),
+    Refusal(
+        {"gold"},
+        lambda v: not (v.target or v.pairs),
+        "needs the translations that its links belong to",
+        "name them with --target or --pairs",
+    ),
+)
+REFUSALS = {
+    "prepare": PREPARE,
+    "train": TRAIN,
+    "translate": TRANSLATE,
+    OF_MODEL: MODEL,
+    "evaluate": EVALUATE,
+    "visualize": VISUALIZE,
+}

@@ -1,0 +1,156 @@
+"""The table of settings that cannot stand together: each row refuses what it names, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from nmt_cli.api.evaluate import evaluate
+from nmt_cli.api.explicit import ExplicitOptions
+from nmt_cli.api.prepare import prepare
+from nmt_cli.api.refusals import OF_MODEL, REFUSALS, Refusal, refuse_combinations
+from nmt_cli.api.train import train
+from nmt_cli.api.translator import make_search_options
+from nmt_cli.cli.app import app, load_command
+from nmt_cli.errors import ExitCode, OptionError
+from nmt_cli.model.config import ATTENTIONS, AttentionKind
+
+ROWS = [(command, row) for command, rows in REFUSALS.items() for row in rows]
+
+
+def find_parameters(command: str) -> dict[str, Any]:
+    parameters = load_command("translate" if command == OF_MODEL else command).params
+    return {str(parameter.name): parameter for parameter in parameters}
+
+
+@pytest.mark.parametrize(("command", "row"), ROWS)
+def test_rows_name_settings_of_their_command(command: str, row: Refusal) -> None:
+    known = find_parameters(command)
+    assert row.settings and set(row.settings) - set(known) == set()
+    assert set(re.findall(r"\{(\w+)\}", row.why + row.hint)) - set(known) == set()
+    assert row.beside == "" or row.beside in known
+
+
+@pytest.mark.parametrize(("command", "row"), [pair for pair in ROWS if pair[0] != OF_MODEL])
+def test_no_row_refuses_the_defaults_of_what_it_names(command: str, row: Refusal) -> None:
+    """Switches that are off by default may be off explicitly, as a file of settings has them."""
+    known = find_parameters(command)
+    values = {name: parameter.default for name, parameter in known.items()}
+    off = {name: f"--{name}" for name in row.settings if values[name] is False}
+    refuse_combinations(command, ExplicitOptions(off, {}, idle=frozenset(off)), values)
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    error, hint = result.stderr.splitlines()
+    assert hint.startswith("hint: ") and len(hint) > len("hint: ")
+    return error.removeprefix("error: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("prepare c.tsv --set min-count=10", "--set min-count counts words, but --tokenizer is unigram"),
+        (
+            "prepare c.tsv --set min-count=10 --tokenizer word --vocab-size 500",
+            "--vocab-size cannot be combined with --set min-count",
+        ),
+        (
+            "prepare c.tsv --set min-count=10 --tokenizer word --tokenizer-from model",
+            "--tokenizer-from cannot be combined with --set min-count",
+        ),
+        (
+            "prepare c.tsv --vocab-size 500 --tokenizer-from model",
+            "--vocab-size cannot be combined with --tokenizer-from",
+        ),
+        ("prepare --target-file a", "--target-file needs --source-file"),
+        ("prepare c --source-type features --set max-ratio=3", "--set max-ratio belongs to a check that does not run"),
+        ("prepare c --source-type features --max-source-length 9", "--max-source-length counts the subwords of texts"),
+        ("prepare c --source-type features --keep empty", "--keep empty: a caption needs a picture"),
+        ("prepare c --source-type image --set near-duplicates=true", "--set near-duplicates compares texts"),
+        ("prepare c --set image-weights=w.h5", "--set image-weights needs --source-type image"),
+        ("train --force --resume", "--force starts over and --resume continues"),
+        ("train --set sample-target=true", "--set sample-target needs --subword-sampling"),
+        ("translate --api-key k", "--api-key needs --serve"),
+        ("translate --serve 5000 --scores", "--scores cannot be combined with --serve"),
+        ("translate --serve 5000 file.txt", "FILE cannot be combined with --serve"),
+        ("translate --temperature 2", "--temperature needs --sample"),
+        ("translate --sample --beam-size 3", "--beam-size cannot be combined with --sample"),
+        ("translate --on-low-confidence blank", "--on-low-confidence needs --min-confidence"),
+        ("translate --confidence --score", "--confidence cannot be combined with --score"),
+        (
+            "translate --confidence --beam-size 1",
+            "--confidence compares the hypotheses of a beam, and --beam-size is 1",
+        ),
+        ("evaluate --hypothesis h --reference r --split test", "--split selects a part of --data"),
+        ("evaluate --bleu-tokenizer spm", "--bleu-tokenizer spm needs its SentencePiece model"),
+        ("evaluate --set bleu-spm=x", "--set bleu-spm needs --bleu-tokenizer flores200 or spm"),
+        ("visualize a --heads", "--heads draws a sheet or a page"),
+        ("visualize --curves --network", "--network cannot be combined with --curves"),
+    ],
+)
+def test_what_cannot_stand_together_is_refused_in_two_lines(arguments: str, message: str) -> None:
+    assert refused(*arguments.split()).startswith(message)
+
+
+@pytest.mark.parametrize(("attention", "kind"), ATTENTIONS.items())
+def test_a_width_of_comparison_is_for_attention_that_compares(attention: str, kind: AttentionKind) -> None:
+    explicit = ExplicitOptions.from_arguments({"attention_units": 64})
+    if kind.has_comparison_width:
+        refuse_combinations("train", explicit, {"attention": attention})
+        return
+    with pytest.raises(OptionError) as caught:
+        refuse_combinations("train", explicit, {"attention": attention})
+    others = [name for name, kind in ATTENTIONS.items() if kind.has_comparison_width]
+    assert re.findall(r"[\w-]+", caught.value.hint.removeprefix("it is for").replace(" and ", " ")) == others
+
+
+def test_a_file_may_switch_off_what_another_option_forbids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text("strict = false\nsample = false\nconfidence = false\n")
+    result = CliRunner().invoke(app, ["translate", "--no-check", "--score", "--config", "c.toml", "--model", "none"])
+    assert "there is no model in none/" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "card", "message"),
+    [
+        ({"alignments": True}, {"network": {"attention": "none"}}, "--alignments needs attention"),
+        ({"coverage_penalty": 0.2}, {"network": {"attention": "none"}}, "--coverage-penalty needs attention"),
+        ({"coverage_penalty": 0.0}, {"network": {"attention": "none"}}, None),
+        ({"glossary": "t.tsv"}, {"source": {"type": "image"}}, "--glossary applies to text"),
+        ({"replace_unknown": True}, {"tokenizer": {"kind": "bpe"}}, "--replace-unknown is for subwords that can be"),
+        ({"replace_unknown": True}, {"tokenizer": {"kind": "word"}}, None),
+    ],
+)
+def test_what_a_model_has_no_use_for_is_refused(options: dict[str, Any], card: Any, message: str | None) -> None:
+    known = SimpleNamespace(**{"network": {}, "source": {}, "tokenizer": {"kind": "word"}, **card})
+    explicit = ExplicitOptions.from_arguments({"glossary": None, **options})
+    explicit = explicit._replace(typed={name: text.replace("_", "-") for name, text in explicit.typed.items()})
+    if message is None:
+        refuse_combinations(OF_MODEL, explicit, {**options, "card": known})
+        return
+    with pytest.raises(OptionError) as caught:
+        refuse_combinations(OF_MODEL, explicit, {**options, "card": known})
+    assert caught.value.message.startswith(message)
+
+
+def test_functions_refuse_what_commands_refuse() -> None:
+    for call, message in (
+        (lambda: prepare("a.tsv", min_count=3), "--min-count counts words"),
+        (lambda: train(epochs=3, time="5m"), "--epochs cannot be combined with --time"),
+        (lambda: train(force=True, resume=True), "--force starts over"),
+        (lambda: evaluate(source="s"), "--source needs --reference"),
+        (lambda: make_search_options({"top_p": 0.5}, {}), "--top-p needs --sample"),
+        (lambda: make_search_options({"beam_size": 2}, {}, n_best=3), "--n-best 3 needs a --beam-size of at least 3"),
+        (lambda: make_search_options({"strict": True, "check": False}, {}), "--strict cannot be combined with"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            call()
+    assert make_search_options({"strict": False, "check": False}, {}).checks.check is False
