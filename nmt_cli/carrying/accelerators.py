@@ -6,8 +6,10 @@ In a translation the sign stands before a word, wherever in the word it stood in
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
-from nmt_cli.carrying.spans import Span, cover_spans
+from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.text.characters import OPENING
 
 LONGEST = 60  # characters of a text that may be an entry of a menu
@@ -15,14 +17,16 @@ AT_WORD = rf"(?<![^\s{re.escape(OPENING)}])[&_](?=[^\W\d_])"
 IN_WORD = re.compile(r"(?<=[^\W\d_])([&_])(?=[^\W\d_])")
 
 
-def find_accelerator(text: str, spans: list[Span]) -> Span | None:
-    """Returns the sign before a word of `text`; None if there is none, or if there are several."""
-    covered = cover_spans(text, spans)
-    signs = [(match.start(), match[0]) for match in re.finditer(AT_WORD, covered)]
-    if len(signs) != 1 or covered.count(signs[0][1]) > 1:
-        return None
-    start, sign = signs[0]
-    return Span(start, start + 1, sign, is_extracted=True, is_markup=True)
+class AcceleratorKind(Kind):
+    """The sign before a word of a text, if there is only one."""
+
+    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+        signs = list(super().find(text, spans, context))
+        if len(signs) == 1 and text.count(signs[0].text) == 1:
+            yield from signs
+
+
+ACCELERATORS = AcceleratorKind(SpanKind.ACCELERATOR, form="taken out", patterns=(AT_WORD,), signs="&_")
 
 
 def move_to_word(text: str) -> str:

@@ -8,6 +8,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from nmt_cli.carrying.kind import Kind
+from nmt_cli.carrying.spans import SpanKind
+
+# Texts to choose from, in a message of ICU: `{count, plural, one {# file} other {# files}}`. Braces nest to depth 3.
+CHOICE = (
+    r"\{\s*[\w.-]{1,60}\s*,\s*(?:plural|select|selectordinal)\s*,"
+    r"(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
+)
+CHOICES = Kind(SpanKind.CHOICE, patterns=(CHOICE,), signs="{")
 SELECTOR = re.compile(r"\s*(?:offset:\d+\s+)?(?:=\d+|[\w-]+)\s*\{")
 
 

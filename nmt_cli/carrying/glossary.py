@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from nmt_cli.carrying.spans import Span
+from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.errors import DataError
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
 
@@ -70,10 +71,10 @@ class Glossary:
         bodies = (r"\s+".join(map(re.escape, term.split())) for term in longest_first)
         return re.compile(f"{EDGE}(?:{'|'.join(bodies)}){EDGE}", re.IGNORECASE)
 
-    def find(self, text: str, spans: list[Span]) -> list[Span]:
-        """Returns `spans` and the terms in `text` that overlap none of them, in order."""
-        protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", is_extracted=False)])
-        following, terms = next(protected), []
+    def find_terms(self, text: str, spans: Sequence[Span]) -> Iterator[Span]:
+        """Yields the terms in `text` that overlap none of the `spans`, which are in order."""
+        protected = iter([*spans, Span(len(text) + 1, len(text) + 1, "", SpanKind.TERM)])
+        following = next(protected)
         composed, offsets = compose(text)
         position = 0
         while match := self.pattern.search(composed, position):
@@ -84,8 +85,7 @@ class Glossary:
             while following.end <= start:
                 following = next(protected)
             if target is not None and end <= following.start:
-                terms.append(Span(start, end, target, is_extracted=False))
-        return sorted([*spans, *terms], key=lambda span: span.start)
+                yield Span(start, end, target, SpanKind.TERM)
 
     def choose_target(self, term: str) -> str | None:
         """Returns the translation of a term as it stands in a text; it takes over capitals that the glossary lacks.
@@ -102,6 +102,17 @@ class Glossary:
         if written.isupper() and len(written) > 1:
             return target.upper()
         return target[:1].upper() + target[1:] if written[:1].isupper() else target
+
+
+class TermKind(Kind):
+    """Terms of the glossary, which stand in the translation as it says."""
+
+    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+        if context.glossary is not None:
+            yield from context.glossary.find_terms(text, spans)
+
+
+TERMS = TermKind(SpanKind.TERM)
 
 
 def has_mark_beside(text: str, match: re.Match[str]) -> bool:

@@ -5,20 +5,20 @@ Where the spans are is found by `spans`; how they return into a translation is n
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from nmt_cli.carrying.numbers import make_number_key
-from nmt_cli.carrying.spans import Span, find_spans
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.numbers.notation import make_number_key
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Span
+from nmt_cli.carrying.tags import parts_words
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
 
 # Stands for an extracted span while a text is normalised: a code point that is no character and never will be.
 EXTRACTION_MARK = "\ufdd0"
-PLACEHOLDER_PATTERN = re.compile("⟦[0-9]⟧")
 
 
 class ExtractedSpan(NamedTuple):
@@ -104,7 +104,7 @@ def extract_spans(marked: str, spans: Sequence[Span], masked: Sequence[Span]) ->
         after = position == len(marked) or marked[position] == " "
         extracted.append(ExtractedSpan(span, len(text), before, after))
         position += len(part)
-        text = join_texts(text, part, apart=span.divides)
+        text = join_texts(text, part, apart=parts_words(span))
     text = text.rstrip()
     clamped = tuple(span._replace(offset=min(span.offset, len(text))) for span in extracted)
     return MaskedText(text, tuple(masked), clamped)

@@ -11,11 +11,12 @@ sides, no networks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from nmt_cli.carrying.spans import COVERS, EMOJI_COVER
+from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Span, SpanKind
 from nmt_cli.text.characters import (
     BRACKETS,
     CLOSING_BRACKETS,
@@ -137,6 +138,12 @@ class NameFinder:
             names.append(name)
         ends = [0, *(name.end for name in names)]
         return [take_initials(name, text, end) for name, end in zip(names, ends, strict=False) if name.is_sure]
+
+    def find_spans(self, text: str) -> Iterator[Span]:
+        """Yields the names and codes of a text as spans."""
+        for name in self.find_names(text):
+            kind = SpanKind.CODE if name.is_code else SpanKind.NAME if name.is_new else SpanKind.RARE_NAME
+            yield Span(name.start, name.end, text[name.start : name.end], kind)
 
     def is_ordinary(self, part: str) -> bool:
         """Whether a part of a text between blanks is a known word, or one without a capital. Fast: nearly all are."""
@@ -272,6 +279,16 @@ class NameFinder:
         if not first:  # .NET, .txt, not ...and
             return len(parts) == 1 and (parts[0].isupper() or not self.source.has_word(parts[0]))
         return parts[-1].lower() in FILE_TYPES or (len(parts) > 1 and all(len(part) > 1 for part in (first, *parts)))
+
+
+class NameKind(Kind):
+    """Names and codes, as the profiles of both sides show them."""
+
+    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+        yield from context.names(text) if context.names is not None else ()
+
+
+NAMES = NameKind(SpanKind.NAME)
 
 
 def cover_names(text: str, names: list[Name]) -> str:

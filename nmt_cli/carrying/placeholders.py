@@ -1,7 +1,6 @@
 """Patterns of placeholders in the texts of programs, in the syntax of each language that gettext knows.
 
-Only what they look like; `span_patterns` puts all patterns together. Documents use them to compare a translation with
-its source.
+Documents use them to compare a translation with its source.
 """
 
 from __future__ import annotations
@@ -11,16 +10,12 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from nmt_cli.carrying.choices import split_choice
-from nmt_cli.carrying.number_patterns import LETTER
+from nmt_cli.carrying.choices import CHOICE, split_choice
+from nmt_cli.carrying.kind import BREAKS, Kind
+from nmt_cli.carrying.numbers.patterns import LETTER
+from nmt_cli.carrying.spans import SpanKind
 
-BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends
-
-# Texts to choose from, in a message of ICU: `{count, plural, one {# file} other {# files}}`. Braces nest to depth 3.
-CHOICE = (
-    r"\{\s*[\w.-]{1,60}\s*,\s*(?:plural|select|selectordinal)\s*,"
-    r"(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
-)
+OWN = r"⟦\d⟧"  # text that looks like what a masked span becomes
 PLACEHOLDER_SYNTAXES = (
     # Braces: Python, Java, C#, JavaScript, Mustache, Ruby, shell.
     rf"\{{\{{\{{[^{{}}{BREAKS}]{{0,80}}\}}\}}\}}|\{{\{{[^{{}}{BREAKS}]{{0,80}}\}}\}}|[$#%]?\{{[^{{}}{BREAKS}]{{0,60}}\}}",
@@ -36,6 +31,9 @@ PLACEHOLDER_SYNTAXES = (
     rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*[a-zA-Z@](?![{LETTER}]))|%[<>](?=[^\s\d])|%%",
     rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
 )
+
+
+PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs="%{$~⟦")
 
 
 @cache

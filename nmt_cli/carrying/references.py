@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from nmt_cli.carrying.kind import Kind
+from nmt_cli.carrying.spans import Span, SpanKind
+
 REFERENCE = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 
 
@@ -14,3 +17,19 @@ def stands_for_word(reference: str) -> bool:
 
     character = unescape(reference)
     return len(character) > 1 or character == "&" or unicodedata.category(character)[0] not in "PZC"
+
+
+class ReferenceKind(Kind):
+    """References that stay: those that are read as a word have a placeholder, the others are taken out."""
+
+    def make_span(self, start: int, text: str) -> Span:
+        span = super().make_span(start, text)
+        return span._replace(kind=SpanKind.SYMBOL, is_extracted=False) if stands_for_word(text) else span
+
+
+REFERENCES = ReferenceKind(
+    SpanKind.REFERENCE,
+    form="taken out",
+    patterns=(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#x[0-9A-Fa-f]{1,6});",),
+    signs="&",
+)

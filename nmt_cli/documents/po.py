@@ -15,8 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.carrying.accelerators import move_to_word
-from nmt_cli.carrying.placeholders import CHOICE, compile_placeholder_pattern, has_same_placeholders
-from nmt_cli.carrying.spans import find_spans
+from nmt_cli.carrying.choices import CHOICE
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.placeholders import compile_placeholder_pattern, has_same_placeholders
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, keep_verbatim
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark

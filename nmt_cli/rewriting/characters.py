@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Self
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.lookalikes import (
     DOUBLE_PAIRS,
     LONG_DASHES,

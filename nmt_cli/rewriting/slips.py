@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, Self
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import END_MARKS, PAUSES

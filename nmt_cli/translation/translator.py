@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.carrying.numbers import NumberNotation
+from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.cores import count_cores
 from nmt_cli.files import require_file
 from nmt_cli.rewriting.protocol import ModelText
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from nmt_cli.translation.checks.check import CheckContext
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
-BRACKETS = frozenset("()[]{}/")  # that are brought back if the network loses them
 SUBWORD_NGRAM, CHARACTER_NGRAM = 3, 10  # the size of n-grams that only a loop repeats
 
 
@@ -66,26 +65,29 @@ class Translator:
         threads: int = 1,
         rewriter: Rewriter | None = None,
         profile: CorpusProfile | None = None,
+        languages: tuple[str, str] | None = None,
     ) -> None:
-        """`carries` says whether the network has learned to carry placeholders over, `carries_numbers` whether these
-        stood for plain numbers too; `profile` is for checks.
+        """`languages` are the codes of source and target, by default those of the card.
+
+        `carries` says whether the network has learned to carry placeholders over, `carries_numbers` whether these stood
+        for plain numbers too; `profile` is for checks.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
         self.batch_search = BatchSearch(engine, source, target, threads)
         self._card = card
+        self.languages = languages or ((card.source_language, card.target_language) if card else ("", ""))
         self.profile = profile
         self.carries = carries and all(side is not None and side.has_placeholders for side in (self.subwords, target))
         lines = lines or LineConfig()
-        languages = (card.source_language, card.target_language) if card is not None else ("", "")
         self.reader = LineReader(
             lines,
             carries=self.carries,
             carries_numbers=carries_numbers,
             glossary=load_glossary(lines),
             rewriter=rewriter,
-            notation=NumberNotation.from_profile(profile, languages[1]),
-            languages=languages,
+            notation=NumberNotation.from_profile(profile, self.languages[1]),
+            languages=self.languages,
         )
 
     @classmethod
@@ -183,6 +185,7 @@ class Translator:
             threads=self.batch_search.threads,
             rewriter=self.reader.rewriter,
             profile=self.profile,
+            languages=self.languages,
         )
 
     def translate(
@@ -227,7 +230,7 @@ class Translator:
             translations |= memory.link_pieces(self, pieces)
         # 7. Unmask: put the spans back.  8. Join the sentences of each line.
         tokenizers, prefix, sampled = self.tokenizers, normalise(config.prefix), config.sampling.sample
-        language = self._card.target_language if self._card is not None else ""
+        language = self.languages[1]
         result = []
         for number, (line, segments) in enumerate(zip(lines, split_lines, strict=True), start=first_line):
             text_ids = [TextId(number, index) for index in range(len(segments))]
@@ -266,9 +269,7 @@ class Translator:
         """What checks know beside the texts."""
         from nmt_cli.translation.checks.check import CheckContext
 
-        card = self._card
-        languages = (card.source_language, card.target_language) if card is not None else ("", "")
-        return CheckContext.from_profile(languages, self.profile, reads_text=self.reads_text)
+        return CheckContext.from_profile(self.languages, self.profile, reads_text=self.reads_text)
 
     def rewrite_line(self, line: str) -> RewrittenText | None:
         """Returns a line as it is to be split; None if that is as it is."""
@@ -313,20 +314,9 @@ class Translator:
         def search(texts: Mapping[TextId, str]) -> dict[TextId, Translation]:
             return self.translate_pieces(texts, config, None, repair)
 
-        if any(pieces[text_id].has_digits for text_id in translations):
-            from nmt_cli.translation.repair.lost_dates import carry_lost_dates  # few lines need it
-            from nmt_cli.translation.repair.lost_numbers import LostNumbers, carry_lost_numbers
+        from nmt_cli.translation.repair.carry_lost import carry_lost
 
-            context = self.check_context
-            carry_lost_dates(
-                pieces, translations, (context.source_language, context.target_language), self.reader, search
-            )
-            lost = LostNumbers(context.source_language, context.target_language, self.reader)
-            carry_lost_numbers(pieces, translations, lost, search, carries=self.carries)
-        if any(not BRACKETS.isdisjoint(pieces[text_id].text) for text_id in translations):
-            from nmt_cli.translation.repair.lost_brackets import restore_lost_brackets  # which few lines need
-
-            restore_lost_brackets(pieces, translations, self.reader, search)
+        carry_lost(pieces, translations, self.reader, search)
 
     def translate_texts(
         self,
@@ -356,7 +346,7 @@ class Translator:
     @property
     def repairer(self) -> Repairer:
         """Searches faulty translations again."""
-        same_language = self._card is not None and self._card.source_language == self._card.target_language
+        same_language = self.languages[0] == self.languages[1] != ""
         ngram_size = CHARACTER_NGRAM if self.target.settings.kind == "char" else SUBWORD_NGRAM
         return Repairer(self.translate_texts, ngram_size, same_language=same_language, can_split=self.reads_text)
 

@@ -263,7 +263,7 @@ def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
         "names = ('nmt_cli.jobs.workers', 'ray', 'polib', 'pysubs2', 'mdurl', *(f'nmt_cli.{name}' for name in ("
         " 'text.subword_sampling', 'text.entities', 'text.choices', 'text.accelerators', 'text.number_words',"
         " 'documents.encoding', 'translation.placement.restoring', 'translation.span_placement',"
-        " 'translation.placement.equal_spans', 'translation.segmentation.frames', 'translation.repairs.lost_numbers',"
+        " 'translation.repair.equal_spans', 'translation.segmentation.frames', 'translation.repair.carry_lost',"
         " 'translation.recasing', 'translation.confidence',"
         " 'translation.memory.recall', 'translation.word_alignment')))\n"
         "print([name for name in names if name in sys.modules])"

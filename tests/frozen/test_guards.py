@@ -6,14 +6,16 @@ Texts are the frozen lines, and mixtures of their words with the signs that rule
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.span_patterns import compile_number_pattern, compile_span_pattern
-from nmt_cli.carrying.spans import DIGIT, TRIGGER, find_spans
+from nmt_cli.carrying.kind import Attempt, Context, Kind, LostKind
+from nmt_cli.carrying.kinds import KINDS, find_spans
+from nmt_cli.carrying.spans import Span
 from nmt_cli.rewriting.gender_forms import INNER_MARKS, find_gender_marks
 from nmt_cli.rewriting.quotes import find_outer_quotes, may_have_quotes
 from nmt_cli.translation.segmentation.frames import frame_segment
@@ -35,13 +37,21 @@ TEXTS = st.lists(st.sampled_from(WORDS) | st.sampled_from(SIGNS) | st.characters
 ) | st.lists(st.sampled_from(WORDS + SIGNS), max_size=8).map(" ".join)
 
 GUARDS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
-    "spans": (TRIGGER.search, lambda text: compile_span_pattern().search(text)),
-    "numbers": (DIGIT.search, lambda text: compile_number_pattern().search(text)),
     "quotes": (may_have_quotes, find_outer_quotes),
     "gender marks": (lambda text: not INNER_MARKS.isdisjoint(text), lambda text: [*find_gender_marks(text, "deu")]),
     "frames": (lambda text: not is_plain(make_segment(text)), lambda text: len(frame_segment(make_segment(text))) > 1),
     "sentences": (lambda text: not is_short_sentence(text, 50), lambda text: count_parts(text) != 1),
 }
+
+
+def find(kind: Kind, text: str) -> list[Span]:
+    """What a kind finds in a text, or of a text that was lost."""
+    if isinstance(kind, LostKind):
+        return kind.find_lost(Attempt(text, (), text, "", lambda span: True), Context(("eng", "deu")))
+    return list(kind.find(text, (), Context()))
+
+
+GUARDS |= {f"{kind.name} {number}": (kind.guard.search, partial(find, kind)) for number, kind in enumerate(KINDS)}
 
 
 def make_segment(text: str):

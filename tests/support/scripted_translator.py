@@ -13,7 +13,6 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.tokenizer_settings import TokenizerSettings
 from nmt_cli.text.tokenizer_training import train_tokenizer
 from nmt_cli.translation.batch_search import CountReporter
-from nmt_cli.translation.checks.check import CheckContext
 from nmt_cli.translation.config import RepairConfig
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.translator import Translator
@@ -33,13 +32,9 @@ class ScriptedTranslator(Translator):
 
     def __init__(self, rule: Callable[[str], str], *, carries: bool = True) -> None:
         adversary = Adversary(SUBWORDS.vocabulary_size, 1)
-        super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries)
+        super().__init__(adversary, TextSource(SUBWORDS), SUBWORDS, carries=carries, languages=("eng", "deu"))
         self.rule = rule
         self.given: list[str] = []
-
-    @property
-    def check_context(self) -> CheckContext:
-        return CheckContext("eng", "deu")
 
     def translate_texts(
         self,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from nmt_cli.carrying.span_patterns import VERBATIM
+from nmt_cli.carrying.elements import VERBATIM
 from nmt_cli.documents.markdown.rules import KEPT, add_rules
 from nmt_cli.documents.marks.items import InlineItem
 from nmt_cli.documents.marks.spelling import SpelledRun

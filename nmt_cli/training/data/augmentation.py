@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.padding import pad_ragged
 from nmt_cli.arrays.special_ids import END, PAD, START, UNKNOWN
 from nmt_cli.arrays.types import IntArray, SourceArray
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import EncodedSplit, SentencePair
 from nmt_cli.errors import OptionError
 from nmt_cli.text.subword_sampling import WORD_SAMPLERS

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.corpus.dataset import SentencePair
 from nmt_cli.training.config import TrainConfig
 from nmt_cli.training.data.careless import CarelessSpelling, drop_final_marks

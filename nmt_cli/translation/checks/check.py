@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.carrying.numbers import BETWEEN_DIGITS
-from nmt_cli.carrying.spans import DIGIT, find_spans
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.numbers.notation import BETWEEN_DIGITS
+from nmt_cli.carrying.spans import DIGIT
 from nmt_cli.text.characters import DOUBLE_QUOTES, END_MARKS, PAUSES, PLAIN_BRACKETS, QUOTES, SINGLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise, split_unspaced
 from nmt_cli.text.words import choose_word_pattern
@@ -194,7 +195,7 @@ def check_numbers(source: str, target: str, context: CheckContext) -> FailedChec
     """Compares the numbers of both texts by value."""
     if not (DIGIT.search(source) or DIGIT.search(target)):
         return None
-    from nmt_cli.translation.checks.numbers import compare_numbers  # which most lines need not
+    from nmt_cli.carrying.numbers.values import compare_numbers  # which most lines need not
 
     missing, invented = compare_numbers(source, target, context.source_language, context.target_language)
     parts = [
@@ -210,7 +211,7 @@ def check_dates(source: str, target: str, context: CheckContext) -> FailedCheck 
     """Looks for the months of the dates of the source; their numbers are those of `check_numbers`."""
     if not DIGIT.search(source):
         return None
-    from nmt_cli.carrying.dates import find_lost_months  # which most lines need not
+    from nmt_cli.carrying.numbers.dates import find_lost_months  # which most lines need not
 
     lost = find_lost_months(source, target, context.source_language, context.target_language)
     return FailedCheck("dates", f"{join_shown(lost)} missing") if lost else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from nmt_cli.carrying.numbers import make_number_key
+from nmt_cli.carrying.numbers.notation import make_number_key
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
 

@@ -33,7 +33,7 @@ class RecallingMemory(NamedTuple):
         """Returns the pieces of a line, with those that the memory has; one piece if it has the line as a whole."""
         if not line.strip():
             return list(pieces)
-        convert = reader.notation.convert if reader.notation is not None else str
+        convert = reader.context.notation.convert if reader.context.notation is not None else str
         whole = self.memory.find(line, convert)
         if whole is not None:
             segment = Segment(line, (), blank_before=False, ends_sentence=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from nmt_cli.arrays.runs import find_heaviest_run
 from nmt_cli.arrays.types import FloatArray
+from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.text.characters import CLOSING, END_MARKS, TURNED_QUOTES
 from nmt_cli.translation.placement.tag_tree import Node, PlacedItem
 from nmt_cli.translation.placement.units import Unit
@@ -54,11 +55,12 @@ class GapChooser(NamedTuple):
     def choose_range(self, node: Node, low: int, high: int, around: tuple[int, int]) -> tuple[int, int]:
         """Returns the gaps of the first and the last item of a node, from `low` to `high`."""
         if node.last is None or node.last.start <= node.first.end:
-            between = self.choose_gap_of_words(node.first, low, high) if node.first.span.is_stroke else None
+            kind = node.first.span.kind
+            between = self.choose_gap_of_words(node.first, low, high) if kind is SpanKind.SLASH else None
             gap = (
                 self.choose_gap(node.first, low, self.limit_gap(node.first, low, high)) if between is None else between
             )
-            gap = self.find_word(gap, low, high) if node.first.span.is_accelerator else gap
+            gap = self.find_word(gap, low, high) if kind is SpanKind.ACCELERATOR else gap
             return gap, gap
         inside = node.first.start, node.last.start
         if inside == around or low == high:

@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 import numpy as np
 
 from nmt_cli.arrays.special_ids import END, UNKNOWN
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, SpanKind
 from nmt_cli.rewriting.protocol import Written
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
@@ -64,7 +64,7 @@ def join_parts(
     # 3. Join each combination.
     cut = next((part for part in parts if part.source_cut_from is not None), None)
     words = [piece.masked.text_without_placeholders for piece in pieces]
-    words += [span.text for piece in pieces for span in piece.segment.spans if span.is_foreign]
+    words += [span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.FOREIGN]
     ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
     return Translation(
         source=line,
@@ -77,7 +77,7 @@ def join_parts(
         source_cut_from=cut.source_cut_from if cut else None,
         source_read=cut.source_read if cut else 0,
         read_as=tuple(chain.from_iterable(part.read_as for part in parts)),
-        carried=tuple(span.text for piece in pieces for span in piece.segment.spans if span.is_name),
+        carried=tuple(span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.NAME),
     )
 
 
@@ -133,7 +133,7 @@ def restore_piece(
 
         restored = restore_translation(piece, translation, tokenizers)
     if piece.has_digits:
-        from nmt_cli.carrying.ordinals import correct_endings  # which few lines need
+        from nmt_cli.carrying.numbers.ordinals import correct_endings  # which few lines need
 
         source = piece.segment.text
         endings = (h._replace(text=correct_endings(h.text, source, language)) for h in restored.hypotheses)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN, MaskedText
+from nmt_cli.carrying.masking import MaskedText
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.characters import OPENING
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.translation.placement.units import Unit

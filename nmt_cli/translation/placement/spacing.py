@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.text.characters import OPENING
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
@@ -45,12 +46,17 @@ def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | Non
     before = left is not None and needs_left_blank(left, items[0])
     after = right is not None and needs_right_blank(items[-1], right, blank)
     separators = [before, *inner, after]
-    if blank and not any(separators) and not any(item.span.is_blank or item.span.is_stroke for item in items):
+    if blank and not any(separators) and not any(map(replaces_blank, items)):
         # The blank between the units must stay: before the first opening tag, else after all items.
-        opening = next((i for i, item in enumerate(items) if item.span.tag and not item.span.tag.closes), len(items))
+        opening = next((i for i, item in enumerate(items) if item.span.pair and not item.span.pair.closes), len(items))
         separators[opening] = True
     text = "".join((" " if space else "") + item.span.text for space, item in zip(separators, items, strict=False))
     return text + (" " if separators[-1] else "")
+
+
+def replaces_blank(item: PlacedItem) -> bool:
+    """Whether no blank is needed where an item stands."""
+    return item.span.is_blank or item.span.kind is SpanKind.SLASH
 
 
 def is_apart(item: PlacedItem, other: PlacedItem) -> bool:
@@ -66,8 +72,13 @@ def needs_left_blank(left: Unit, item: PlacedItem) -> bool:
     return item.blank_before and left.text not in OPENING and not find_unspaced(left.text)
 
 
+def is_closing_mark(span: Span) -> bool:
+    """Whether a span is the second mark of a pair such as *very* or (so)."""
+    return span.kind in (SpanKind.EMPHASIS, SpanKind.BRACKET) and span.pair is not None and span.pair.closes
+
+
 def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
     """Whether a blank stands between an item and the unit after it, which had a `blank` before it or not."""
-    if right.is_word and (not item.span.is_markup or (item.span.closes and blank)):
+    if right.is_word and (not item.span.is_markup or (is_closing_mark(item.span) and blank)):
         return True
     return item.blank_after and (blank or right.is_word)

@@ -13,6 +13,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.masking import ExtractedSpan, MaskedText
+from nmt_cli.carrying.spans import RESTORED
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.placement.slots import choose_slots, find_placeholder_positions, name_units
@@ -53,7 +54,7 @@ def restore_spans(
     how: How = "position" if flat else "attention"
     lost = set(missing)
     placed = [Placed(s.text, how if n in lost else "network", n in lost) for n, s in enumerate(masked.masked)]
-    placed += [Placed(extracted.span.text, how, extracted.span.was_lost) for extracted in masked.extracted]
+    placed += [Placed(extracted.span.text, how, extracted.span.kind in RESTORED) for extracted in masked.extracted]
     return verify_spans(text, placed)._replace(units=tuple(units), words=words)
 
 

@@ -34,7 +34,7 @@ def build_tree(items: Sequence[PlacedItem]) -> list[Node]:
     """Returns the top-level nodes: a pair of tags encloses what is between them; a tag without a partner is single."""
     levels: list[tuple[PlacedItem | None, list[Node]]] = [(None, [])]
     for item in items:
-        tag = item.span.tag
+        tag = item.span.pair
         if tag is None:
             levels[-1][1].append(Node(item))
         elif not tag.closes and len(levels) > DEEPEST:
@@ -50,12 +50,12 @@ def build_tree(items: Sequence[PlacedItem]) -> list[Node]:
 
 def close_tag(levels: list[tuple[PlacedItem | None, list[Node]]], item: PlacedItem) -> None:
     """Makes a node of a closing tag and the innermost open tag of its name; without one, of the closing tag alone."""
-    names = [opening.span.tag.name if opening and opening.span.tag else None for opening, _ in levels]
-    name = item.span.tag.name if item.span.tag else None
+    names = [opening.span.pair.name if opening and opening.span.pair else None for opening, _ in levels]
+    name = item.span.pair.name if item.span.pair else None
     while name in names and names.pop() != name:
         close_level(levels)
     opening, inside = levels[-1]
-    if opening is None or name not in (opening.span.tag or ()):
+    if opening is None or name not in (opening.span.pair or ()):
         inside.append(Node(item))
         return
     levels.pop()

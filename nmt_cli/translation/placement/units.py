@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import Tokenizer

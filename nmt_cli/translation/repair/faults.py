@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
 
 Fault = Literal["empty", "loop", "runaway", "copied", "placeholder", "numbers", "dates", "brackets"]

@@ -31,7 +31,7 @@ class Remedy(NamedTuple):
     in_halves: bool = False  # whether the source is translated in two halves
 
 
-# `lost_numbers` takes care of numbers, `lost_brackets` of brackets.
+# `carry_lost` takes care of what is carried if it was lost.
 ALL_FAULTS: frozenset[Fault] = frozenset(get_args(Fault)) - {"numbers", "dates", "brackets"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nmt_cli.arrays.special_ids import UNKNOWN
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.sources.source import Source, TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tokenizer import Tokenizer

@@ -142,14 +142,14 @@ def pair_tags(spans: Sequence[Span]) -> dict[int, int]:
     partners: dict[int, int] = {}
     open_tags: list[int] = []
     for index, span in enumerate(spans):
-        tag = span.tag
+        tag = span.pair
         if tag is None:
             continue
         if not tag.closes:
             open_tags.append(index)
             continue
         for opening in reversed(open_tags):
-            opening_tag = spans[opening].tag
+            opening_tag = spans[opening].pair
             if opening_tag is not None and opening_tag.name == tag.name:
                 partners[opening], partners[index] = index, opening
                 del open_tags[open_tags.index(opening) :]

@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nmt_cli.carrying.glossary import TERMS
+from nmt_cli.carrying.kind import Context
+from nmt_cli.carrying.kinds import KINDS, find_spans, write_spans
 from nmt_cli.carrying.masking import mask
 from nmt_cli.carrying.names import NameFinder
-from nmt_cli.carrying.numbers import NumberNotation, is_label
-from nmt_cli.carrying.spans import Span, cover_spans, find_spans, join_touching
+from nmt_cli.carrying.numbers.notation import NumberNotation
+from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.carrying.tags import is_block_tag
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.entities import Entities
 from nmt_cli.rewriting.gender_forms import GenderForms
@@ -27,8 +31,6 @@ if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.search.sampling import TextId
     from nmt_cli.translation.result import Translation
-
-NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
 
 
 class LineReader:
@@ -56,18 +58,25 @@ class LineReader:
         self.config = config
         self.carries = carries
         self.carries_numbers = carries and carries_numbers
-        self.glossary = glossary
         self.rewriter = choose_rewrites(rewriter, config)
-        self.names = make_name_finder(self.rewriter) if self.carries else None
-        self.notation = notation
-        self.languages = languages
+        self.kinds = KINDS if config.protect else (TERMS,)
+        names = make_name_finder(self.rewriter) if self.carries else None
+        scripts: Characters | None = self.rewriter.find(Characters)
+        self.context = Context(
+            languages,
+            carries,
+            glossary=glossary,
+            scripts=scripts,
+            names=names.find_spans if names else None,
+            notation=notation,
+        )
 
     def split_line(self, line: str, *, whole: bool = False) -> list[Piece]:
         """Returns the pieces of a line; none for a blank line, and with `whole` only one if it fits.
 
         A line without a letter outside its spans is one piece, which stays byte for byte.
         """
-        if not has_letters(line) and self.glossary is None:
+        if not has_letters(line) and self.context.glossary is None:
             return [self.make_frame(line)] if normalise(line) else []
         segments = self.split_segments(line, whole=whole)
         pieces = [
@@ -79,12 +88,15 @@ class LineReader:
             return [self.make_frame(line)]
         return list(rewrite_pieces(pieces, line, self.rewriter))
 
-    def protect_more(self, piece: Piece, spans: Sequence[Span]) -> Piece:
-        """Returns a piece with further protected spans, rewritten as it was."""
-        spans = self.convert_numbers(spans, piece.segment.text)
-        segment = piece.segment._replace(spans=tuple(sorted([*piece.segment.spans, *spans])))
-        protected = Piece(segment, mask(segment.text, segment.spans))
-        return next(rewrite_pieces([protected], segment.text, self.rewriter))
+    def with_spans(self, piece: Piece, spans: Sequence[Span]) -> Piece:
+        """Returns a piece with other protected spans, rewritten as it was."""
+        added = [span._replace(is_extracted=span.is_extracted or not self.carries) for span in spans]
+        text = piece.segment.text
+        old = [span for span in added if span in piece.segment.spans]
+        new = write_spans([span for span in added if span not in piece.segment.spans], text, self.context)
+        segment = piece.segment._replace(spans=tuple(sorted([*old, *new])))
+        changed = Piece(segment, mask(text, segment.spans))
+        return next(rewrite_pieces([changed], text, self.rewriter))
 
     def make_frame(self, line: str) -> Piece:
         """Returns a line as one piece that stays byte for byte."""
@@ -94,7 +106,7 @@ class LineReader:
     def split_segments(self, text: str, *, whole: bool = False, in_choice: bool = False) -> list[Segment]:
         """Returns the segments of a text: its sentences, what frames them, and the tags that divide them."""
         spans = self.find_spans(text, in_choice=in_choice)
-        choice = next((span for span in spans if span.is_choice), None) if not whole else None
+        choice = next((span for span in spans if span.kind is SpanKind.CHOICE), None) if not whole else None
         if choice is not None and (in_texts := self.split_around_choice(text, choice)):
             return in_texts
         by_sentence = self.config.split_sentences and not whole
@@ -117,7 +129,7 @@ class LineReader:
         return segments
 
     def cut_text(self, text: str, spans: Sequence[Span], *, by_sentence: bool) -> list[Segment]:
-        return cut(text, spans, self.config.max_words, self.languages[0], by_sentence=by_sentence)
+        return cut(text, spans, self.config.max_words, self.context.languages[0], by_sentence=by_sentence)
 
     def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
         """Returns the segments of a message of ICU; the words around a choice go into each of its texts."""
@@ -145,58 +157,12 @@ class LineReader:
 
     def find_spans(self, line: str, *, in_choice: bool = False) -> list[Span]:
         """Returns the protected spans and the glossary terms of a line, in order; `#` is a number in a choice."""
-        spans = find_spans(line) if self.config.protect else []
-        if in_choice:
-            spans = add_number_signs(line, spans)
-        if self.glossary is not None:
-            spans = self.glossary.find(line, spans)
-        if self.config.protect and ("*" in line or "_" in line or "~" in line):
-            from nmt_cli.carrying.emphasis import find_emphasis  # which few lines need
-
-            spans = sorted([*spans, *find_emphasis(line, spans)])
-        if self.config.protect and ("&" in line or "_" in line):
-            from nmt_cli.carrying.accelerators import find_accelerator  # which few lines need
-
-            sign = find_accelerator(line, spans)
-            spans = sorted([*spans, sign]) if sign else spans
-        if self.config.protect:
-            spans = self.add_unknown_words(line, spans)
-        spans = self.convert_numbers(spans, line)
+        context = self.context._replace(in_choice=in_choice)
+        spans = write_spans(find_spans(line, context, self.kinds), line, context)
         if self.carries_numbers:
             return spans
         spans = [span for span in spans if not (span.is_number and is_plain_number(span))]
         return spans if self.carries else [span._replace(is_extracted=True) for span in spans]
-
-    def add_unknown_words(self, text: str, spans: list[Span]) -> list[Span]:
-        """Returns the spans of a text, and words that the model does not know and cannot translate, as further ones.
-
-        These are words of other scripts and, if the network has learned to carry placeholders, names and codes.
-        """
-        characters: Characters | None = self.rewriter.find(Characters)
-        if characters is not None and not text.isascii():
-            words = characters.find_foreign_words(cover_spans(text, spans))
-            foreign = (Span(*word, text[slice(*word)], is_extracted=False, is_foreign=True) for word in words)
-            spans = sorted([*spans, *foreign])
-        names = self.names.find_names(cover_spans(text, spans)) if self.names is not None else []
-        if not names:
-            return spans
-        kept = (
-            Span(name.start, name.end, text[name.start : name.end], is_extracted=False, is_name=name.is_new)
-            for name in names
-        )
-        return join_touching(sorted([*spans, *kept]))
-
-    def convert_numbers(self, spans: Sequence[Span], text: str) -> list[Span]:
-        """Returns the spans of a text, with that of each number as the target writes it; a version is no number."""
-        if self.notation is None or not spans:
-            return list(spans)
-        convert = self.notation.convert
-        return [
-            span._replace(text=convert(span.text, text[span.end : span.end + NEAR]))
-            if span.is_number and not is_label(text, span.start, self.languages[0])
-            else span
-            for span in spans
-        ]
 
 
 def take_frame_off(segment: Segment) -> list[Segment]:
@@ -210,7 +176,7 @@ def take_frame_off(segment: Segment) -> list[Segment]:
 
 def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
     """Yields the parts of a text between line breaks, tabs and tags of blocks, such as `<br>`, and these as frames."""
-    dividers = [(span.start, span.end) for span in spans if span.is_block_tag]
+    dividers = [(span.start, span.end) for span in spans if is_block_tag(span)]
     if "\t" in text or "\n" in text or "\r" in text:
         dividers = sorted([*dividers, *(match.span() for match in re.finditer(r"[\t\r\n]+", text))])
     if not dividers:
@@ -235,15 +201,6 @@ def split_at_dividers(text: str, spans: Sequence[Span]) -> Iterator[Segment]:
         if end > start:
             yield cut_segment(whole, start, end)._replace(is_frame=True, is_glued=start > 0)
         position = end
-
-
-def add_number_signs(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Returns `spans` and the number signs in a text of a choice, which stand for its number."""
-    signs = (
-        Span(match.start(), match.end(), "#", is_extracted=False, is_number=True)
-        for match in re.finditer("#", cover_spans(text, spans))
-    )
-    return sorted([*spans, *signs])
 
 
 def is_plain_number(span: Span) -> bool:

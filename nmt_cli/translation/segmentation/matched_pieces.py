@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_key, mask, select_spans
-from nmt_cli.carrying.spans import find_spans
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import cut
@@ -69,7 +69,7 @@ def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | No
         sentences = [text] if text else []
     else:
         spans, config = find_spans(text), reader.config
-        segments = cut(text, spans, config.max_words, reader.languages[1], by_sentence=config.split_sentences)
+        segments = cut(text, spans, config.max_words, reader.context.languages[1], by_sentence=config.split_sentences)
         sentences = [segment.text.strip() for segment in segments]
     return sentences if len(sentences) == count else None
 

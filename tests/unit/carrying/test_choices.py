@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.carrying.accelerators import find_accelerator, move_to_word
+from nmt_cli.carrying.accelerators import ACCELERATORS, move_to_word
 from nmt_cli.carrying.choices import split_choice
+from nmt_cli.carrying.kind import NO_CONTEXT
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,7 @@ def test_what_is_no_choice_is_not_split(text: str) -> None:
     [("_File", 0), ("Save &as", 5), ("Q&A", None), ("a _b_ c", None), ("&one &two", None), ("5 & 6", None)],
 )
 def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
-    accelerator = find_accelerator(text, [])
-    assert (None if accelerator is None else accelerator.start) == sign
+    assert [span.start for span in ACCELERATORS.find(text, [], NO_CONTEXT)] == ([] if sign is None else [sign])
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.emphasis import find_emphasis
-from nmt_cli.carrying.spans import Span, find_spans
+from nmt_cli.carrying.emphasis import EMPHASIS
+from nmt_cli.carrying.kind import NO_CONTEXT
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.spans import SpanKind, cover_spans
+from nmt_cli.carrying.tags import is_block_tag, parts_words
 
 
 def list_marks(text: str) -> list[str]:
-    return [text[: span.start] + "|" + text[span.start :] for span in find_emphasis(text, find_spans(text))]
+    covered = cover_spans(text, find_spans(text))
+    return [text[: span.start] + "|" + text[span.start :] for span in EMPHASIS.find(covered, (), NO_CONTEXT)]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +61,8 @@ def test_other_signs_are_no_marks_of_emphasis(text: str) -> None:
 
 @given(st.text("ab *_~.\n", max_size=40))
 def test_marks_come_in_pairs_that_do_not_overlap(text: str) -> None:
-    spans = list(find_emphasis(text, ()))
-    assert [span.closes for span in spans] == [False, True] * (len(spans) // 2)
+    spans = list(EMPHASIS.find(text, (), NO_CONTEXT))
+    assert [span.pair.closes for span in spans] == [False, True] * (len(spans) // 2)
     for opening, closing in zip(spans[::2], spans[1::2], strict=True):
         assert opening.text == closing.text and opening.end < closing.start
     positions = [position for span in spans for position in range(span.start, span.end)]
@@ -67,9 +71,8 @@ def test_marks_come_in_pairs_that_do_not_overlap(text: str) -> None:
 
 
 def test_a_pair_is_a_pair_of_tags_and_nothing_else() -> None:
-    opening, closing = find_emphasis("_so_", ())
-    assert opening.tag is not None and closing.tag is not None
-    assert (opening.tag.name, opening.tag.closes, closing.tag.closes) == ("_", False, True)
+    opening, closing = EMPHASIS.find("_so_", (), NO_CONTEXT)
+    assert opening.pair is not None and closing.pair is not None
+    assert (opening.pair.name, opening.pair.closes, closing.pair.closes) == ("_", False, True)
     for span in (opening, closing):
-        assert not (span.divides or span.is_emoji or span.is_accelerator or span.is_block_tag)
-    assert Span(0, 1, "_", is_extracted=True, is_markup=True).is_accelerator
+        assert span.kind is SpanKind.EMPHASIS and not (parts_words(span) or is_block_tag(span))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
+from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.masking import MaskedText, limit_spans, mask, mask_pair
-from nmt_cli.carrying.spans import find_spans
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import PLACEHOLDERS
 from support.spans import lines_with_spans

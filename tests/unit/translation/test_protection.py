@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.tokenizer import Tokenizer

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nmt_cli.carrying.spans import Span
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.spans import Pair, Span, SpanKind
 from nmt_cli.translation.placement.gaps import GapChooser, fill_gaps
 from nmt_cli.translation.placement.tag_tree import Node, PlacedItem, build_tree
 from nmt_cli.translation.placement.units import Unit
 from support.final_marks import ENDED
 
-EMOJI = Span(0, 1, "☺", is_extracted=True, is_markup=True)
+EMOJI = Span(0, 1, "☺", SpanKind.EMOJI, is_extracted=True)
 
 
 def chooser(attended: list[int], *, flat: bool = False) -> GapChooser:
@@ -56,13 +57,13 @@ def choose_among(texts: str, span: Span, source: int) -> int:
     [("siehe bild .", 2), ("wo ist das ? !", 3), ("er sah “ bild . ”", 4), ("siehe ( bild ) .", 4), ("siehe bild", 2)],
 )
 def test_a_lost_number_never_follows_the_final_mark(target: str, gap: int) -> None:
-    assert choose_among(target, Span(0, 3, "103", is_extracted=False, is_number=True), 3) == gap
+    assert choose_among(target, Span(0, 3, "103", SpanKind.NUMBER), 3) == gap
 
 
 @pytest.mark.parametrize(("words", "mark"), ENDED)
 def test_a_lost_number_precedes_the_final_mark_of_any_language(words: str, mark: str) -> None:
     target = " ".join(["wo", "ist", "es", mark])
-    assert choose_among(target, Span(0, 3, "103", is_extracted=False, is_number=True), 4) == 3
+    assert choose_among(target, Span(0, 3, "103", SpanKind.NUMBER), 4) == 3
 
 
 def test_an_emoji_may_follow_the_final_mark() -> None:
@@ -71,11 +72,11 @@ def test_an_emoji_may_follow_the_final_mark() -> None:
 
 @pytest.mark.parametrize(("target", "gap"), [("speichern unter …", 1), ("ja .", 0), ("!", 1)])
 def test_an_accelerator_stands_before_a_word(target: str, gap: int) -> None:
-    assert choose_among(target, EMOJI._replace(text="&"), 4) == gap
+    assert choose_among(target, EMOJI._replace(text="&", kind=SpanKind.ACCELERATOR), 4) == gap
 
 
 def tags(start: int, end: int) -> list[Node]:
-    opening, closing = Span(0, 3, "<b>", True, is_markup=True), Span(0, 4, "</b>", True, is_markup=True)
+    opening, closing = find_spans("<b>x</b>")
     return build_tree(
         [PlacedItem(opening, start, start, True, False, 0), PlacedItem(closing, end, end, False, True, 1)]
     )
@@ -98,7 +99,7 @@ def test_gaps_are_filled_in_order() -> None:
     assert [[placed.span.text for placed in gap] for gap in gaps] == [[], ["☺"], [], ["☹"], []]
 
 
-STROKE = Span(0, 1, "/", is_extracted=True, is_markup=True)
+STROKE = Span(0, 1, "/", SpanKind.SLASH, is_extracted=True)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_a_stroke_stands_between_the_words_that_attend_to_those_beside_it() -> N
 
 
 def test_a_final_mark_does_not_draw_a_pair() -> None:
-    opening, closing = (Span(0, 1, "_", True, is_markup=True, closes=closes) for closes in (False, True))
+    opening, closing = (Span(0, 1, "_", SpanKind.EMPHASIS, True, Pair("_", closes)) for closes in (False, True))
     (node,) = build_tree([PlacedItem(opening, 2, 2, True, False, 0), PlacedItem(closing, 3, 3, False, True, 1)])
     rows = np.array([[1, 0, 0, 0, 0], [0, 0.6, 0.4, 0, 0], [0, 0, 0.9, 0.1, 0]])
     units = [Unit(text, True, row) for text, row in zip(("er", "nicht", "."), rows, strict=True)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.masking import mask
-from nmt_cli.carrying.spans import find_spans
 from nmt_cli.translation.placement.slots import choose_slots, find_placeholder_positions, name_units
 from nmt_cli.translation.placement.units import Unit
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nmt_cli.carrying.spans import Span
+from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.spans import Pair, Span, SpanKind
 from nmt_cli.translation.placement.spacing import assemble_text, is_apart, join_items
 from nmt_cli.translation.placement.tag_tree import PlacedItem, build_tree
 from nmt_cli.translation.placement.units import Unit
@@ -16,7 +17,8 @@ def unit(text: str, *, blank: bool) -> Unit:
 
 
 def item(text: str, *, before: bool, after: bool, markup: bool = True, order: int = 0) -> PlacedItem:
-    span = Span(0, len(text), text, is_extracted=markup, is_markup=markup)
+    (span,) = find_spans(text)
+    assert span.is_markup is markup
     return PlacedItem(span, 1, 1, before, after, order)
 
 
@@ -52,7 +54,7 @@ def test_a_text_is_assembled_from_units_and_items_and_knows_their_words() -> Non
 
 
 def test_a_word_is_apart_from_the_bracket_that_closes_before_it() -> None:
-    bracket = PlacedItem(Span(0, 1, ")", is_extracted=True, is_markup=True, closes=True), 1, 1, False, False, 0)
-    opening = bracket._replace(span=bracket.span._replace(text="(", closes=False), blank_before=True)
+    bracket = PlacedItem(Span(0, 1, ")", SpanKind.BRACKET, True, Pair(")", closes=True)), 1, 1, False, False, 0)
+    opening = bracket._replace(span=bracket.span._replace(text="(", pair=Pair(")", closes=False)), blank_before=True)
     assert join_items(unit("geh", blank=False), [opening, bracket], unit("jetzt", blank=True)) == " () "
     assert join_items(unit("geh", blank=False), [opening, bracket], unit(".", blank=False)) == " ()"

@@ -9,8 +9,8 @@ import pytest
 
 from nmt_cli.arrays.special_ids import END, UNKNOWN
 from nmt_cli.arrays.types import IntArray
+from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.masking import mask
-from nmt_cli.carrying.spans import find_spans
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair

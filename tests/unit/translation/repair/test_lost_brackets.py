@@ -1,4 +1,4 @@
-"""Brackets and strokes that a network loses are put around the same words again."""
+"""Brackets and slashes that a network loses are put around the same words again."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.carrying.brackets import BRACKET_PAIRS
+from nmt_cli.carrying.kind import NO_CONTEXT, Attempt
+from nmt_cli.carrying.kinds import IF_LOST
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import LineConfig, RepairConfig
-from nmt_cli.translation.repair.lost_brackets import find_brackets, find_lost_brackets
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from support.scripted_translator import ScriptedTranslator
@@ -54,7 +56,7 @@ def test_marks_within_a_word_or_without_a_partner_are_not_searched_again(line: s
     assert len(read) == 1
 
 
-def test_a_stroke_between_words_for_which_one_was_written_stays_lost() -> None:
+def test_a_slash_between_words_for_which_one_was_written_stays_lost() -> None:
     translator = ScriptedTranslator(lambda text: "we have cats." if "/" in text else "we have cats")
     (translation,) = translator.translate(["we have cats/dogs."], SearchConfig(beam_size=1), repair=RepairConfig())
     assert translation.text == "we have cats." and len(translator.given) == 2 and translation.repairs == ()
@@ -62,16 +64,17 @@ def test_a_stroke_between_words_for_which_one_was_written_stays_lost() -> None:
 
 @given(st.text("ab ()[]{}/", max_size=30))
 def test_brackets_come_in_pairs(text: str) -> None:
-    spans = sorted(find_brackets(text))
+    spans = BRACKET_PAIRS.find_pairs(text)
     assert [span.text for span in spans] == [text[span.start : span.end] for span in spans]
-    assert sum(span.closes is False for span in spans) == sum(span.closes is True for span in spans)
+    assert sum(not span.pair.closes for span in spans) == sum(span.pair.closes for span in spans)
     depth = 0
     for span in spans:
-        depth += -1 if span.closes else 1
+        depth += -1 if span.pair.closes else 1
         assert depth >= 0
 
 
 @given(st.text("ab ()[]/", max_size=30))
 def test_nothing_is_lost_where_the_translation_is_the_source(text: str) -> None:
     for piece in LineReader(LineConfig(), carries=True).split_line(text):
-        assert find_lost_brackets(piece, piece.text) == []
+        same = Attempt(piece.segment.text, piece.segment.spans, piece.text, piece.text, lambda span: True)
+        assert [kind.find_lost(same, NO_CONTEXT) for kind in IF_LOST] == [[]] * len(IF_LOST)

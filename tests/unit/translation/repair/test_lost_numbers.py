@@ -1,12 +1,8 @@
-"""Numbers that a network loses are carried, or put right where it cannot carry them."""
+"""Numbers that a network loses are carried, by one that has learned placeholders and by others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import pytest
-
-from nmt_cli.carrying.numbers import NumberNotation
+from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import RepairConfig
@@ -14,12 +10,6 @@ from nmt_cli.translation.result import Repair, Translation
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 from support.scripted_translator import SUBWORDS, ScriptedTranslator
-
-
-def replace_all(text: str, words: Mapping[str, str]) -> str:
-    for word, other in words.items():
-        text = text.replace(word, other)
-    return text
 
 
 def translate(translator: Translator, line: str, config: SearchConfig | None = None) -> Translation:
@@ -47,21 +37,30 @@ def test_small_numbers_that_are_right_are_left_to_the_network() -> None:
     assert translator.given == ["they came in ⟦0⟧ with 12 of ⟦1⟧ boxes."]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "remedy"),
-    [
-        ({"1972": "1927"}, "corrected number"),
-        ({"1972": "27", "12": "1"}, "corrected number"),
-        ({" in 1972": ""}, "protected number"),
-    ],
-)
-def test_a_network_without_placeholders_reads_numbers_and_is_put_right(wrong: Mapping[str, str], remedy: str) -> None:
+def test_a_network_without_placeholders_loses_no_number_either() -> None:
     line = "they came in 1972 with 12 of 345 boxes."
-    translator = ScriptedTranslator(lambda text: replace_all(text, wrong), carries=False)
+    translator = ScriptedTranslator(lambda text: text.replace("1972", "1927"), carries=False)
     translation = translate(translator, line)
     assert translator.given[0] == line
     assert {"1972", "12", "345"} <= set(translation.text.replace(".", " ").split())
-    assert translation.repairs[-1] == Repair("numbers", remedy)
+    assert translation.repairs[-1] == Repair("numbers", "protected number")
+
+
+def test_a_second_search_that_loses_as_much_is_not_kept() -> None:
+    brackets = str.maketrans("", "", "()")
+
+    def rule(line: str) -> str:
+        return line.replace("3", "7") if "⟦" not in line else line.translate(brackets)
+
+    translation = translate(ScriptedTranslator(rule), "we have 3 cats (and dogs).")
+    assert translation.text == "we have 7 cats (and dogs)." and translation.repairs == ()
+
+
+def test_what_one_kind_lost_is_carried_though_another_stays_lost() -> None:
+    rule = str.maketrans("3/", "7 ")
+    translator = ScriptedTranslator(lambda line: " ".join(line.translate(rule).split()[:4]) + ".")
+    translation = translate(translator, "we have 3 cats/dogs.")
+    assert translation.text == "we have 3 cats." and translation.repairs == (Repair("numbers", "protected number"),)
 
 
 def test_samples_stay_as_drawn_and_no_repair_means_no_second_search() -> None:
@@ -80,7 +79,7 @@ def test_numbers_are_written_as_the_target_writes_them() -> None:
             return None
 
     translator = ScriptedTranslator(str)
-    translator.reader.notation = NumberNotation(".", ",", Marks())
+    translator.reader.context = translator.reader.context._replace(notation=NumberNotation(".", ",", Marks()))
     assert translate(translator, "it is 2.5 miles, no 10.0.0.1.").text == "it is 2,5 miles, no 10.0.0.1."
     assert translate(translator, " 2.5 ").text == " 2.5 "
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.numbers import NumberNotation
+from nmt_cli.carrying.numbers.notation import NumberNotation
 from nmt_cli.text.escapes import CONTROLS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import LineConfig

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.spans import find_spans
+from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.text.characters import FULL_STOPS
 from nmt_cli.translation.segmentation.segments import Segment, cut, join_segments
 from support.final_marks import ENDED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.carrying.spans import find_spans
+from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.translation.segmentation.segments import find_sentence_starts
 from nmt_cli.translation.segmentation.sentence_ends import ends_with_mark
 from support.final_marks import ENDED

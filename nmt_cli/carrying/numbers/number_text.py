@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nmt_cli.carrying.masking import PLACEHOLDER_PATTERN
 from nmt_cli.carrying.references import REFERENCE
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
 

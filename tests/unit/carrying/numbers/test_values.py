@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.carrying.numbers.values import NO_DIFFERENCE, compare_numbers, list_uncertain
 from nmt_cli.languages.number_words import spell_number
-from nmt_cli.translation.checks.numbers import NO_DIFFERENCE, compare_numbers, list_uncertain
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.dates import Date, find_dates, find_lost_months, load_calendar
+from nmt_cli.carrying.numbers.dates import Date, find_dates, find_lost_months, load_calendar
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from nmt_cli.languages.cldr import load_cldr
+from nmt_cli.carrying.kind import Attempt, Context, LostKind
+from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Span, SpanKind, cover_spans
 from nmt_cli.languages.rules import find_rules
 
 RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
@@ -69,6 +70,8 @@ class Calendar(NamedTuple):
 @cache
 def load_calendar(language: str) -> Calendar | None:
     """Returns the calendar of a language by its code of two or three letters; None for an unknown language."""
+    from nmt_cli.languages.cldr import load_cldr  # an archive, which few lines need
+
     content = load_cldr("dates", language)
     if content is None:
         return None
@@ -109,6 +112,41 @@ def find_lost_months(source: str, target: str, source_language: str, target_lang
         return []
     dates = find_dates(source, source_language)
     return [source[date.start : date.end] for date in dates if not calendar.has_month(target, date.month)]
+
+
+class DateKind(LostKind):
+    """Dates with the name of a month, all of a sentence: months are rare words in most training text.
+
+    They are carried as the target writes them.
+    """
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        calendar = load_calendar(context.languages[1])
+        dates = self.list_dates(attempt, context) if calendar is not None else []
+        target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
+        if calendar is None or not any(is_lost(date, attempt, target, calendar, context) for date in dates):
+            return []
+        written = [(date, *write_date(attempt.text, date, *context.languages)) for date in dates]
+        return [self.make_span(start, form)._replace(end=date.end) for date, start, form in written]
+
+    def list_dates(self, attempt: Attempt, context: Context) -> list[Date]:
+        """Returns the dates of a sentence, also those whose numbers and month are carried already."""
+        others = [span for span in attempt.spans if not (span.is_number or span.kind is SpanKind.NAME)]
+        return list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
+
+
+DATES = DateKind(SpanKind.DATE, cues=r"\d", fault="dates", remedy="protected date")
+
+
+def is_lost(date: Date, attempt: Attempt, target: str, calendar: Calendar, context: Context) -> bool:
+    """Whether a translation lacks the month or a number of a date."""
+    from nmt_cli.carrying.numbers.number_text import NUMBER
+    from nmt_cli.carrying.numbers.values import compare_numbers  # which few lines need
+
+    covered = attempt.covered
+    numbers = compare_numbers(covered, target, *context.languages).missing
+    in_date = NUMBER.findall(covered, date.start, date.end)
+    return not calendar.has_month(target, date.month) or not set(numbers).isdisjoint(in_date)
 
 
 def write_date(text: str, date: Date, source_language: str, target_language: str) -> tuple[int, str]:

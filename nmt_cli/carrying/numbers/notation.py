@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.spans import Span
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import THIN_BLANKS
 
@@ -27,6 +29,18 @@ TIME_OF_DAY = rf"(?i)([(\[]?)(?:{TIME}( ?[-–] ?))?{TIME}[ {THIN_BLANKS}]?([ap]
 END_OF_RANGE = rf"(?i) \w{{2,5}} {TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 HALF_DAY = 12  # hours
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
+
+
+NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
+
+
+class NumericKind(Kind):
+    """A kind of span that consists of digits: the target writes it with its own marks; but no version changes."""
+
+    def write(self, span: Span, text: str, context: Context) -> str:
+        if context.notation is None or is_label(text, span.start, context.languages[0]):
+            return span.text
+        return context.notation.convert(span.text, text[span.end : span.end + NEAR])
 
 
 class MarkTable(Protocol):

@@ -13,8 +13,8 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from nmt_cli.carrying.numbers.number_text import HALF_DAY, NumberText, NumberToken
 from nmt_cli.languages.number_words import fold_words, load_rule_sets, spell_number
-from nmt_cli.translation.checks.number_text import HALF_DAY, NumberText, NumberToken
 
 HAS_DIGIT = re.compile(r"\d")
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.carrying.numbers import NumberNotation, is_label, make_number_key
+from nmt_cli.carrying.numbers.notation import NumberNotation, is_label, make_number_key
 
 
 class EnglishToGerman:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt_cli.carrying.ordinals import correct_endings, find_ending, write_ordinal_mark
+from nmt_cli.carrying.numbers.ordinals import correct_endings, find_ending, write_ordinal_mark
 from nmt_cli.languages.rules import find_rules
 
 

@@ -1,0 +1,50 @@
+"""Addresses: of pages, mail, machines with a name."""
+
+from __future__ import annotations
+
+import re
+
+from nmt_cli.carrying.kind import Kind
+from nmt_cli.carrying.numbers.patterns import LETTER, UNSPACED_LETTERS
+from nmt_cli.carrying.spans import Span, SpanKind
+from nmt_cli.text.characters import FINAL_MARKS, PAUSES
+
+ADDRESS = (
+    rf"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%{{}}-]|(?![{UNSPACED_LETTERS}])[^\W_]|(?<=[/=?&#_-])[{UNSPACED_LETTERS}]+)"
+)
+DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
+
+
+class AddressKind(Kind):
+    """Addresses; their last characters may be punctuation of the sentence."""
+
+    def read_match(self, match: re.Match[str]) -> Span:
+        return self.make_span(match.start(), trim_address(match[0]))
+
+
+ADDRESSES = AddressKind(
+    SpanKind.ADDRESS,
+    patterns=(
+        rf"(?<![{LETTER}])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://|www\.|mailto:){ADDRESS}+",
+        rf"(?<![{LETTER}.+-])(?:(?![{UNSPACED_LETTERS}])[\w.+%-]){{1,64}}@(?:[^\W_]|-){{1,63}}(?:\.[A-Za-z0-9-]{{2,63}})+",
+        rf"(?<![{LETTER}.-])(?:[A-Za-z0-9-]{{1,63}}\.){{1,5}}(?:{DOMAINS})(?![{LETTER}-])(?:[/?#]{ADDRESS}*)?",
+    ),
+    signs="@",
+    cues=r"://|mailto:|www\.|\w\.[a-z]",
+)
+
+
+def trim_address(address: str) -> str:
+    """Returns an address without the sentence's punctuation at its end and without the bracket that closes around it.
+
+    >>> trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).")
+    'https://en.wikipedia.org/wiki/Hund_(dog)'
+    """
+    while address:
+        last = address[-1]
+        opening = {")": "(", "]": "[", "}": "{"}.get(last)
+        unbalanced = opening is not None and address.count(opening) < address.count(last)
+        if not (unbalanced or last in f"{FINAL_MARKS}{PAUSES}'*_~"):
+            break
+        address = address[:-1]
+    return address

@@ -1,0 +1,71 @@
+"""Brackets, and the slash between two words, if the network lost one of them.
+
+A network that hardly ever saw brackets drops them. Then they are taken out of the sentence, and put around the words
+that attend to what they enclosed, as tags are. A slash needs the words on both its sides beside each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nmt_cli.carrying.kind import Attempt, Context, LostKind
+from nmt_cli.carrying.spans import Pair, Span, SpanKind
+
+PARTNERS = {"(": ")", "[": "]", "{": "}"}
+
+
+class BracketKind(LostKind):
+    """Brackets that have a partner, but not those within a word: brother(s)."""
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        return self.find_pairs(attempt.covered) if has_other_marks(self.signs, attempt) else []
+
+    def find_pairs(self, text: str) -> list[Span]:
+        """Returns the opening and closing brackets of all pairs."""
+        pairs: list[Span] = []
+        waiting: list[tuple[int, str]] = []
+        for index, mark in enumerate(text):
+            if mark in PARTNERS:
+                waiting.append((index, mark))
+            elif waiting and PARTNERS[waiting[-1][1]] == mark:
+                start, opening = waiting.pop()
+                if start and text[start - 1].isalnum():
+                    continue
+                pairs.append(self.make_span(start, opening)._replace(pair=Pair(mark, closes=False)))
+                pairs.append(self.make_span(index, mark)._replace(pair=Pair(mark, closes=True)))
+        return sorted(pairs)
+
+
+class SlashKind(LostKind):
+    """Slashes between two words."""
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        taken_out = [span for span in attempt.spans if span.kind is self.name]
+        if taken_out:
+            return [span for span in taken_out if not attempt.finds_place(span)]
+        if not has_other_marks(self.signs, attempt):
+            return []
+        return list(map(self.read_match, self.pattern.finditer(attempt.covered)))
+
+
+BRACKET_PAIRS = BracketKind(
+    SpanKind.BRACKET, form="taken out", signs=r"()\[\]{}", fault="brackets", remedy="protected brackets"
+)
+SLASHES = SlashKind(
+    SpanKind.SLASH,
+    form="taken out",
+    patterns=(r"(?<=[^\W\d_])/(?=[^\W\d_])",),
+    signs="/",
+    fault="brackets",
+    remedy="protected brackets",
+)
+
+
+def has_other_marks(marks: str, attempt: Attempt) -> bool:
+    """Whether a network wrote some marks more or less often than it read them."""
+    return count_marks(marks, attempt.read) != count_marks(marks, attempt.target)
+
+
+def count_marks(marks: Sequence[str], text: str) -> Counter[str]:
+    return Counter(mark for mark in text if mark in marks)

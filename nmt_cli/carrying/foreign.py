@@ -1,0 +1,21 @@
+"""Words of a script that the model does not know: they stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nmt_cli.carrying.kind import Context, Kind
+from nmt_cli.carrying.spans import Span, SpanKind
+
+
+class ForeignKind(Kind):
+    """Words of which no letter means anything to the model."""
+
+    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+        if context.scripts is not None and not text.isascii():
+            yield from (
+                self.make_span(start, text[start:end]) for start, end in context.scripts.find_foreign_words(text)
+            )
+
+
+FOREIGN_WORDS = ForeignKind(SpanKind.FOREIGN)

@@ -1,0 +1,87 @@
+"""The table of what must arrive unchanged: every kind of span, in order of precedence.
+
+Neighbours that are all patterns are searched for together, the leftmost first; each following kind sees the text with
+the spans before it covered. To add a kind, write a module with its row and name it here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from itertools import groupby
+
+from nmt_cli.carrying.accelerators import ACCELERATORS
+from nmt_cli.carrying.addresses import ADDRESSES
+from nmt_cli.carrying.brackets import BRACKET_PAIRS, SLASHES
+from nmt_cli.carrying.choices import CHOICES
+from nmt_cli.carrying.codes import CODES
+from nmt_cli.carrying.elements import ELEMENTS
+from nmt_cli.carrying.emoji import EMOJI, TRADE_MARKS
+from nmt_cli.carrying.emphasis import EMPHASIS
+from nmt_cli.carrying.foreign import FOREIGN_WORDS
+from nmt_cli.carrying.glossary import TERMS
+from nmt_cli.carrying.kind import NO_CONTEXT, Context, Kind, LostKind, compile_guard
+from nmt_cli.carrying.names import NAMES
+from nmt_cli.carrying.numbers.amounts import AMOUNTS
+from nmt_cli.carrying.numbers.dates import DATES
+from nmt_cli.carrying.numbers.identifiers import IDENTIFIERS
+from nmt_cli.carrying.numbers.plain_numbers import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
+from nmt_cli.carrying.numbers.times import TIMES
+from nmt_cli.carrying.placeholders import PROGRAM_PLACEHOLDERS
+from nmt_cli.carrying.references import REFERENCES
+from nmt_cli.carrying.spans import Span, SpanKind, cover_spans, join_touching, widen_to_brackets
+from nmt_cli.carrying.tags import TAGS
+
+SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, TRADE_MARKS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
+DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
+IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
+WORDS = (CHOICE_NUMBERS, TERMS, EMPHASIS, ACCELERATORS, FOREIGN_WORDS, NAMES)
+IF_LOST: tuple[LostKind, ...] = (DATES, SMALL_NUMBERS, BRACKET_PAIRS, SLASHES)  # `translation.repair.carry_lost`
+KINDS: tuple[Kind, ...] = (*IN_ANY_TEXT, *WORDS, *IF_LOST)
+ROWS = {kind.name: kind for kind in reversed(KINDS)} | {SpanKind.SYMBOL: REFERENCES, SpanKind.RARE_NAME: NAMES}
+
+
+class PatternGroup:
+    """Kinds that are searched for together: of two matches the leftmost, of two at one place that of the first kind."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = {kind.name.name: kind for kind in kinds}
+
+    @cached_property
+    def guard(self) -> re.Pattern[str]:
+        return compile_guard(tuple(self.kinds.values()))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The patterns of all kinds as one, compiled at first use: that takes longer than translating a sentence."""
+        return re.compile("|".join(f"(?P<{name}>{'|'.join(kind.patterns)})" for name, kind in self.kinds.items()))
+
+    def find(self, text: str) -> Iterator[Span]:
+        if self.guard.search(text):
+            for match in self.pattern.finditer(text):
+                yield self.kinds[match.lastgroup or ""].read_match(match)
+
+
+@cache
+def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup, ...]:
+    """Returns the groups of the kinds that are patterns alone: those of syntax, and those of digits."""
+    return tuple(PatternGroup(tuple(group)) for _, group in groupby(kinds, key=lambda kind: kind in DIGITS))
+
+
+def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...] = IN_ANY_TEXT) -> list[Span]:
+    """Returns the protected spans of a line, in order. They do not overlap, and no two masked ones touch."""
+    spans: list[Span] = []
+    for group in group_patterns(tuple(kind for kind in kinds if kind in IN_ANY_TEXT)):
+        spans = sorted([*spans, *group.find(cover_spans(text, spans))])
+    if spans and ("(" in text or "[" in text):
+        spans = [widen_to_brackets(span, text) for span in spans]
+    for kind in kinds:
+        if kind in WORDS and kind.guard.search(text):
+            spans = sorted([*spans, *kind.find(cover_spans(text, spans), spans, context)])
+    return join_touching(spans) if len(spans) > 1 else spans
+
+
+def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:
+    """Returns the spans of a text, each with its text as it is to stand in the translation."""
+    return [span._replace(text=ROWS[span.kind].write(span, text, context)) for span in spans]

@@ -1,0 +1,30 @@
+"""Amounts: numbers with their currency or unit: `$5`, `1,000 kg`, `20 °C`, `5-10 km/h`."""
+
+from __future__ import annotations
+
+from nmt_cli.carrying.numbers.notation import NumericKind
+from nmt_cli.carrying.numbers.patterns import COMPARISON, LETTER, MINUS, NUMBER
+from nmt_cli.carrying.spans import SpanKind
+from nmt_cli.text.characters import DASHES, THIN_BLANKS
+
+AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{NUMBER}(?:(?:[-–]| [-–] ){NUMBER})?"
+CURRENCY_SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"
+CURRENCIES = "EUR|USD|GBP|JPY|CHF|CNY|INR|RUB|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|MXN|SGD|HKD|BTC"
+# A single letter after a space may be a word of its own ("5 A students"), so only letters that are common units count.
+UNITS = (
+    "km/h|m/s|mph|kWh|MWh|kW|MW|GW|kV|mV|mA|mAh|kHz|MHz|GHz|Hz|kPa|hPa|bar|kcal|kJ|dB|[kMGT]i?[Bb](?:/s|it/s)?|[kMG]bps"
+    "|[kcmµμn]m[²³23]?|m[²³]|ha|[kmµμ]g|[mcd]l|mL|lbs?|oz|ft|yd|min|[mµμn]s|px|pt|rpm|dpi|fps|ppm"
+)
+AMOUNTS = NumericKind(
+    SpanKind.AMOUNT,
+    patterns=(
+        # A price without cents: 5,- or 5,– €.
+        rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-{DASHES}]{{1,2}}(?: ?[{CURRENCY_SIGNS}])?(?![\w-])",
+        rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{CURRENCY_SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?",
+        rf"(?<![{LETTER}])(?:{CURRENCIES})[ {THIN_BLANKS}]?{AMOUNT}",
+        rf"(?<![{LETTER}]){AMOUNT}(?:[ {THIN_BLANKS}]?(?:[{CURRENCY_SIGNS}]|[%‰](?![{LETTER}])"
+        rf"|°(?:[CFK](?![{LETTER}]))?"
+        rf"|(?:{CURRENCIES}|{UNITS}|[mglhVW])(?![{LETTER}]))|[AKJNT](?![{LETTER}])|[ {THIN_BLANKS}]s(?![{LETTER}'’]))",
+    ),
+    cues=r"\d",
+)

@@ -1,0 +1,21 @@
+"""What the patterns of numbers, amounts and codes are made of. Patterns as text: compiled at their first use."""
+
+from __future__ import annotations
+
+from nmt_cli.text.characters import THIN_BLANKS
+from nmt_cli.text.normalise import UNSPACED
+
+LETTER = r"A-Za-z0-9_\u00c0-\u024f\u0370-\u052f"  # in scripts with spaces: characters that continue a word
+WORD_LETTER = r"A-Za-z_\u00c0-\u024f\u0370-\u052f"  # the same without digits
+UNSPACED_LETTERS = UNSPACED[1:-1]
+MINUS = r"+±−-"
+
+# Bounded, so that a line of nothing but digits and points takes no longer to search than any other.
+NUMBER = (
+    rf"(?:\d{{1,3}}(?:[ {THIN_BLANKS}'’]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?|\d{{1,20}}+(?:[.,]\d{{1,20}}+){{0,6}})"
+)
+# Between two numbers, a dash with blanks on both sides or on none; in "€30 -5 °C" it is a sign.
+# A sign before a number, as in ">5" and "is >= 5"; a lone ">" that begins a line quotes a mail.
+COMPARISON = r"(?:(?<![\w<>=-])(?:[<>]=?|[≤≥≈≠])|(?<=\S )(?:[<>]=?|[≤≥≈≠]) )"
+BEFORE, AFTER = rf"(?<![{LETTER}])", rf"(?![{WORD_LETTER}])"
+SIGN = rf"(?:(?<![\d.,)])[{MINUS}])?"

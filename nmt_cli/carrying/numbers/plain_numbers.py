@@ -1,0 +1,75 @@
+"""Numbers of three digits and more, and smaller ones with marks or signs: `1984`, `3.5`, `12/10/2019`, `+49 30 1234`.
+
+A number of one or two digits alone is not among them: languages write it as a word, so the network translates it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nmt_cli.carrying.kind import Attempt, Context, LostKind
+from nmt_cli.carrying.numbers.notation import NumericKind
+from nmt_cli.carrying.numbers.patterns import AFTER, BEFORE, COMPARISON, MINUS, NUMBER, SIGN, WORD_LETTER
+from nmt_cli.carrying.spans import DIGIT, PLACEHOLDER_PATTERN, Span, SpanKind
+from nmt_cli.text.characters import OPENING, THIN_BLANKS
+
+NUMBERS = NumericKind(
+    SpanKind.NUMBER,
+    patterns=(
+        rf"{COMPARISON}[{MINUS}]?{NUMBER}{AFTER}",
+        # Telephone numbers: with a country code, with a leading zero, or with an area code in brackets.
+        rf"(?<![\w+])(?=\+?\(?\d(?:[^\d\n]{{0,3}}\d){{5}})"
+        rf"(?:\+\d{{1,3}}(?: \(?\d{{1,4}}\)?)?|\(0\d{{1,5}}\)|0\d{{1,5}}|\(\d{{3}}\)(?= ?\d{{3}}-\d{{4}}))"
+        rf"(?:(?:[ /.-]| ?[/-] ?)?\(?\d{{2,12}}\)?){{1,7}}{AFTER}",
+        # Thousands apart: by thin blanks or apostrophes, or by blanks where nothing else is meant (60 000, 1 234 567).
+        rf"{BEFORE}{SIGN}\d{{1,3}}(?:(?:[{THIN_BLANKS}'’]\d{{3}}){{1,6}}|(?: \d{{3}}){{2,6}}| 000)(?!\d)"
+        rf"(?:[.,]\d{{1,20}})?{AFTER}",
+        # Digits with marks between: dates, times, decimals, versions, fractions, ranges, addresses of machines.
+        rf"{BEFORE}{SIGN}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}",
+        # Three digits or more, a leading zero, or a sign.
+        rf"{BEFORE}{SIGN}(?:\d{{3,40}}+|0\d{{1,40}}+){AFTER}",
+        rf"(?<![^\s{re.escape(OPENING)}])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",
+    ),
+    cues=r"\d",
+)
+
+
+class ChoiceNumbers(NumericKind):
+    """The number signs in the texts of a choice, which stand for its number."""
+
+    def find(self, text: str, spans: Sequence[Span], context: Context) -> Iterator[Span]:
+        if context.in_choice:
+            yield from (self.make_span(match.start(), "#") for match in re.finditer("#", text))
+
+
+class SmallNumbers(LostKind, NumericKind):
+    """Numbers that the network was to translate: all of a sentence, since in another search another one may get lost.
+
+    Those that were lost come first, if there is no room for all.
+    """
+
+    def find_lost(self, attempt: Attempt, context: Context) -> list[Span]:
+        from nmt_cli.carrying.numbers.number_text import NUMBER as DIGITS
+        from nmt_cli.carrying.numbers.values import compare_numbers, list_uncertain  # which few lines need
+
+        covered = attempt.covered
+        if not DIGIT.search(covered):
+            return []
+        target = PLACEHOLDER_PATTERN.sub(" ", attempt.target)
+        lost = compare_numbers(covered, target, *context.languages).missing
+        if not lost and context.carries:
+            lost = list_uncertain(covered, target, context.languages)
+        numbers = sorted(DIGITS.finditer(covered), key=lambda match: match[0] not in lost) if lost else []
+        return [self.read_number(number, context) for number in numbers]
+
+    def read_number(self, number: re.Match[str], context: Context) -> Span:
+        """Returns a number as a span, as an ordinal or a decade if letters behind it say so."""
+        from nmt_cli.carrying.numbers.ordinals import find_ending  # which few lines need
+
+        end, ending = find_ending(number.string, number.end(), number[0], context.languages)
+        return self.make_span(number.start(), number[0] + ending)._replace(end=end)
+
+
+SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, cues=r"\d", fault="numbers", remedy="protected number")
+CHOICE_NUMBERS = ChoiceNumbers(SpanKind.NUMBER, signs="#")

@@ -1,0 +1,60 @@
+"""Markup: tags, comments, declarations. It stands for no word: it is taken out, and put back by attention."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from nmt_cli.carrying.kind import BREAKS, Kind
+from nmt_cli.carrying.spans import Pair, Span, SpanKind
+
+INLINE_TAGS = frozenset(
+    "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
+    " strong sub sup tt u var x".split()
+)
+EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
+TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>$"
+
+
+class TagKind(Kind):
+    """Tags, each with what it opens or closes."""
+
+    def make_span(self, start: int, text: str) -> Span:
+        return super().make_span(start, text)._replace(pair=parse_tag(text))
+
+
+TAGS = TagKind(
+    SpanKind.TAG,
+    form="taken out",
+    patterns=(
+        # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
+        rf"<!--[^{BREAKS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{BREAKS}]{{0,2000}}>",
+        rf"</?[A-Za-z][\w:.-]*+(?:\s(?:[^<>\"'{BREAKS}]|\"[^\"{BREAKS}]{{0,2000}}\"|'[^'{BREAKS}]{{0,2000}}')*+)?/?>",
+    ),
+    signs="<",
+)
+
+
+@lru_cache(maxsize=1 << 12)
+def parse_tag(markup: str) -> Pair | None:
+    """Returns what a tag opens or closes; None if it is no tag or a tag without a partner.
+
+    Cached, since nested tags ask for the same ones over and over.
+    """
+    match = re.match(TAG_PATTERN, markup)
+    if match is None or match[3] or match[2].lower() in EMPTY_TAGS:
+        return None
+    return Pair(match[2], closes=bool(match[1]))
+
+
+def parts_words(span: Span) -> bool:
+    """Whether the texts before and after a span are separate words even without a space."""
+    if span.kind is not SpanKind.TAG:
+        return span.pair is None
+    match = re.match(TAG_PATTERN, span.text)
+    return match is None or match[2].lower() not in INLINE_TAGS
+
+
+def is_block_tag(span: Span) -> bool:
+    """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list."""
+    return span.kind is SpanKind.TAG and parts_words(span) and re.match(TAG_PATTERN, span.text) is not None
